@@ -1,0 +1,1 @@
+"""Plays games between bots. Knows no database, no broker, no web server."""

@@ -1,0 +1,140 @@
+"""The one home of numba: the `jit` decorator, bit operations and the random numbers of the kernels.
+
+Compiled code is cached on disk in a folder named after a digest of the sources it was compiled from, so neither an
+edited helper nor an upgrade can ever meet a stale cache. Where no folder is writable, code is compiled in memory.
+
+A kernel is plain module-level functions: a closure, a jitclass or a function passed as an argument never hits the disk
+cache. With `NUMBA_DISABLE_JIT=1` everything here runs as ordinary Python with the same results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+IS_COMPILED: bool = not numba.config.DISABLE_JIT
+
+
+def cache_root() -> Path:
+    """The folder of all compiled kernels: `NUMBA_CACHE_DIR`, else `bot-arena/numba` under the user's cache folder."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "bot-arena" / "numba"
+
+
+@cache
+def cache_folder(source_folder: str) -> Path | None:
+    """The cache folder of the kernels in `source_folder`; None where it cannot be written."""
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
+    sources = [Path(__file__), *sorted(Path(source_folder).glob("*.py"))]
+    for source in sources:
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    folder = cache_root() / f"{Path(source_folder).name}-{digest.hexdigest()[:16]}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        return None
+    return folder
+
+
+def jit(function: F) -> F:
+    """Compile a module-level function (nopython, GIL released), cached on disk where a folder is writable."""
+    folder = cache_folder(os.path.dirname(inspect.getfile(function))) if IS_COMPILED else None
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    if folder is None:
+        return numba.njit(**settings)(function)  # type: ignore[no-any-return]
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        return numba.njit(cache=True, **settings)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # numba finds no place for a cache
+        return numba.njit(**settings)(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+if IS_COMPILED:
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def popcount(typingctx: Any, x: Any) -> Any:
+        """Number of one bits of a uint64, as int64."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.ctpop(args[0])
+
+        return types.int64(types.uint64), codegen
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def ctz(typingctx: Any, x: Any) -> Any:
+        """Index (int64) of the lowest one bit of a uint64; 64 for 0."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+
+            return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+        return types.int64(types.uint64), codegen
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def clz(typingctx: Any, x: Any) -> Any:
+        """Number (int64) of zero bits above the highest one bit of a uint64; 64 for 0."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+
+            return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
+
+        return types.int64(types.uint64), codegen
+
+else:
+
+    def popcount(x: Any) -> int:
+        """Number of one bits of a uint64."""
+        return int(x).bit_count()
+
+    def ctz(x: Any) -> int:
+        """Index of the lowest one bit of a uint64; 64 for 0."""
+        value = int(x)
+        return (value & -value).bit_length() - 1 if value else 64
+
+    def clz(x: Any) -> int:
+        """Number of zero bits above the highest one bit of a uint64; 64 for 0."""
+        return 64 - int(x).bit_length()
+
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+
+
+@jit
+def random64(rng: Any) -> Any:
+    """The next 64 random bits of `rng`, a uint64 array of one element: splitmix64 (Steele, Lea, Flood 2014)."""
+    rng[0] = rng[0] + _GAMMA
+    z = rng[0]
+    z = (z ^ (z >> np.uint64(30))) * _MIX1
+    z = (z ^ (z >> np.uint64(27))) * _MIX2
+    return z ^ (z >> np.uint64(31))
+
+
+@jit
+def random_below(rng: Any, n: int) -> int:
+    """A random int64 in 0..n-1 (n < 2**31) from the high 32 bits; its bias, below n / 2**32, is of no account here."""
+    return np.int64(((random64(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))  # type: ignore[return-value]
