@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from functools import cache, lru_cache
+from functools import cache
 
 from referee.core import UnknownNameError
 from referee.rules import Rules
