@@ -1,0 +1,70 @@
+"""Ends games early by what the bots themselves say: scores, draw offers, a limit of plies. Knows no rules, no clock."""
+
+from __future__ import annotations
+
+from referee.core import SIDES, Outcome, Termination
+from referee.spec import Adjudication
+
+
+class Adjudicator:
+    """Fed with every ply; `outcome` says whether the game is to end now.
+
+    Scores are hundredths from the view of the bot that gave them. A bot that gives no score never adjudicates.
+    """
+
+    def __init__(self, rule: Adjudication) -> None:
+        self._rule = rule
+        self._calm = 0
+        self._lost = [0, 0]
+        self._won = [0, 0]
+        self._offered = [False, False]
+
+    def ply(self, side: int, plies: int, score: int | None, offers_draw: bool) -> Outcome | None:
+        """After the move of `side` (0 first, 1 second), the `plies`-th of the game: the outcome, or None to go on."""
+        rule = self._rule
+        agreed = rule.draw_agreement and offers_draw and self._offered[1 - side]
+        self._offered[side] = offers_draw
+        if agreed:
+            return Outcome("draw", Termination.DRAW_AGREED)
+        self._count(side, score)
+        if rule.resign_moves:
+            if self._lost[side] >= rule.resign_moves and (
+                not rule.resign_both or self._won[1 - side] >= rule.resign_moves
+            ):
+                return Outcome(SIDES[1 - side], Termination.WIN_BY_SCORE)
+        if rule.draw_moves and plies >= rule.draw_after_ply and self._calm >= 2 * rule.draw_moves:
+            return Outcome("draw", Termination.DRAW_BY_SCORE)
+        if rule.max_plies and plies >= rule.max_plies:
+            return Outcome("draw", Termination.MAX_PLIES)
+        return None
+
+    def _count(self, side: int, score: int | None) -> None:
+        rule = self._rule
+        calm = score is not None and abs(score) <= rule.draw_score
+        self._calm = self._calm + 1 if calm else 0
+        self._lost[side] = self._lost[side] + 1 if score is not None and score <= -rule.resign_score else 0
+        self._won[side] = self._won[side] + 1 if score is not None and score >= rule.resign_score else 0
+
+
+def read_draw_rule(text: str, rule: Adjudication) -> Adjudication:
+    """`after=40,moves=8,score=10` laid over `rule`. Raises ValueError naming the part."""
+    return _read(text, rule, {"after": "draw_after_ply", "moves": "draw_moves", "score": "draw_score"}, "--draw")
+
+
+def read_resign_rule(text: str, rule: Adjudication) -> Adjudication:
+    """`moves=4,score=600,both=1` laid over `rule`. Raises ValueError naming the part."""
+    return _read(text, rule, {"moves": "resign_moves", "score": "resign_score", "both": "resign_both"}, "--resign")
+
+
+def _read(text: str, rule: Adjudication, names: dict[str, str], flag: str) -> Adjudication:
+    from dataclasses import replace
+
+    changes: dict[str, int | bool] = {}
+    for part in text.split(","):
+        name, _, value = part.strip().partition("=")
+        if name not in names or not (value.isascii() and value.isdecimal()):
+            raise ValueError(f"{flag}: cannot read {part!r}; write {','.join(f'{known}=N' for known in names)}")
+        changes[names[name]] = bool(int(value)) if name == "both" else int(value)
+    if not any(name.endswith("moves") for name in changes):
+        raise ValueError(f"{flag}: say for how many moves in a row, as in moves=8")
+    return replace(rule, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,153 @@
+"""What a game was: moves, times, result and evidence. Plain data, JSON out and in, checked against the rules.
+
+Refuses to know files and databases.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any
+
+from referee.core import Kind, Side, Termination, Winner
+from referee.position import Position
+from referee.rules import Ruleset, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Ply:
+    """One ply as it was played. Times in milliseconds with three decimals.
+
+    `ms` is from the flush of `go` to the arrival of `bestmove`; `lag_ms` the referee's own scheduling delay in it,
+    `charged_ms` what the clock was charged (0 without a clock). `book` marks an opening ply nobody thought about.
+    """
+
+    ms: float = 0.0
+    charged_ms: float = 0.0
+    lag_ms: float = 0.0
+    score: int | None = None
+    depth: int | None = None
+    nodes: int | None = None
+    book: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecord:
+    """One finished game. `winner` is None exactly when the game is void. `position` is the start, before `moves`."""
+
+    id: str
+    family: str
+    variant: str
+    options: Mapping[str, Value]
+    position: str
+    first: str
+    second: str
+    winner: Winner | None
+    termination: Termination
+    kind: Kind
+    moves: tuple[str, ...]
+    plies: tuple[Ply, ...]
+    started: str
+    finished: str
+    sandbox: str = "none"
+    event: str = ""
+    sequence: int = 0
+    round: int = 0
+    pair: int = 0
+    seed: int = 0
+    time: str = ""
+    first_version: str = ""
+    second_version: str = ""
+    detail: str = ""
+    """Why, in one sentence with the evidence: stage, offending line, exit code."""
+    final_position: str = ""
+    anomalies: tuple[int, int] = (0, 0)
+    """Lines of each side that the protocol did not allow but that did not prevent play."""
+    logs: Mapping[str, str] = field(default_factory=dict)
+    """The tails of the bots' standard error, by side."""
+
+    @property
+    def loser(self) -> Side | None:
+        """The side that lost; None for a draw or a void game."""
+        return {"first": "second", "second": "first"}.get(self.winner or "")  # type: ignore[return-value]
+
+    @property
+    def points(self) -> tuple[float, float]:
+        """1, ½ or 0 for first and second; nothing for a void game."""
+        table = {"first": (1.0, 0.0), "second": (0.0, 1.0), "draw": (0.5, 0.5)}
+        return table.get(self.winner or "", (0.0, 0.0))
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, ready for `json.dumps`."""
+        return asdict(self)
+
+    def line(self) -> str:
+        """One line of NDJSON, without the newline."""
+        return json.dumps(self.as_json(), separators=(",", ":"), ensure_ascii=False)
+
+
+class RecordError(ValueError):
+    """A record that cannot be read, or that contradicts the rules."""
+
+
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(GameRecord)
+
+
+def read_record(text: str | bytes) -> GameRecord:
+    """A record from its JSON. Raises RecordError naming the field."""
+    from pydantic import ValidationError
+
+    try:
+        record: GameRecord = _adapter().validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the record"
+        raise RecordError(f"not a game record: {place}: {first['msg']}") from None
+    if len(record.moves) != len(record.plies):
+        raise RecordError(f"not a game record: {len(record.moves)} moves but {len(record.plies)} plies")
+    if record.kind is not record.termination.kind or (record.winner is None) != (record.kind is Kind.VOID):
+        raise RecordError(f"not a game record: {record.termination} does not go with {record.kind} and {record.winner}")
+    return record
+
+
+def ruleset_of(record: GameRecord) -> Ruleset:
+    """The rules a record was played by. Raises UnknownNameError or ParseError."""
+    from referee.games import load
+
+    return load(record.family).settle(record.variant, record.options)
+
+
+def positions(record: GameRecord) -> list[Position]:
+    """Every position of the game, the start first. Raises RecordError naming the ply, the move and the position."""
+    ruleset = ruleset_of(record)
+    found = [Position.start(ruleset, record.position)]
+    for number, move in enumerate(record.moves, 1):
+        if found[-1].outcome is not None:
+            raise RecordError(f"game {record.id}: over before ply {number} ({move}) in {found[-1]}")
+        try:
+            found.append(found[-1].play(move))
+        except ValueError as error:
+            raise RecordError(f"game {record.id}, ply {number}: {error}") from None
+    return found
+
+
+def verify(record: GameRecord) -> Position:
+    """Replay a whole record by the rules and compare what it claims; the final position. Raises RecordError."""
+    final = positions(record)[-1]
+    outcome = final.outcome
+    claim = (record.winner, record.termination)
+    if record.kind is Kind.RULES and record.termination is not Termination.MAX_PLIES:
+        if outcome is None or (outcome.winner, outcome.reason) != claim:
+            found = f"{outcome.winner} by {outcome.reason}" if outcome else "a game that goes on"
+            raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, the rules say {found} in {final}")
+    elif outcome is not None and (outcome.winner, outcome.reason) != claim:
+        raise RecordError(f"game {record.id}: claims {claim[1]}, but the rules ended it by {outcome.reason} in {final}")
+    if record.final_position and record.final_position != str(final):
+        raise RecordError(f"game {record.id}: final position {final}, the record says {record.final_position}")
+    return final

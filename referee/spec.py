@@ -1,0 +1,176 @@
+"""What a game is before it is played: who, by which rules, on what clock. Frozen, canonical JSON, content-hashed.
+
+Refuses to know how a game is played and where its result goes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from referee.core import ParseError
+from referee.rules import Value
+
+
+def canonical(data: Any) -> str:
+    """Data as canonical JSON: sorted keys, no blanks, UTF-8 text."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(data: Any) -> str:
+    """The first 16 hex digits of the SHA-256 of the canonical JSON."""
+    return hashlib.sha256(canonical(data).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """How long a bot may think: a clock (`10+0.1`), a time per move (`1/move`), or a limit (`depth:4`, `nodes:10000`)."""
+
+    kind: Literal["clock", "movetime", "depth", "nodes"] = "clock"
+    base_ms: int = 10_000
+    increment_ms: int = 100
+    limit: int = 0
+    """The depth or the nodes of those kinds."""
+
+    def __str__(self) -> str:
+        if self.kind == "clock":
+            return f"{self.base_ms / 1000:g}+{self.increment_ms / 1000:g}"
+        return f"{self.base_ms / 1000:g}/move" if self.kind == "movetime" else f"{self.kind}:{self.limit}"
+
+
+_CLOCK = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(?:\+(\d{1,6}(?:\.\d{1,3})?))?", re.ASCII)
+_MOVETIME = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)/move", re.ASCII)
+_LIMIT = re.compile(r"(depth|nodes):([1-9]\d{0,11})", re.ASCII)
+
+
+def read_time_control(text: str) -> TimeControl:
+    """A time control such as `10+0.1`, `1/move`, `depth:4`, `nodes:10000` (seconds). Raises ParseError."""
+    text = text.strip()
+    if found := _LIMIT.fullmatch(text):
+        kind: Any = found[1]
+        return TimeControl(kind, 0, 0, int(found[2]))
+    if found := _MOVETIME.fullmatch(text):
+        control = TimeControl("movetime", round(float(found[1]) * 1000), 0)
+    elif found := _CLOCK.fullmatch(text):
+        control = TimeControl("clock", round(float(found[1]) * 1000), round(float(found[2] or 0) * 1000))
+    else:
+        raise ParseError("not a time control", text=text, hint="write 10+0.1, 1/move, depth:4 or nodes:10000")
+    if control.base_ms <= 0:
+        raise ParseError("no time at all", text=text, hint="write a positive number of seconds")
+    return control
+
+
+@dataclass(frozen=True, slots=True)
+class Adjudication:
+    """When a game is ended before the rules end it. 0 moves = off; scores in hundredths, `moves` per side in a row."""
+
+    draw_moves: int = 0
+    draw_score: int = 10
+    draw_after_ply: int = 40
+    resign_moves: int = 0
+    resign_score: int = 1000
+    resign_both: bool = True
+    """Both bots must agree on who is winning, not the losing one alone."""
+    max_plies: int = 0
+    """Drawn (`max-plies`) after that many plies whatever the rules say; 0 = no such limit."""
+    draw_agreement: bool = True
+    """Two offers in a row draw the game."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Every deadline and bound of one bot in one game. Times in milliseconds."""
+
+    start_ms: int = 10_000
+    """From the spawn to `ugiok`."""
+    ready_ms: int = 60_000
+    """Each `isready`; the first one may load books and compile kernels."""
+    move_ms: int = 120_000
+    """Without a clock (depth, nodes): the longest wait for a `bestmove`."""
+    margin_ms: int = 20
+    """Added to every clock for scheduling noise; what was charged is recorded per ply."""
+    grace_ms: int = 250
+    """After the flag: how long to wait for a late answer, to tell `time` from `stalled`."""
+    quit_ms: int = 500
+    """From `quit` to the kill."""
+    line_bytes: int = 8192
+    output_bytes: int = 64 * 2**20
+    """Standard output and error of one game together."""
+    log_bytes: int = 16 * 1024
+    """The tail of standard error that is kept."""
+    memory_bytes: int = 1024 * 2**20
+    processes: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class BotSpec:
+    """An executable bot: what to run, under which name, and what is known of it.
+
+    `capabilities` is what a check found (see `protocol.session.Capabilities`), empty = assume the full protocol.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    folder: str | None = None
+    version: str = ""
+    capabilities: Mapping[str, Any] = field(default_factory=dict)
+    options: tuple[tuple[str, str], ...] = ()
+    """UGI options set before every game, as (name, value)."""
+
+    @property
+    def key(self) -> str:
+        """Two specs with one key may share a running process."""
+        return digest(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class GameSpec:
+    """One game to be played. `position` None is the variant's start; `opening` is played before the bots take over."""
+
+    family: str
+    variant: str
+    first: BotSpec
+    second: BotSpec
+    options: Mapping[str, Value] = field(default_factory=dict)
+    position: str | None = None
+    opening: tuple[str, ...] = ()
+    time: TimeControl = field(default_factory=TimeControl)
+    adjudication: Adjudication = field(default_factory=Adjudication)
+    limits: Limits = field(default_factory=Limits)
+    event: str = ""
+    sequence: int = 0
+    round: int = 0
+    pair: int = 0
+    seed: int = 0
+
+    @property
+    def id(self) -> str:
+        """The content hash of the whole spec: same spec, same id, everywhere."""
+        return digest(asdict(self))
+
+
+def spec_from_json(data: Mapping[str, Any]) -> GameSpec:
+    """The spec of `asdict(spec)` after a trip through JSON. Raises ValueError or TypeError for anything else."""
+
+    def bot(part: Mapping[str, Any]) -> BotSpec:
+        options = tuple((str(name), str(value)) for name, value in part["options"])
+        return BotSpec(**{**part, "command": tuple(part["command"]), "options": options})
+
+    known = {item.name for item in fields(GameSpec)}
+    if set(data) - known:
+        raise ValueError(f"unknown keys in a game spec: {sorted(set(data) - known)}")
+    return GameSpec(
+        **{
+            **data,
+            "first": bot(data["first"]),
+            "second": bot(data["second"]),
+            "opening": tuple(data["opening"]),
+            "time": TimeControl(**data["time"]),
+            "adjudication": Adjudication(**data["adjudication"]),
+            "limits": Limits(**data["limits"]),
+        }
+    )
