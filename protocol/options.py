@@ -1,0 +1,185 @@
+"""The options a bot announces: `option name Hash type spin default 16 min 1 max 4096`.
+
+Refuses to know which options the arena uses, and for what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from protocol.errors import BadLine, BadOption
+
+OptionType: TypeAlias = Literal["check", "spin", "combo", "string", "button"]
+
+TYPES: tuple[OptionType, ...] = ("check", "spin", "combo", "string", "button")
+
+EMPTY = "<empty>"
+"""How the empty text is written, since nothing at all cannot be seen at the end of a line."""
+
+_HINT = "write: option name N type check|spin|combo|string|button [default V] [min A] [max B] [var V]..."
+
+# The words that start a part of the line, by type: a default of type string may well contain the word `max`.
+_WORDS: dict[OptionType, frozenset[str]] = {
+    "check": frozenset({"name", "type", "default"}),
+    "spin": frozenset({"name", "type", "default", "min", "max"}),
+    "combo": frozenset({"name", "type", "default", "var"}),
+    "string": frozenset({"name", "type", "default"}),
+    "button": frozenset({"name", "type", "default"}),
+}
+_MAX_DIGITS = 18
+
+
+def whole(text: str) -> int | None:
+    """The whole number a text writes in at most 18 ASCII digits, with or without a sign; None for anything else."""
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    return int(text) if digits.isdecimal() and digits.isascii() and len(digits) <= _MAX_DIGITS else None
+
+
+@dataclass(frozen=True, slots=True)
+class OptionDecl:
+    """An option as announced. `minimum` and `maximum` belong to `spin`, `values` to `combo`."""
+
+    name: str
+    type: OptionType
+    default: str | None = None
+    minimum: int | None = None
+    maximum: int | None = None
+    values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [f"option name {self.name} type {self.type}"]
+        if self.default is not None:
+            parts.append(f"default {self.default or EMPTY}")
+        if self.minimum is not None:
+            parts.append(f"min {self.minimum}")
+        if self.maximum is not None:
+            parts.append(f"max {self.maximum}")
+        parts += [f"var {value or EMPTY}" for value in self.values]
+        return " ".join(parts)
+
+    def accepts(self, value: str) -> bool:
+        """Whether the option takes this value."""
+        return self._canonical(value) is not None
+
+    def check(self, value: str) -> str:
+        """The value in the option's own spelling (`true`, a combo's own case). Raises BadOption."""
+        found = self._canonical(value)
+        if found is None:
+            raise BadOption(f"value of option {self.name}", value, self._known(), line=str(self))
+        return found
+
+    def is_default(self, value: str) -> bool:
+        """Whether the option has this value without being told."""
+        if self.default is None:
+            return False
+        found = self._canonical(value)
+        return found is not None and found == self._canonical(self.default)
+
+    def _canonical(self, value: str) -> str | None:
+        match self.type:
+            case "check":
+                lowered = value.lower()
+                return lowered if lowered in ("true", "false") else None
+            case "spin":
+                number = whole(value)
+                if number is None or (self.minimum is not None and number < self.minimum):
+                    return None
+                return None if self.maximum is not None and number > self.maximum else str(number)
+            case "combo":
+                # Real engines forget to list their default among the values: it is one all the same.
+                known = self.values if self.default is None else (*self.values, self.default)
+                if value in known:
+                    return value
+                lowered = value.lower()
+                return next((v for v in known if v.lower() == lowered), None)
+            case "string":
+                return value if value.isprintable() else None
+            case "button":
+                return value if not value else None
+
+    def _known(self) -> tuple[str, ...]:
+        match self.type:
+            case "check":
+                return ("true", "false")
+            case "spin":
+                low = "" if self.minimum is None else str(self.minimum)
+                high = "" if self.maximum is None else str(self.maximum)
+                return (f"{low}..{high}",)
+            case "combo":
+                return self.values
+            case "string":
+                return ("any text of one line",)
+            case "button":
+                return ()
+
+
+def _type_of(words: Sequence[str], line: str) -> OptionType:
+    """The type comes first in reading, because it decides what the other words mean."""
+    for word, after in pairwise(words):
+        if word == "type" and after in TYPES:
+            return after
+    raise BadLine("an option without a type the protocol knows", line=line, hint=_HINT)
+
+
+def _bound(text: str | None, name: str, line: str) -> int | None:
+    if text is None:
+        return None
+    number = whole(text)
+    if number is None:
+        raise BadLine(f"{name} of an option is not a whole number", line=line, hint=_HINT)
+    return number
+
+
+def parse_option(line: str) -> OptionDecl:
+    """The declaration a line makes; the leading word `option` may be missing, the order of the parts is free.
+
+    Names and values may contain blanks; runs of blanks count as one. Raises BadLine.
+    """
+    words = line.split()
+    if words[:1] == ["option"]:
+        del words[0]
+    kind = _type_of(words, line)
+    parts: dict[str, list[str]] = {}
+    values: list[list[str]] = []
+    current: list[str] = []
+    for word in words:
+        if word == "var" and kind == "combo":
+            current = []
+            values.append(current)
+        elif word in _WORDS[kind] and word not in parts:
+            current = parts[word] = []
+        else:
+            current.append(word)
+
+    def part(name: str) -> str | None:
+        if name not in parts:
+            return None
+        joined = " ".join(parts[name])
+        return "" if joined == EMPTY else joined
+
+    name = part("name")
+    if not name:
+        raise BadLine("an option without a name", line=line, hint=_HINT)
+    if part("type") != kind:
+        raise BadLine("the type of an option is one word", line=line, hint=_HINT)
+    default = part("default")
+    minimum, maximum = _bound(part("min"), "min", line), _bound(part("max"), "max", line)
+    if minimum is not None and maximum is not None and minimum > maximum:
+        raise BadLine("min of an option is above its max", line=line, hint=_HINT)
+    listed = tuple("" if value == [EMPTY] else " ".join(value) for value in values)
+    found = OptionDecl(name, kind, None, minimum, maximum, listed)
+    if default is None or kind == "button":
+        return found
+    if default == "" and kind != "string" and "" not in listed:
+        return found
+    if kind == "check":
+        default = default.lower()
+        if default not in ("true", "false"):
+            raise BadLine("the default of a check is neither true nor false", line=line, hint=_HINT)
+    elif kind == "spin":
+        # One outside min..max is let through: real engines have it, and it is only what they start with.
+        default = str(_bound(default, "default", line))
+    return OptionDecl(name, kind, default, minimum, maximum, listed)

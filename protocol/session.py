@@ -1,0 +1,371 @@
+"""Whose turn it is to say what: the state machine of both ends of the wire.
+
+    STARTED --ugi--> HANDSHAKE --ugiok--> IDLE --isready--> READYING --readyok--> IDLE
+                                          IDLE --position, go--> THINKING --bestmove--> IDLE
+    any --quit--> CLOSED
+
+The referee's end is strict about what it says itself and forgiving about what a bot says: a message that the state does
+not allow is handed over as `Stray` and counted. Only a `bestmove` nobody asked for raises, because from then on answers
+can no longer be matched to questions. Refuses to know any process, any clock and any game.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from dataclasses import dataclass
+
+from protocol.capabilities import Capabilities, adapted, movetime_for
+from protocol.errors import BadLine, BadOption, OutOfTurn, visible
+from protocol.messages import (
+    NO_MOVES,
+    BestMove,
+    BotMessage,
+    Declared,
+    Go,
+    Id,
+    Info,
+    IsReady,
+    Message,
+    NewGame,
+    Query,
+    Quit,
+    ReadyOk,
+    RefereeMessage,
+    Response,
+    Result,
+    SetOption,
+    SetPosition,
+    Stop,
+    Ugi,
+    UgiOk,
+    Unknown,
+    parse_bot_line,
+    parse_referee_line,
+)
+from protocol.options import OptionDecl
+
+__all__ = ["BotSession", "Capabilities", "RefereeSession", "State", "Stray", "adapted", "movetime_for"]
+
+MAX_OPTIONS = 1000
+MAX_FAMILIES = 64
+MAX_NAME = 200
+MAX_ANOMALIES = 100
+"""How many anomalies are kept; all are counted."""
+ANOMALY_CHARACTERS = 300
+
+_QUERY_ANSWERS = {
+    "gameover": frozenset({"true", "false"}),
+    "p1turn": frozenset({"true", "false"}),
+    "result": frozenset({"p1win", "p2win", "draw", "none"}),
+}
+
+
+class State(enum.Enum):
+    """Where a session stands."""
+
+    STARTED = "started"
+    HANDSHAKE = "handshake"
+    READYING = "readying"
+    IDLE = "idle"
+    THINKING = "thinking"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A message at a moment that does not allow it: nothing to act on. `reason` says why in plain words."""
+
+    message: Message
+    reason: str
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
+def _encoded(line: str) -> bytes:
+    if "\n" in line or "\r" in line:
+        raise BadLine("a message of more than one line", line=line, hint="take the line ends out of its texts")
+    return line.encode() + b"\n"
+
+
+def _refused(message: Message, state: State, hint: str) -> OutOfTurn:
+    verb = str(message).partition(" ")[0]
+    return OutOfTurn(f"{verb!r} is not allowed while {state.value}", line=str(message), hint=hint, state=state.value)
+
+
+class RefereeSession:
+    """The referee's end of the conversation with one bot.
+
+    `capabilities` is what is known of the bot beforehand; `Capabilities.from_session` adds what it announced.
+    `query` is the open query, or None.
+    """
+
+    __slots__ = (
+        "_positioned",
+        "anomalies",
+        "anomaly_count",
+        "author",
+        "capabilities",
+        "families",
+        "name",
+        "options",
+        "query",
+        "state",
+        "unknown_count",
+    )
+
+    def __init__(self, capabilities: Capabilities | None = None) -> None:
+        self.capabilities = capabilities or Capabilities.default()
+        self.state = State.STARTED
+        self.name = ""
+        self.author = ""
+        self.families: tuple[str, ...] = ()
+        self.options: dict[str, OptionDecl] = {}
+        self.query: str | None = None
+        self.anomalies: deque[tuple[State, str]] = deque(maxlen=MAX_ANOMALIES)
+        self.anomaly_count = 0
+        self.unknown_count = 0
+        self._positioned = False
+
+    # What the referee says ---------------------------------------------------------------------------------------
+
+    def send(self, message: RefereeMessage) -> bytes:
+        """The bytes to write, and the state after them. Raises OutOfTurn, or BadLine for a text with line ends.
+
+        Every `go` needs a `position` of its own: some engines play the move they answer, some forget.
+        """
+        if isinstance(message, SetOption) and self.capabilities.setoption == "bare":
+            encoded = _encoded(message.bare())
+        else:
+            encoded = _encoded(str(message))
+        match message:
+            case SetPosition():
+                self._only(message, State.IDLE)
+                self._positioned = True
+            case Go():
+                self._only(message, State.IDLE)
+                if not self._positioned:
+                    raise _refused(message, self.state, "send a position before every go")
+                self._positioned = False
+                self.state = State.THINKING
+            case Stop():
+                self._only(message, State.THINKING)
+            case Quit():
+                if self.state is State.CLOSED:
+                    raise _refused(message, self.state, "quit is said once")
+                self.state = State.CLOSED
+            case IsReady():
+                self._only(message, State.IDLE)
+                self.state = State.READYING
+            case NewGame():
+                self._only(message, State.IDLE)
+                self._positioned = False
+            case SetOption() | Query() | Result():
+                self._only(message, State.IDLE)
+            case Ugi():
+                self._only(message, State.STARTED)
+                self.state = State.HANDSHAKE
+            case _:
+                raise _refused(message, self.state, "the referee says nothing the language does not know")
+        # Whatever is said next gives up waiting for the answer to a query.
+        self.query = message.what if isinstance(message, Query) else None
+        return encoded
+
+    def _only(self, message: RefereeMessage, state: State) -> None:
+        if self.state is not state:
+            raise _refused(message, self.state, f"it belongs to the state {state.value}")
+
+    # What the bot says -------------------------------------------------------------------------------------------
+
+    def receive(self, line: bytes) -> BotMessage | Stray:
+        """What the bot said. Raises OutOfTurn for a `bestmove` while not thinking, and nothing else.
+
+        A malformed line of a known verb, and a message the state does not allow, come back as `Stray`.
+        """
+        try:
+            message = parse_bot_line(line)
+        except BadLine as error:
+            return self._stray(Unknown(line.decode("utf-8", "replace").strip()), str(error))
+        match message:
+            case BestMove():
+                if self.state is not State.THINKING:
+                    self._note(str(message))
+                    raise _refused(message, self.state, "answer every go with exactly one bestmove")
+                self.state = State.IDLE
+            case Info():
+                pass
+            case Unknown():
+                return self._unknown(message)
+            case ReadyOk():
+                if self.state is not State.READYING:
+                    return self._stray(message, "readyok without isready")
+                self.state = State.IDLE
+            case Response():
+                if self.query is None:
+                    return self._stray(message, "response without query")
+                self.query = None
+            case Id():
+                return self._id(message)
+            case Declared():
+                return self._declared(message)
+            case UgiOk():
+                if self.state is not State.HANDSHAKE:
+                    return self._stray(message, "ugiok without ugi")
+                self.state = State.IDLE
+        return message
+
+    def _note(self, line: str) -> None:
+        self.anomaly_count += 1
+        self.anomalies.append((self.state, visible(line[:ANOMALY_CHARACTERS])))
+
+    def _stray(self, message: BotMessage, reason: str) -> Stray:
+        self._note(str(message))
+        return Stray(message, reason)
+
+    def _unknown(self, message: Unknown) -> BotMessage:
+        if self.query is not None and message.text:
+            # Some engines answer a query with the bare value; where the values are known, nothing else passes for one.
+            value = message.text.lower()
+            answers = _QUERY_ANSWERS.get(self.query)
+            if answers is None or value in answers:
+                self.query = None
+                return Response(message.text if answers is None else value)
+        elif self.state is State.THINKING and message.text in NO_MOVES:
+            self.state = State.IDLE
+            return BestMove(None)
+        self.unknown_count += 1
+        return message
+
+    def _id(self, message: Id) -> Id | Stray:
+        value = message.value[:MAX_NAME]
+        if self.state is not State.HANDSHAKE:
+            known = {"name": (self.name,), "author": (self.author,), "family": self.families}.get(message.field, ())
+            return message if value in known else self._stray(message, "an id outside the handshake")
+        if message.field == "name":
+            self.name = value
+        elif message.field == "author":
+            self.author = value
+        elif message.field == "family" and value and value not in self.families:
+            if len(self.families) >= MAX_FAMILIES:
+                return self._stray(message, f"more than {MAX_FAMILIES} families")
+            self.families += (value,)
+        return message
+
+    def _declared(self, message: Declared) -> Declared | Stray:
+        option = message.option
+        if self.state is not State.HANDSHAKE:
+            return self._stray(message, "an option outside the handshake")
+        if option.name in self.options:
+            return self._stray(message, "an option announced twice: the first holds")
+        if len(self.options) >= MAX_OPTIONS:
+            return self._stray(message, f"more than {MAX_OPTIONS} options")
+        self.options[option.name] = option
+        return message
+
+
+class BotSession:
+    """The bot's end. `options` are the options it announced, `values` what the referee set them to.
+
+    Forgiving where the language is: `isready` may come at any time after `ugi`, a `stop` that crosses the `bestmove`
+    comes back as `Stray`, a `position` holds for any number of `go`.
+    """
+
+    __slots__ = ("_owed", "_positioned", "options", "query", "state", "values")
+
+    def __init__(self) -> None:
+        self.state = State.STARTED
+        self.options: dict[str, OptionDecl] = {}
+        self.values: dict[str, str] = {}
+        self.query: str | None = None
+        self._positioned = False
+        self._owed = 0
+
+    def receive(self, line: bytes | str) -> RefereeMessage | Stray:
+        """What the referee said. Raises OutOfTurn, BadLine, or BadOption for an option that was never announced."""
+        message = parse_referee_line(line)
+        if isinstance(message, Unknown | Quit):
+            if isinstance(message, Quit):
+                self.state = State.CLOSED
+            return message
+        if self.state is State.CLOSED:
+            raise _refused(message, self.state, "nothing follows quit")
+        if isinstance(message, Ugi):
+            if self.state is not State.STARTED:
+                return Stray(message, "ugi was said before")
+            self.state = State.HANDSHAKE
+            return message
+        if self.state in (State.STARTED, State.HANDSHAKE):
+            raise _refused(message, self.state, "ugi and ugiok come first")
+        match message:
+            case IsReady():
+                self._owed += 1
+                if self.state is State.IDLE:
+                    self.state = State.READYING
+            case Stop():
+                if self.state is not State.THINKING:
+                    return Stray(message, "there is nothing to stop")
+            case SetOption():
+                self._not_thinking(message)
+                self._set(message)
+            case SetPosition():
+                self._not_thinking(message)
+                self._positioned = True
+            case NewGame():
+                self._not_thinking(message)
+                self._positioned = False
+            case Go():
+                self._not_thinking(message)
+                if not self._positioned:
+                    raise _refused(message, self.state, "send a position before go")
+                self.state = State.THINKING
+            case Query():
+                self._not_thinking(message)
+                self.query = message.what
+            case Result():
+                self._not_thinking(message)
+        return message
+
+    def _not_thinking(self, message: RefereeMessage) -> None:
+        if self.state is State.THINKING:
+            raise _refused(message, self.state, "wait for bestmove")
+
+    def _set(self, message: SetOption) -> None:
+        option = self.options.get(message.name)
+        if option is None:
+            raise BadOption("option", message.name, self.options, line=str(message))
+        self.values[option.name] = option.check(message.value or "")
+
+    def send(self, message: BotMessage) -> bytes:
+        """The bytes to write, and the state after them. Raises OutOfTurn, or BadLine for a text with line ends."""
+        encoded = _encoded(str(message))
+        match message:
+            case BestMove():
+                self._only(message, State.THINKING)
+                self.state = State.IDLE
+            case Id():
+                self._only(message, State.HANDSHAKE)
+            case Declared():
+                self._only(message, State.HANDSHAKE)
+                self.options[message.option.name] = message.option
+            case UgiOk():
+                self._only(message, State.HANDSHAKE)
+                self.state = State.IDLE
+            case ReadyOk():
+                if not self._owed:
+                    raise _refused(message, self.state, "readyok answers isready")
+                self._owed -= 1
+                if self.state is State.READYING and not self._owed:
+                    self.state = State.IDLE
+            case Response():
+                if self.query is None:
+                    raise _refused(message, self.state, "response answers query")
+                self.query = None
+            case _:
+                if self.state in (State.STARTED, State.CLOSED):
+                    raise _refused(message, self.state, "say nothing before ugi and after quit")
+        return encoded
+
+    def _only(self, message: BotMessage, state: State) -> None:
+        if self.state is not state:
+            raise _refused(message, self.state, f"it belongs to the state {state.value}")
