@@ -1,0 +1,178 @@
+"""What a bot is told before a game, from what it announced: variant, set-up, swap phase and rule options.
+
+Pure functions of the announced options. Refuses to know any family: which rules there are, what they change and what a
+variant implies are arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from protocol.messages import SetOption
+from protocol.options import OptionDecl
+
+Value: TypeAlias = str | int | bool
+RuleKind: TypeAlias = Literal["moves", "result", "limits", "display"]
+
+VARIANT_OPTION = "Variant"
+SETUP_OPTION = "Setup"
+SWAP_OPTION = "SwapPhase"
+RULE_PREFIX = "Rule."
+SWAP_RULE = "swap_phase"
+"""The rule that a bot need not know: the referee passes in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to send before the first position: `setoptions` in this order.
+
+    `use_startpos`: the bot's own start position is the game's, so `position startpos` will do; else it needs `fen`.
+    `passes_swap`: the referee passes for the bot in the swap phase, and shows it the position after both swaps.
+    """
+
+    setoptions: tuple[SetOption, ...] = ()
+    use_startpos: bool = True
+    passes_swap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ineligible:
+    """The bot cannot play this game; `reason` says in plain words what it would have to announce."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def _written(value: Value, option: OptionDecl | None = None) -> str:
+    if option is not None and option.type == "check" and value in (0, 1):
+        return "true" if value else "false"
+    if isinstance(value, bool):
+        return str(int(value)) if option is not None and option.type == "spin" else str(value).lower()
+    return str(value)
+
+
+def _announcement(name: str, default: Value | None, value: Value) -> str:
+    """The line a bot would have to write to be told `value`."""
+    start = value if default is None else default
+    if isinstance(value, bool):
+        return f"option name {name} type check default {_written(start)}"
+    if isinstance(value, int):
+        low, high = (min(start, value), max(start, value)) if isinstance(start, int) else (value, value)
+        return f"option name {name} type spin default {start} min {low} max {high}"
+    values = dict.fromkeys((str(start), value))
+    return f"option name {name} type combo default {start} " + " ".join(f"var {one}" for one in values)
+
+
+def _start(
+    options: Mapping[str, OptionDecl],
+    *,
+    family: str,
+    variant: str,
+    default_variant: str,
+    start_only: bool,
+    setup: str | None,
+) -> tuple[list[SetOption], bool, bool] | Ineligible:
+    """What to send about variant and set-up, whether `startpos` will do, and whether the bot knows the variant."""
+    told: list[SetOption] = []
+    startpos = True
+    wanted = variant
+    if setup is not None and start_only:
+        # To a bot a set-up is no variant: it is told by its own option, or seen in the position.
+        wanted = default_variant
+        option = options.get(SETUP_OPTION)
+        if option is not None and option.accepts(setup):
+            if not option.is_default(setup):
+                told.append(SetOption(SETUP_OPTION, option.check(setup)))
+        else:
+            startpos = option is None and setup == default_variant and variant == default_variant
+    option = options.get(VARIANT_OPTION)
+    announcement = _announcement(VARIANT_OPTION, default_variant, wanted)
+    if option is not None and option.accepts(wanted):
+        if not option.is_default(wanted):
+            told.insert(0, SetOption(VARIANT_OPTION, option.check(wanted)))
+        return told, startpos, True
+    if wanted != default_variant and not start_only:
+        problem = "does not take it" if option is not None else "has no option Variant"
+        return Ineligible(
+            f"the variant {wanted} of {family} changes the rules and the bot {problem}; announce: {announcement}"
+        )
+    if option is None:
+        return told, startpos and wanted == default_variant, wanted == default_variant
+    # The variant shows in the position alone, but the bot must not play by the rules of another one meanwhile.
+    if not option.accepts(default_variant):
+        return Ineligible(
+            f"the option Variant of the bot does not take {default_variant}, the default of {family}; "
+            f"announce: {announcement}"
+        )
+    if not option.is_default(default_variant):
+        told.insert(0, SetOption(VARIANT_OPTION, option.check(default_variant)))
+    return told, False, False
+
+
+def plan_setoptions(
+    options: Mapping[str, OptionDecl],
+    *,
+    family: str,
+    variant: str,
+    default_variant: str,
+    variant_start_only: bool,
+    changed_rules: Mapping[str, Value],
+    rule_kinds: Mapping[str, RuleKind],
+    rule_defaults: Mapping[str, Value],
+    setup: str | None,
+    swap_phase: bool,
+    variant_rules: Mapping[str, Value] | None = None,
+    families: Collection[str] = (),
+) -> Plan | Ineligible:
+    """What to tell a bot that announced `options` before a game, or why it cannot play it.
+
+    `changed_rules`: every rule option whose value in this game differs from the family's default, whether the variant
+    or the organiser changed it; `rule_defaults`: the family's defaults, all of them; `rule_kinds`: what each changes.
+    `variant_rules`: the options the variant itself sets; a bot that takes the variant need not announce those one by
+    one. `variant_start_only`: the variant has none, and differs from the default in its start position alone.
+    `setup`: the name or notation of the set-up for families that have them (the default's name included), else None.
+    `families`: what the bot announced with `id family`; empty means the submitter's word counts.
+    """
+    if families and family not in families:
+        return Ineligible(f"the bot plays {', '.join(sorted(families))} only; announce: id family {family}")
+    start = _start(
+        options,
+        family=family,
+        variant=variant,
+        default_variant=default_variant,
+        start_only=variant_start_only,
+        setup=setup,
+    )
+    if isinstance(start, Ineligible):
+        return start
+    told, startpos, in_variant = start
+    variant_told = any(message.name == VARIANT_OPTION for message in told)
+
+    swap = options.get(SWAP_OPTION)
+    own_rule = options.get(RULE_PREFIX + SWAP_RULE)
+    knows_swap = any(option is not None and option.accepts(_written(True, option)) for option in (swap, own_rule))
+    passes = swap_phase and not knows_swap
+    if swap is not None and swap.accepts(_written(swap_phase, swap)) and not swap.is_default(_written(swap_phase)):
+        told.append(SetOption(SWAP_OPTION, _written(swap_phase, swap)))
+
+    implied = dict(rule_defaults) | (dict(variant_rules or {}) if in_variant else {})
+    for name, value in (dict(rule_defaults) | dict(changed_rules)).items():
+        option = options.get(RULE_PREFIX + name)
+        binding = rule_kinds.get(name, "moves") in ("moves", "result") and name != SWAP_RULE
+        as_implied = name in implied and _written(implied[name]) == _written(value)
+        if option is not None and option.accepts(_written(value, option)):
+            # Told the variant, the bot has the variant's own value now, whatever it announced before.
+            if not option.is_default(_written(value, option)) or (variant_told and not as_implied):
+                told.append(SetOption(RULE_PREFIX + name, option.check(_written(value, option))))
+        elif binding and (option is not None or not as_implied):
+            announcement = _announcement(RULE_PREFIX + name, rule_defaults.get(name), value)
+            problem = f"has no option {RULE_PREFIX}{name}" if option is None else "does not take that value"
+            return Ineligible(
+                f"this game of {family} has the rule {name}={_written(value)} and the bot {problem}; "
+                f"announce: {announcement}"
+            )
+    return Plan(tuple(told), startpos and not passes, passes)
