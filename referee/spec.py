@@ -28,7 +28,7 @@ def digest(data: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """How long a bot may think: a clock (`10+0.1`), a time per move (`1/move`), or a limit (`depth:4`, `nodes:10000`)."""
+    """How long a bot may think: a clock (`10+0.1`), a time per move (`1/move`), or `depth:4`, `nodes:10000`."""
 
     kind: Literal["clock", "movetime", "depth", "nodes"] = "clock"
     base_ms: int = 10_000

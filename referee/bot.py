@@ -1,0 +1,487 @@
+"""One running bot: its process, its pipes, and the conversation up to each answer.
+
+Every read is bounded, every wait has a deadline, and every way a bot can fail ends in one `BotError` with its
+termination and the evidence. Refuses to know the rules of any game and who is winning.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import select
+import signal
+import subprocess
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from protocol.errors import LineTooLong, ProtocolError
+from protocol.lines import LineSplitter, text
+from protocol.messages import (
+    BestMove,
+    Info,
+    IsReady,
+    Message,
+    NewGame,
+    Quit,
+    ReadyOk,
+    RefereeMessage,
+    Result,
+    Ugi,
+    UgiOk,
+    parse_bot_line,
+)
+from protocol.session import Capabilities, RefereeSession, State, Stray
+from referee.core import Termination
+from referee.sandbox import Sandbox
+from referee.spec import BotSpec, Limits
+
+_MS = 1_000_000
+_CHUNK = 65_536
+
+
+class BotError(Exception):
+    """A bot failed. `termination` is the verdict, `detail` one sentence with stage, line, exit code."""
+
+    def __init__(self, termination: Termination, detail: str) -> None:
+        super().__init__(f"{termination}: {detail}")
+        self.termination = termination
+        self.detail = detail
+
+
+class Stopped(Exception):  # noqa: N818 - nobody erred
+    """The game was called off from outside: nobody's fault."""
+
+
+class SandboxError(Exception):
+    """The bot could not be put into its sandbox: our fault, not the bot's."""
+
+
+@dataclass(slots=True)
+class Thought:
+    """A bot's answer to one `go`. Times in milliseconds."""
+
+    move: str | None
+    offer: str | None
+    ms: float
+    lag_ms: float
+    info: Info | None
+
+
+class _LagMeter:
+    """How long this thread was runnable but did not run, from the kernel's own books (nanoseconds)."""
+
+    def __init__(self) -> None:
+        try:
+            self._fd = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self._fd = -1
+
+    def read(self) -> int:
+        if self._fd < 0:
+            return 0
+        return int(os.pread(self._fd, 64, 0).split(b" ", 2)[1])
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+class Bot:
+    """A bot process from spawn to reaping. Not safe for several threads; one slot owns it.
+
+    `stop_fd` becomes readable when everything is to be called off (raises Stopped wherever the bot is waited for).
+    """
+
+    def __init__(self, spec: BotSpec, limits: Limits, sandbox: Sandbox, stop_fd: int | None = None) -> None:
+        self.spec = spec
+        self.limits = limits
+        self.session = RefereeSession(Capabilities.from_json(spec.capabilities))
+        self.is_sound = True
+        """False once it failed or misbehaved: such a process is never used again."""
+        self._lines: deque[bytes] = deque()
+        self._splitter = LineSplitter(limits.line_bytes)
+        self._log = bytearray()
+        self._output = 0
+        self._arrived_ns = 0
+        self._stop_fd = stop_fd
+        self._meter = _LagMeter()
+        self._delay_ns = 0
+        self._lag_ns = 0
+        self._info: bytes | None = None
+        self.transcript: list[str] | None = None
+        """Set to a list to have every line exchanged kept (`> ` to the bot, `< ` from it)."""
+        self.capabilities = Capabilities.default()
+        """What the bot can take: what a check found, with what it announced itself; known after the handshake."""
+        self._has_been_ready = False
+        self._sandbox = sandbox
+        self._process: subprocess.Popen[bytes] | None = None
+        self._poll = select.poll()
+
+    # -- the process ---------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Spawn the process. Raises BotError (`handshake-failed`) when there is nothing to run."""
+        command = self._sandbox.wrap(self.spec.command, self.limits)
+        problem = _problem_with(self.spec)
+        if problem:
+            raise BotError(Termination.HANDSHAKE_FAILED, problem)
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=self.spec.folder,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            raise BotError(Termination.HANDSHAKE_FAILED, f"cannot be started: {error}") from None
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        self._process = process
+        self._in, self._out, self._err = process.stdin.fileno(), process.stdout.fileno(), process.stderr.fileno()
+        for descriptor in (self._in, self._out, self._err):
+            os.set_blocking(descriptor, False)
+        self._pid_fd = os.pidfd_open(process.pid)
+        for descriptor in (self._out, self._err, self._pid_fd):
+            self._poll.register(descriptor, select.POLLIN)
+        if self._stop_fd is not None:
+            self._poll.register(self._stop_fd, select.POLLIN)
+
+    @property
+    def pid(self) -> int | None:
+        """The process id while the process has not been reaped."""
+        return self._process.pid if self._process else None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process lives and has said nothing but what it was asked."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def has_shaken_hands(self) -> bool:
+        """Whether `ugiok` has come."""
+        return self.session.state not in (State.STARTED, State.HANDSHAKE)
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether the process may play another game: sound, and not asking for a fresh start (`UGI_Reuse`)."""
+        option = self.session.options.get("UGI_Reuse")
+        return self.is_sound and self.capabilities.newgame and not (option and option.default == "false")
+
+    @property
+    def log(self) -> str:
+        """The tail of what the bot wrote to standard error."""
+        self._read_log()
+        return bytes(self._log).decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """End the process for good: `quit` if it is sound, then kill its whole group, reap, close every descriptor."""
+        process, self._process = self._process, None
+        if process is None:
+            self._meter.close()
+            return
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        if self.is_sound and process.poll() is None:
+            with contextlib.suppress(OSError, ProtocolError):
+                os.write(self._in, self.session.send(Quit()))
+            process.stdin.close()
+            self._wait_exit(process)
+        else:
+            process.stdin.close()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        # A full pipe must not keep the dead from being reaped, so our ends are closed before the wait.
+        process.stdout.close()
+        process.stderr.close()
+        process.wait()
+        os.close(self._pid_fd)
+        self._meter.close()
+
+    def _wait_exit(self, process: subprocess.Popen[bytes]) -> None:
+        """Give a bot that was told to quit a moment; throw away what it still says."""
+        deadline = time.monotonic_ns() + self.limits.quit_ms * _MS
+        while (left := deadline - time.monotonic_ns()) > 0:
+            events = dict(self._poll.poll(math.ceil(left / _MS)))
+            if self._pid_fd in events or self._stop_fd in events or not events:
+                return
+            for descriptor in (self._out, self._err):
+                if descriptor in events:
+                    with contextlib.suppress(BlockingIOError):
+                        if not os.read(descriptor, _CHUNK):
+                            self._poll.unregister(descriptor)
+
+    # -- reading and writing -------------------------------------------------------------------------------------
+
+    def _note(self, mark: str, line: bytes) -> None:
+        if self.transcript is not None:
+            self.transcript.append(mark + text(line))
+
+    def _write(self, data: bytes, deadline_ns: int | None = None) -> None:
+        if self.transcript is not None:
+            for line in data.splitlines():
+                self._note("> ", line)
+        try:
+            done = os.write(self._in, data)
+            if done < len(data):
+                self._write_rest(data[done:], deadline_ns)
+        except BlockingIOError:
+            self._write_rest(data, deadline_ns)
+        except BrokenPipeError:
+            raise self._gone("writing to it") from None
+
+    def _write_rest(self, data: bytes, deadline_ns: int | None) -> None:
+        """The pipe is full: the bot does not read. Wait for it until the deadline."""
+        deadline = deadline_ns or time.monotonic_ns() + self.limits.grace_ms * _MS
+        poll = select.poll()
+        poll.register(self._in, select.POLLOUT)
+        while data:
+            if not poll.poll(max(0, math.ceil((deadline - time.monotonic_ns()) / _MS))):
+                raise self._failed(Termination.STALLED, "does not read its standard input")
+            with contextlib.suppress(BlockingIOError):
+                data = data[os.write(self._in, data) :]
+
+    def _failed(self, termination: Termination, detail: str) -> BotError:
+        self.is_sound = False
+        return BotError(termination, detail)
+
+    def _gone(self, stage: str) -> BotError:
+        """The bot hung up: tell an exit from a pipe closed by a process that lives on."""
+        process = self._process
+        assert process
+        code = None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = process.wait(self.limits.grace_ms / 1000)
+        if code is None:
+            return self._failed(
+                Termination.PROTOCOL_ERROR, f"closed its standard input or output and lives on, {stage}"
+            )
+        how = f"killed by {_signal_name(-code)}" if code < 0 else f"exit code {code}"
+        return self._failed(Termination.CRASHED, f"{how}, {stage}")
+
+    def _read_log(self) -> bool:
+        """Take what there is on standard error, keep the tail. False at its end."""
+        if self._process is None:
+            return False
+        for _ in range(64):
+            try:
+                data = os.read(self._err, _CHUNK)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            self._count_output(len(data))
+            self._log += data
+            del self._log[: -self.limits.log_bytes]
+        return True
+
+    def _count_output(self, size: int) -> None:
+        self._output += size
+        if self._output > self.limits.output_bytes and self.is_sound:
+            raise self._failed(
+                Termination.OUTPUT_LIMIT, f"wrote more than {self.limits.output_bytes:,} bytes in one game"
+            )
+
+    def _read_output(self, stage: str) -> None:
+        try:
+            data = os.read(self._out, _CHUNK)
+        except BlockingIOError:
+            return
+        self._arrived_ns = time.monotonic_ns()
+        if not data:
+            raise self._gone(stage)
+        self._count_output(len(data))
+        try:
+            self._lines.extend(self._splitter.feed(data))
+        except LineTooLong as error:
+            self._lines.extend(error.complete)
+            raise self._failed(Termination.OUTPUT_LIMIT, f"{error}, {stage}") from None
+
+    def _line(self, deadline_ns: int, stage: str) -> bytes | None:
+        """The next line; None at the deadline. Raises BotError when the bot is gone, Stopped when called off."""
+        lines = self._lines
+        while not lines:
+            left = deadline_ns - time.monotonic_ns()
+            events = self._poll.poll(max(0, -(-left // _MS)))
+            if not events:
+                if time.monotonic_ns() < deadline_ns:
+                    continue
+                return None
+            delay = self._meter.read()
+            self._lag_ns, self._delay_ns = delay - self._delay_ns, delay
+            ready = [descriptor for descriptor, _ in events]
+            if self._stop_fd in ready:
+                raise Stopped
+            if self._out in ready:
+                self._read_output(stage)
+            if self._err in ready and not self._read_log():
+                self._poll.unregister(self._err)
+            if not lines and ready == [self._pid_fd]:
+                self._read_output(stage)
+                if not lines:
+                    raise self._gone(stage)
+            if not lines and left <= 0:
+                return None
+        line = lines.popleft()
+        self._note("< ", line)
+        return line
+
+    # -- the conversation ----------------------------------------------------------------------------------------
+
+    def _expect(self, kind: type[Message], deadline_ms: int, stage: str, silent: Termination) -> None:
+        """Read until a message of that kind arrives. Raises BotError(`silent`) at the deadline."""
+        deadline_ns = time.monotonic_ns() + deadline_ms * _MS
+        while True:
+            line = self._line(deadline_ns, stage)
+            if line is None:
+                raise self._failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
+            if isinstance(self._receive(line, stage), kind):
+                return
+
+    def _receive(self, line: bytes, stage: str) -> Message | Stray:
+        try:
+            return self.session.receive(line)
+        except ProtocolError as error:
+            raise self._failed(Termination.PROTOCOL_ERROR, f"{error}, {stage}") from None
+
+    def handshake(self) -> None:
+        """`ugi` … `ugiok`. Raises BotError (`handshake-failed`, or how it died)."""
+        try:
+            self._write(self.session.send(Ugi()))
+            self._expect(UgiOk, self.limits.start_ms, "`ugi`", Termination.HANDSHAKE_FAILED)
+        except BotError as error:
+            self.is_sound = False
+            raise BotError(Termination.HANDSHAKE_FAILED, error.detail) from None
+        self.capabilities = Capabilities.from_session(self.session)
+
+    def tell(self, message: RefereeMessage) -> None:
+        """Send a message that has no answer."""
+        self._write(self.session.send(message))
+
+    def ready(self) -> None:
+        """`isready` … `readyok`, once only to a bot that takes no more. Raises BotError (`stalled`)."""
+        if self._has_been_ready and not self.capabilities.repeated_isready:
+            return
+        self._write(self.session.send(IsReady()))
+        self._expect(ReadyOk, self.limits.ready_ms, "`isready`", Termination.STALLED)
+        self._has_been_ready = True
+
+    def new_game(self) -> None:
+        """`uginewgame`, with a fresh output budget."""
+        self._output = 0
+        if self.capabilities.newgame:
+            self.tell(NewGame())
+
+    def announce(self, result: Result) -> None:
+        """Tell a bot that asked for it how the game ended; failures no longer matter."""
+        if self.is_sound and self.capabilities.result:
+            try:
+                self._write(self.session.send(result))
+            except (BotError, ProtocolError):
+                self.is_sound = False
+
+    def think(self, question: bytes, allowance_ms: float | None) -> Thought:
+        """Send `position … go …` in one write and wait for `bestmove`.
+
+        `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. The referee's own lateness,
+        as the kernel counts it, is taken off before a flag falls. Raises BotError with `time` (answered late),
+        `stalled` (did not answer), `crashed`, `protocol-error`, `output-limit`; Stopped.
+        """
+        stage = "thinking"
+        if self._lines or self._poll.poll(0):
+            self._catch_up()
+        self._info = None
+        allowance_ns = int((self.limits.move_ms if allowance_ms is None else allowance_ms) * _MS)
+        begin = time.monotonic_ns()
+        self._write(question, begin + allowance_ns)
+        self.session.state = State.THINKING
+        start = time.monotonic_ns()
+        self._lag_ns, self._delay_ns = 0, self._meter.read()
+        deadline = start + allowance_ns
+        while True:
+            line = self._line(deadline, stage)
+            if line is None:
+                raise self._late(allowance_ms, (time.monotonic_ns() - start) / _MS)
+            if line.startswith(b"info"):
+                if b" score " in line or b" nodes " in line:
+                    self._info = line
+                continue
+            message = self._receive(line, stage)
+            if isinstance(message, BestMove):
+                break
+        elapsed = self._arrived_ns - start
+        lag = min(max(0, self._lag_ns), elapsed)
+        if elapsed - lag > allowance_ns:
+            raise self._failed(
+                Termination.TIME,
+                f"answered after {elapsed / _MS:.1f} ms ({lag / _MS:.1f} ms of them the referee's), "
+                f"{allowance_ns / _MS:.1f} ms were left",
+            )
+        if self._lines and self._lines[0].startswith(b"bestmove"):
+            raise self._failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
+        return Thought(message.move, message.offer, elapsed / _MS, lag / _MS, self._last_info())
+
+    def _last_info(self) -> Info | None:
+        if self._info is None:
+            return None
+        try:
+            message = parse_bot_line(self._info)
+        except ProtocolError:
+            return None
+        return message if isinstance(message, Info) else None
+
+    def _catch_up(self) -> None:
+        """Take what the bot said before it was asked: harmless lines are counted, an answer is a protocol error."""
+        stage = "before its turn"
+        while (line := self._line(0, stage)) is not None:
+            if not line.startswith(b"info"):
+                self._receive(line, stage)
+
+    def _late(self, allowance_ms: float | None, waited_ms: float) -> BotError:
+        """The time is up. Tell a late answer (`time`) from none at all (`stalled`)."""
+        asked = f"no bestmove in {waited_ms:.0f} ms"
+        if allowance_ms is None:
+            return self._failed(Termination.STALLED, f"{asked}; without a clock the limit is {self.limits.move_ms} ms")
+        deadline = time.monotonic_ns() + self.limits.grace_ms * _MS
+        try:
+            if self.capabilities.stop:
+                self._write(b"stop\n", deadline)
+            while (line := self._line(deadline, "after its time was up")) is not None:
+                if line.startswith(b"bestmove"):
+                    return self._failed(
+                        Termination.TIME, f"{asked}, {allowance_ms:.1f} ms were left; {text(line)[:80]!r} came later"
+                    )
+        except BotError as error:
+            return error
+        return self._failed(
+            Termination.STALLED, f"{asked}, {allowance_ms:.1f} ms were left; nor in {self.limits.grace_ms} ms more"
+        )
+
+
+def _problem_with(spec: BotSpec) -> str | None:
+    """Why the command cannot be run at all, in words; None when it seems it can."""
+    import shutil
+
+    program = spec.command[0]
+    path = os.path.join(spec.folder or "", program) if os.sep in program else shutil.which(program)
+    if path is None:
+        return f"no such program: {program!r} is not on the path"
+    if not os.path.exists(path):
+        return f"no such file: {path}"
+    if os.path.isdir(path) or not os.access(path, os.X_OK):
+        return f"not an executable file: {path}; try chmod +x, and a shebang line in a script"
+    return None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,145 @@
+"""A local executor of game slots: the standard `Executor` interface over one process per slot.
+
+A slot that dies fails only the job it had (`WorkerLostError`) and is replaced. Refuses to know what a job is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from multiprocessing.connection import Connection
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_Job = tuple["Future[Any]", Callable[..., Any], tuple[Any, ...]]
+
+
+class WorkerLostError(RuntimeError):
+    """The process that had the job died: nobody's fault, do it again."""
+
+
+class JobError(RuntimeError):
+    """The job raised; the message is that exception's type and text."""
+
+
+class SlotPool(Executor):
+    """`size` game slots. With `affinity` each is pinned to a core of its own, and so are its bots.
+
+    `on_event` is called with every event of a running job, from a thread of the pool.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        *,
+        sandbox: str = "none",
+        affinity: bool = False,
+        on_event: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._on_event = on_event
+        self._sandbox = sandbox
+        self._lock = threading.Lock()
+        self._connections: set[Connection] = set()
+        self._is_closed = False
+        cores = sorted(os.sched_getaffinity(0))
+        self._threads = [
+            threading.Thread(target=self._run, args=(cores[number % len(cores)] if affinity else -1,), daemon=True)
+            for number in range(size)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Queue a call of a module-level function. Raises RuntimeError after shutdown."""
+        if kwargs:
+            raise TypeError("jobs of game slots take positional arguments only")
+        with self._lock:
+            if self._is_closed:
+                raise RuntimeError("this pool is closed")
+        future: Future[T] = Future()
+        self._jobs.put((future, fn, args))
+        return future
+
+    def abort(self) -> None:
+        """Call off the games being played; their jobs end soon with what they have."""
+        with self._lock:
+            for connection in self._connections:
+                with contextlib.suppress(OSError):
+                    connection.send("abort")
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no more jobs; end the slots when the queue is done, or at once what has not begun."""
+        with self._lock:
+            self._is_closed = True
+        if cancel_futures:
+            with contextlib.suppress(queue.Empty):
+                while job := self._jobs.get_nowait():
+                    job[0].cancel()
+        for _ in self._threads:
+            self._jobs.put(None)
+        if wait:
+            for thread in self._threads:
+                thread.join()
+
+    # -- one thread per slot -------------------------------------------------------------------------------------
+
+    def _run(self, core: int) -> None:
+        process: subprocess.Popen[bytes] | None = None
+        connection: Connection | None = None
+        while (job := self._jobs.get()) is not None:
+            future, function, arguments = job
+            if not future.set_running_or_notify_cancel():
+                continue
+            if process is None or connection is None or process.poll() is not None:
+                process, connection = self._spawn(core)
+            try:
+                kind, value = self._ask(connection, function, arguments)
+            except (EOFError, OSError) as error:
+                self._forget(connection)
+                process.kill()
+                future.set_exception(WorkerLostError(f"a game slot ended with {process.wait()} ({error!r})"))
+                process = connection = None
+                continue
+            if kind == "error":
+                future.set_exception(JobError(value))
+            else:
+                future.set_result(value)
+        if process and connection:
+            self._forget(connection)
+            process.wait()
+
+    def _spawn(self, core: int) -> tuple[subprocess.Popen[bytes], Connection]:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # Not `-m`: jobs name functions of the imported module, not of __main__.
+            start = "from referee.slot import main; main()"
+            line = [sys.executable, "-c", start, str(theirs.fileno()), self._sandbox, str(core)]
+            process = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+        connection = Connection(ours.detach())
+        with self._lock:
+            self._connections.add(connection)
+        return process, connection
+
+    def _ask(self, connection: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
+        connection.send((function, arguments))
+        while True:
+            kind, value = connection.recv()
+            if kind != "event":
+                return kind, value
+            if self._on_event:
+                self._on_event(value)
+
+    def _forget(self, connection: Connection) -> None:
+        with self._lock:
+            self._connections.discard(connection)
+        connection.close()

@@ -1,0 +1,73 @@
+"""The bots a game slot has running: seats them for a game, keeps sound ones for the next, ends the rest.
+
+Refuses to know games and results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from referee.bot import Bot
+from referee.reaper import sweep
+from referee.sandbox import Sandbox
+from referee.spec import BotSpec, Limits
+
+
+class Roster:
+    """The processes of one slot. `is_reaper` says that every stray child of this process may be killed."""
+
+    def __init__(self, sandbox: Sandbox, stop_fd: int | None = None, is_reaper: bool = False) -> None:
+        self.sandbox = sandbox
+        self._stop_fd = stop_fd
+        self._is_reaper = is_reaper
+        self._idle: dict[tuple[str, int], Bot] = {}
+
+    def seat(self, specs: Sequence[BotSpec], limits: Limits) -> list[Bot]:
+        """One bot per spec, running ones first; a bot playing itself gets two processes. Not yet started when new."""
+        seated: list[Bot] = []
+        for spec in specs:
+            key = (spec.key, sum(bot.spec.key == spec.key for bot in seated))
+            bot = self._idle.pop(key, None)
+            if bot is not None and not bot.is_running:
+                bot.close()
+                bot = None
+            seated.append(bot or Bot(spec, limits, self.sandbox, self._stop_fd))
+        self._close_idle()
+        return seated
+
+    def release(self, bots: Sequence[Bot]) -> None:
+        """Take bots back after a game: sound ones wait for the next, the others are killed."""
+        for bot in bots:
+            if bot.is_sound and bot.is_running and bot.is_reusable:
+                key = (bot.spec.key, sum(spec == bot.spec.key for spec, _ in self._idle))
+                self._idle[key] = bot
+            else:
+                bot.close()
+        self._sweep()
+
+    def discard(self, bots: Sequence[Bot]) -> None:
+        """Kill bots without asking them to quit."""
+        for bot in bots:
+            bot.is_sound = False
+            bot.close()
+        self._sweep()
+
+    def close(self) -> None:
+        """End every process."""
+        self._close_idle()
+        self._sweep()
+
+    def _close_idle(self) -> None:
+        for bot in self._idle.values():
+            bot.close()
+        self._idle.clear()
+
+    def _sweep(self) -> None:
+        if self._is_reaper:
+            sweep({bot.pid for bot in self._idle.values() if bot.pid})
+
+    def __enter__(self) -> Roster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

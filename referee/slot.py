@@ -1,0 +1,87 @@
+"""A game slot: one process that plays one game after another with its own bots, and dies with its parent.
+
+It talks to its parent over one socket: jobs come in, results and events go out; "abort" or the end of the socket calls
+off the game being played. The same module gives Dask workers their slot. Refuses to know schedules and databases.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from typing import Any
+
+from referee.play import play
+from referee.reaper import become_subreaper
+from referee.record import GameRecord, Ply
+from referee.roster import Roster
+from referee.sandbox import open_sandbox
+from referee.spec import GameSpec
+
+Emit = Callable[[dict[str, Any]], None]
+
+_roster: Roster | None = None
+_emit: Emit | None = None
+
+
+def play_games(specs: Sequence[GameSpec], wants_plies: bool = False) -> list[GameRecord]:
+    """Play games one after the other in this process's slot; the job given to an executor.
+
+    A game called off from outside is the last one: its void record ends the list.
+    """
+    assert _roster is not None, "this process has no slot; open_slot() first"
+    records = []
+    for spec in specs:
+        record = play(spec, _roster, _watch(spec.id) if wants_plies else None)
+        records.append(record)
+        if record.termination == "stopped":
+            break
+    return records
+
+
+def _watch(game: str) -> Callable[[int, str, Ply], None]:
+    def watch(number: int, move: str, ply: Ply) -> None:
+        if _emit:
+            _emit({"event": "ply", "game": game, "number": number, "move": move, "ms": ply.ms, "score": ply.score})
+
+    return watch
+
+
+def open_slot(sandbox: str = "none", stop_fd: int | None = None, emit: Emit | None = None) -> Roster:
+    """Make this process a game slot. Raises ValueError for an unknown sandbox."""
+    global _roster, _emit
+    _roster, _emit = Roster(open_sandbox(sandbox), stop_fd, is_reaper=become_subreaper()), emit
+    return _roster
+
+
+def main() -> None:
+    """Serve jobs from the socket named by the first argument until it ends."""
+    connection = Connection(int(sys.argv[1]))
+    sandbox, core = sys.argv[2], int(sys.argv[3])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is the parent's to answer
+    if core >= 0:
+        os.sched_setaffinity(0, {core})
+    with open_slot(sandbox, connection.fileno(), lambda event: connection.send(("event", event))):
+        _serve(connection)
+
+
+def _serve(connection: Connection) -> None:
+    while True:
+        try:
+            job = connection.recv()
+        except (EOFError, OSError):
+            return
+        if job == "abort":
+            continue
+        function, arguments = job
+        answer: tuple[str, Any]
+        try:
+            answer = ("result", function(*arguments))
+        except Exception as error:
+            answer = ("error", f"{type(error).__name__}: {error}")
+        try:
+            connection.send(answer)
+        except OSError:
+            return
