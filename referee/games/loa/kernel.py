@@ -17,8 +17,8 @@ from referee.games.loa.kernel_lines import (
     make,
     perft_lines,
     sides,
-    words,
 )
+from referee.games.loa.kernel_ternary import connected8, count8, list8, load8, perft8, put, random8
 from referee.games.loa.state import (
     BAN,
     FIRST,
@@ -32,12 +32,13 @@ from referee.games.loa.state import (
     PLIES,
     REPETITION,
     REPETITION_RESULT,
+    SECOND,
     SIDE,
     SIMULTANEOUS,
     SIZE,
     STATE_SIZE,
 )
-from referee.games.loa.tables import LINES
+from referee.games.loa.tables import LINES, LINES8
 from referee.jit import jit, random_below
 
 __all__ = [
@@ -62,49 +63,81 @@ CONNECTION, BOTH, BLOCKED, STUCK, REPEATED, LIMIT = range(6)
 
 
 @jit
-def joined(L: Any, config: Any, s: int) -> int:
-    """The result code of connection with side `s` to move: 0 when neither side is connected."""
-    first, second = connected(L, 0), connected(L, 1)
+def ended(first: bool, second: bool, config: Any, s: int) -> int:
+    """The result code of connection with side `s` to move, given which sides are connected; 0 when none is."""
     if first and second:
         return BOTH * 4 + (2 - s if config[SIMULTANEOUS] == 1 else 3)
     return CONNECTION * 4 + (1 if first else 2) if first or second else 0
 
 
 @jit
-def stuck(L: Any, config: Any, s: int, z: int) -> int:
-    """The result code when side `s` has no move: 0 when it passes."""
+def stuck(replies: int, config: Any, s: int) -> int:
+    """The result code when side `s` has no move and its opponent would have `replies`; 0 when it passes."""
     if config[NO_MOVES] == 1:
         return STUCK * 4 + 2 - s
     if config[NO_MOVES] == 2:
         return STUCK * 4 + 3
-    return BLOCKED * 4 + 3 if count_lines(L, 1 - s, config[SIZE], z, -1) == 0 else 0
+    return BLOCKED * 4 + 3 if replies == 0 else 0
 
 
 @jit
 def legal(state: Any, config: Any, moves: Any) -> int:
     """See `Kernel.legal`."""
-    L = np.empty((3, LINES), dtype=np.int64)
     s, z, ban = sides(state)
-    load(state, config[SIZE], L)
-    if joined(L, config, s) != 0:
-        return 0
-    k = list_lines(L, s, config[SIZE], z, ban, moves)
-    if k == 0 and stuck(L, config, s, z) == 0:
+    n = config[SIZE]
+    if n == 8:
+        if connected8(state[FIRST]) or connected8(state[SECOND]):
+            return 0
+        X = np.empty(LINES8, dtype=np.int64)
+        load8(state, X)
+        k = list8(X, state[FIRST + 3 * s], s, moves)
+        if k == 0 and stuck(count8(X, 1 - s), config, s) != 0:
+            return 0
+    else:
+        L = np.empty((3, LINES), dtype=np.int64)
+        load(state, n, L)
+        if connected(L, 0) or connected(L, 1):
+            return 0
+        k = list_lines(L, s, n, z, ban, moves)
+        if k == 0 and stuck(count_lines(L, 1 - s, n, z, -1), config, s) != 0:
+            return 0
+    if k == 0:
         moves[0] = PASS
         return 1
     return k
 
 
 @jit
+def board_result(state: Any, config: Any) -> tuple[int, int]:
+    """(result code of the board alone, or 0; the number of moves, a pass included)."""
+    s, z, ban = sides(state)
+    n = config[SIZE]
+    if n == 8:
+        code = ended(connected8(state[FIRST]), connected8(state[SECOND]), config, s)
+        if code != 0:
+            return code, 0
+        X = np.empty(LINES8, dtype=np.int64)
+        load8(state, X)
+        k = count8(X, s)
+        replies = count8(X, 1 - s) if k == 0 else 1
+    else:
+        L = np.empty((3, LINES), dtype=np.int64)
+        load(state, n, L)
+        code = ended(connected(L, 0), connected(L, 1), config, s)
+        if code != 0:
+            return code, 0
+        k = count_lines(L, s, n, z, ban)
+        replies = count_lines(L, 1 - s, n, z, -1) if k == 0 else 1
+    if k > 0:
+        return 0, k
+    code = stuck(replies, config, s)
+    return code, 1 if code == 0 else 0
+
+
+@jit
 def count(state: Any, config: Any) -> int:
     """See `Kernel.count`."""
-    L = np.empty((3, LINES), dtype=np.int64)
-    s, z, ban = sides(state)
-    load(state, config[SIZE], L)
-    if joined(L, config, s) != 0:
-        return 0
-    k = count_lines(L, s, config[SIZE], z, ban)
-    return 1 if k == 0 and stuck(L, config, s, z) == 0 else k
+    return board_result(state, config)[1]
 
 
 @jit
@@ -146,16 +179,11 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
 @jit
 def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
     """See `Kernel.result`."""
-    L = np.empty((3, LINES), dtype=np.int64)
-    s, z, ban = sides(state)
-    load(state, config[SIZE], L)
-    code = joined(L, config, s)
-    if code == 0 and count_lines(L, s, config[SIZE], z, ban) == 0:
-        code = stuck(L, config, s, z)
+    code = board_result(state, config)[0]
     if code != 0:
         return code
     if config[REPETITION] > 0 and occurrences >= config[REPETITION]:
-        return REPEATED * 4 + (1 + s if config[REPETITION_RESULT] == 1 else 3)
+        return REPEATED * 4 + (1 + np.int64(state[SIDE]) if config[REPETITION_RESULT] == 1 else 3)
     if config[MAX_PLIES] > 0 and np.int64(state[PLIES]) >= config[MAX_PLIES]:
         return LIMIT * 4 + 3
     return 0
@@ -164,34 +192,84 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
 @jit
 def perft(state: Any, config: Any, depth: int) -> int:
     """See `Kernel.perft`."""
-    L = np.empty((3, LINES), dtype=np.int64)
-    buffers = np.empty((depth + 1, MAX_MOVES), dtype=np.int64)
+    code, k = board_result(state, config)
+    if depth == 0:
+        return 1
+    if depth == 1 or code != 0:
+        return k
     s, z, ban = sides(state)
-    load(state, config[SIZE], L)
-    return perft_lines(L, buffers, s, config[SIZE], z, ban, config[HOLE], config[NO_MOVES] == 0, depth)
+    n, passes = config[SIZE], config[NO_MOVES] == 0
+    if n == 8:
+        X = np.empty(LINES8, dtype=np.int64)
+        load8(state, X)
+        return perft8(X, state[FIRST + 3 * s], state[SECOND - 3 * s], s, passes, depth)
+    L = np.empty((3, LINES), dtype=np.int64)
+    load(state, n, L)
+    buffers = np.empty((depth + 1, MAX_MOVES), dtype=np.int64)
+    return perft_lines(L, buffers, s, n, z, ban, config[HOLE], passes, depth)
 
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
     """See `Kernel.playout`."""
+    plies = np.int64(state[PLIES])
+    last = max_plies if config[MAX_PLIES] == 0 else min(max_plies, max(config[MAX_PLIES] - plies, 0))
+    if config[SIZE] == 8:
+        code, done = playout8(state, config, rng, last)
+    else:
+        code, done = playout_lines(state, config, rng, last)
+    if code == 0 and config[MAX_PLIES] > 0 and plies + done >= config[MAX_PLIES]:
+        code = LIMIT * 4 + 3
+    return code, done
+
+
+@jit
+def playout8(state: Any, config: Any, rng: Any, last: int) -> tuple[int, int]:
+    """A playout of at most `last` plies on the 8x8 board."""
+    X = np.empty(LINES8, dtype=np.int64)
+    load8(state, X)
+    s = np.int64(state[SIDE])
+    a, b = state[FIRST + 3 * s], state[SECOND - 3 * s]
+    code, done = ended(connected8(state[FIRST]), connected8(state[SECOND]), config, s), 0
+    while code == 0:
+        move = random8(X, s, rng) if done < last else -1
+        if move < 0:
+            if done < last or count8(X, s) == 0:
+                code = stuck(count8(X, 1 - s), config, s)
+            if code != 0 or done >= last:
+                break
+            a, b = b, a
+        else:
+            to = np.uint64(1) << np.uint64(move & 63)
+            rest = a & ~(np.uint64(1) << np.uint64(move >> 6))
+            put(X, move >> 6, -1 - s)
+            put(X, move & 63, 1 + s if b & to == np.uint64(0) else 2 * s - 1)
+            mine, theirs = connected8(rest | to), b & to != np.uint64(0) and connected8(b & ~to)
+            a, b = b & ~to, rest | to
+            if mine or theirs:
+                code = ended(theirs, mine, config, 1 - s) if s == 1 else ended(mine, theirs, config, 1 - s)
+        s = 1 - s
+        done += 1
+    return code, done
+
+
+@jit
+def playout_lines(state: Any, config: Any, rng: Any, last: int) -> tuple[int, int]:
+    """A playout of at most `last` plies on a larger board."""
     L = np.empty((3, LINES), dtype=np.int64)
     moves = np.empty(MAX_MOVES, dtype=np.int64)
     s, z, ban = sides(state)
-    load(state, config[SIZE], L)
-    done = 0
+    n, done = config[SIZE], 0
+    load(state, n, L)
     while True:
-        code = joined(L, config, s)
+        code = ended(connected(L, 0), connected(L, 1), config, s)
         if code != 0:
             return code, done
-        k = list_lines(L, s, config[SIZE], z, ban, moves)
+        k = list_lines(L, s, n, z, ban, moves)
         if k == 0:
-            code = stuck(L, config, s, z)
-            if code != 0:
-                return code, done
-        if config[MAX_PLIES] > 0 and np.int64(state[PLIES]) + done >= config[MAX_PLIES]:
-            return LIMIT * 4 + 3, done
-        if done >= max_plies:
-            return 0, done
+            code = stuck(count_lines(L, 1 - s, n, z, -1), config, s)
+        if code != 0 or done >= last:
+            return code, done
         ban = -1
         if k > 0:
             z, ban, _ = make(L, s, z, config[HOLE], moves[random_below(rng, k)])

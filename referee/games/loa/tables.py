@@ -5,7 +5,11 @@ The lines of a board, whatever its size, have fixed numbers (rank and file from 
     0..11   ranks: the rank                 24..46  rising diagonals: 24 + 11 + rank - file
     12..23  files: 12 + the file            47..69  falling diagonals: 47 + rank + file
 
-A line's pattern has a bit per square: its rank on a file, its file on any other line. Refuses to know positions.
+A line's pattern has a bit per square: its rank on a file, its file on any other line.
+
+The 46 lines of the 8x8 board are also numbers in base 3 (a digit per square: 0 empty, 1 first side, 2 second), told
+apart by length with an offset, so that whatever is to be known of a line is one look into a table of 9,840 entries.
+Refuses to know positions.
 """
 
 from __future__ import annotations
@@ -33,3 +37,65 @@ def _line_masks() -> npt.NDArray[np.int64]:
 
 
 LINE_MASK = _line_masks()
+
+LINES8 = 46
+OFFSET = [0, *(sum(3**length for length in range(1, stop)) for stop in range(1, 10))]
+"""Where the lines of a length (1..8) begin in the tables of ternary lines; the last is the size of those tables."""
+TERNARY = OFFSET[9]
+
+
+def _geometry8() -> tuple[npt.NDArray[np.int64], ...]:
+    """Of the 8x8 board, for square `i` and direction `d` at `4 * i + d`: the line, the digit's place and its worth
+    (`3 ** place`); and for every line the number an empty one has."""
+    line, place = np.zeros(256, dtype=np.int64), np.zeros(256, dtype=np.int64)
+    empty = np.zeros(LINES8, dtype=np.int64)
+    for i in range(64):
+        rank, file = divmod(i, 8)
+        rising, falling = rank - file, rank + file
+        for d, (number, where, length) in enumerate(
+            (
+                (rank, file, 8),
+                (8 + file, rank, 8),
+                (23 + rising, min(rank, file), 8 - abs(rising)),
+                (31 + falling, min(file, 7 - rank), 8 - abs(falling - 7)),
+            )
+        ):
+            line[4 * i + d], place[4 * i + d], empty[number] = number, where, OFFSET[length]
+    return line, place, 3**place, empty
+
+
+LINE8, PLACE8, WORTH8, EMPTY8 = _geometry8()
+
+
+def _ternary() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """For every ternary line: how many pieces stand on it; for each side, how many moves it has there (side * TERNARY
+    + line); and which places may move upwards (bits 0..7) and downwards (bits 8..15)."""
+    stones = np.zeros(TERNARY, dtype=np.int64)
+    ways = np.zeros((2, TERNARY), dtype=np.int64)
+    for length in range(1, 9):
+        digits = np.arange(3**length)[:, None] // 3 ** np.arange(length) % 3
+        distance = (digits > 0).sum(axis=1)
+        found = np.zeros((2, 3**length), dtype=np.int64)
+        for side, (own, opp) in enumerate(((1, 2), (2, 1))):
+            for source in range(length):
+                for target in range(length):
+                    low, high = sorted((source, target))
+                    legal = (digits[:, source] == own) & (digits[:, target] != own) & (distance == high - low)
+                    legal &= ~(digits[:, low + 1 : high] == opp).any(axis=1)
+                    if source != target:
+                        found[side] |= legal.astype(np.int64) << (source + (8 if target < source else 0))
+        here = slice(OFFSET[length], OFFSET[length] + 3**length)
+        stones[here], ways[:, here] = distance, found
+    flat = ways.reshape(-1)
+    return stones, sum((flat >> bit & 1 for bit in range(16)), np.zeros_like(flat)), flat
+
+
+STONES, COUNTS, WAYS = _ternary()
+
+
+def _holes() -> npt.NDArray[np.int64]:
+    """For a mask of eight bits: how many zeros lie between its lowest and its highest one."""
+    return np.array([f"{mask:b}".strip("0").count("0") for mask in range(256)], dtype=np.int64)
+
+
+HOLES = _holes()
