@@ -1,0 +1,125 @@
+"""Feeds games to an executor and hands each record over exactly once; plays void games again, a bounded number of times.
+
+The executor is any `concurrent.futures.Executor` whose workers are game slots. Refuses to know where records are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from itertools import groupby
+
+from referee.core import Kind, Termination
+from referee.pool import WorkerLostError
+from referee.record import GameRecord
+from referee.slot import play_games
+from referee.spec import GameSpec
+
+ATTEMPTS = 3
+"""How often a game is tried before it stays void."""
+
+
+class Dispatcher:
+    """Runs games; `stop()` (from a signal handler or another thread) lets running ones finish and starts no more."""
+
+    def __init__(self, executor: Executor, in_flight: int, on_record: Callable[[GameRecord], None]) -> None:
+        self._executor = executor
+        self._in_flight = in_flight
+        self._on_record = on_record
+        self._stopping = False
+        self._aborting = False
+        self._voids: dict[str, int] = {}
+
+    def stop(self) -> None:
+        """Start no more games."""
+        self._stopping = True
+
+    def abort(self) -> None:
+        """Start no more games, and do not play again what is called off."""
+        self._stopping = self._aborting = True
+
+    def run(self, games: Iterable[GameSpec], is_enough: Callable[[], bool] = lambda: False) -> list[GameRecord]:
+        """Play all games; the two of a pair run in one slot, one after the other, with the same processes.
+
+        `on_record` gets every record that stands, in the order of completion. Returns the games that stayed void.
+        """
+        waiting: Iterator[list[GameSpec]] = iter(
+            [list(pair) for _, pair in groupby(games, key=lambda game: (game.event, game.pair))]
+        )
+        again: list[list[GameSpec]] = []
+        running: dict[Future[list[GameRecord]], list[GameSpec]] = {}
+        given_up: list[GameRecord] = []
+        while True:
+            while len(running) < self._in_flight and not self._stopping and not is_enough():
+                job = again.pop() if again else next(waiting, None)
+                if job is None:
+                    break
+                running[self._executor.submit(play_games, job)] = job
+            if not running:
+                return given_up
+            done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+            if self._stopping:
+                for future in running:
+                    future.cancel()  # a no-op for those that have begun
+            for future in done:
+                job = running.pop(future)
+                left = self._take(future, job, given_up)
+                if left:
+                    again.append(left)
+
+    def _take(
+        self, future: Future[list[GameRecord]], job: list[GameSpec], given_up: list[GameRecord]
+    ) -> list[GameSpec]:
+        """Hand over what the job brought; the games to be played again."""
+        try:
+            records = future.result()
+        except CancelledError:
+            return []
+        except WorkerLostError as error:
+            records = [_lost(job[0], str(error))]
+        left = []
+        for spec, record in zip(job, records, strict=False):
+            if record.kind is not Kind.VOID:
+                self._on_record(record)
+                continue
+            tries = self._voids[spec.id] = self._voids.get(spec.id, 0) + 1
+            if self._aborting or tries >= ATTEMPTS:
+                given_up.append(record)
+            else:
+                left.append(spec)
+        return left if self._aborting else left + job[len(records) :]
+
+
+def _lost(spec: GameSpec, reason: str) -> GameRecord:
+    from referee.play import now
+
+    return GameRecord(
+        id=spec.id,
+        family=spec.family,
+        variant=spec.variant,
+        options=spec.options,
+        position=spec.position or "",
+        first=spec.first.name,
+        second=spec.second.name,
+        winner=None,
+        termination=Termination.WORKER_LOST,
+        kind=Kind.VOID,
+        moves=(),
+        plies=(),
+        started=now(),
+        finished=now(),
+        event=spec.event,
+        sequence=spec.sequence,
+        round=spec.round,
+        pair=spec.pair,
+        detail=reason,
+    )
+
+
+def left_to_play(games: Iterable[GameSpec], finished: Iterable[GameRecord]) -> list[GameSpec]:
+    """The games whose record is not there yet."""
+    known = {record.id for record in finished}
+    return [game for game in games if game.id not in known]
+
+
+__all__ = ["ATTEMPTS", "Dispatcher", "left_to_play"]
