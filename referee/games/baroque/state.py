@@ -1,0 +1,24 @@
+"""Where things stand in a state, and the names of the pieces. Plain constants, shared by the texts and the kernel.
+
+A state is 18 uint64: seven bitboards of White in the order of `LETTERS`, seven of Black, then what is named below.
+"""
+
+from __future__ import annotations
+
+LETTERS = "PRNBQMK"
+"""The kinds of pieces in the order of the bitboards."""
+NAMES = ("pincer", "coordinator", "leaper", "chameleon", "withdrawer", "immobilizer", "king")
+SYMBOLS = LETTERS + LETTERS.lower()
+"""The letter of each of the fourteen bitboards."""
+
+SIDE = 14
+"""Side to move: 0 White, 1 Black."""
+QUIET = 15
+"""Plies since a piece last left the board."""
+NUMBER = 16
+"""The move number, growing after Black's moves."""
+PLIES = 17
+"""Plies played in this game, 0 in every position that is read."""
+
+KEY_SIZE = 15
+STATE_SIZE = 18
