@@ -18,7 +18,7 @@ RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+)
-      | (?P<comment>\{[^{}]*\}|;[^\n]*)
+      | (?P<comment>\{[^}]*\}|;[^\n]*)
       | (?P<tag>\[[ \t]*(?P<name>[A-Za-z][A-Za-z0-9_.]*)[ \t]+"(?P<value>(?:[^"\\\n]|\\["\\])*)"[ \t]*\])
       | (?P<result>1-0|0-1|1/2-1/2|\*)(?![^ \t\r\n{\[;])
       | (?P<number>[0-9]{1,6}(?:\.+|\))|[0-9]{1,3}(?=[ \t\r\n]))
@@ -146,7 +146,7 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     settled = rules.settle(game.variant or ruleset.variant.name, game.options)
     state = settled.read(game.position)
     turn = rules.side(state, settled.config)
-    words = []
+    words: list[str] = []
     for place, move in enumerate(game.moves, start=turn):
         if place % 2 == 0 or not words:
             words.append(f"{place // 2 + 1}." + (".." if place % 2 else ""))

@@ -17,7 +17,10 @@ from referee.games.loa.kernel_lines import (
     make,
     perft_lines,
     sides,
+    signed,
+    words,
 )
+from referee.games.loa.kernel_shape import shape8, shape_lines
 from referee.games.loa.kernel_ternary import connected8, count8, list8, load8, perft8, put, random8
 from referee.games.loa.state import (
     BAN,
@@ -60,6 +63,9 @@ MAX_MOVES = 1160
 
 CONNECTION, BOTH, BLOCKED, STUCK, REPEATED, LIMIT = range(6)
 """Reason numbers of `result`: indices into `Rules.reasons`."""
+
+DECIDED, MOBILITY = 15_000, 2
+"""Of the evaluation: the worth of a decided board, and of a move more than the opponent has."""
 
 
 @jit
@@ -153,7 +159,7 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
     """See `Kernel.play`."""
     none, one = np.uint64(0), np.uint64(1)
     out[:] = state
-    s = np.int64(state[SIDE])
+    s = signed(state[SIDE])
     out[SIDE] = np.uint64(1 - s)
     out[BAN] = none
     out[PLIES] = state[PLIES] + one
@@ -164,13 +170,13 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
     own, opp = FIRST + 3 * s, FIRST + 3 * (1 - s)
     w, bit = place(target, config[SIZE])
     out[opp + w] &= ~bit
-    if np.int64(state[NEUTRAL]) == source + 1:
+    if signed(state[NEUTRAL]) == source + 1:
         out[NEUTRAL] = np.uint64(target + 1)
         out[BAN] = np.uint64(source + 1)
         return
     if target != config[HOLE]:
         out[own + w] |= bit
-    if np.int64(state[NEUTRAL]) == target + 1:
+    if signed(state[NEUTRAL]) == target + 1:
         out[NEUTRAL] = none
     w, bit = place(source, config[SIZE])
     out[own + w] &= ~bit
@@ -183,8 +189,8 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
     if code != 0:
         return code
     if config[REPETITION] > 0 and occurrences >= config[REPETITION]:
-        return REPEATED * 4 + (1 + np.int64(state[SIDE]) if config[REPETITION_RESULT] == 1 else 3)
-    if config[MAX_PLIES] > 0 and np.int64(state[PLIES]) >= config[MAX_PLIES]:
+        return REPEATED * 4 + (1 + signed(state[SIDE]) if config[REPETITION_RESULT] == 1 else 3)
+    if config[MAX_PLIES] > 0 and signed(state[PLIES]) >= config[MAX_PLIES]:
         return LIMIT * 4 + 3
     return 0
 
@@ -212,7 +218,7 @@ def perft(state: Any, config: Any, depth: int) -> int:
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
     """See `Kernel.playout`."""
-    plies = np.int64(state[PLIES])
+    plies = signed(state[PLIES])
     last = max_plies if config[MAX_PLIES] == 0 else min(max_plies, max(config[MAX_PLIES] - plies, 0))
     if config[SIZE] == 8:
         code, done = playout8(state, config, rng, last)
@@ -228,7 +234,7 @@ def playout8(state: Any, config: Any, rng: Any, last: int) -> tuple[int, int]:
     """A playout of at most `last` plies on the 8x8 board."""
     X = np.empty(LINES8, dtype=np.int64)
     load8(state, X)
-    s = np.int64(state[SIDE])
+    s, _, _ = sides(state)
     a, b = state[FIRST + 3 * s], state[SECOND - 3 * s]
     code, done = ended(connected8(state[FIRST]), connected8(state[SECOND]), config, s), 0
     while code == 0:
@@ -278,36 +284,26 @@ def playout_lines(state: Any, config: Any, rng: Any, last: int) -> tuple[int, in
 
 
 @jit
-def spread(L: Any, s: int) -> int:
-    """How far the pieces of a side stand from their centre, in sixteenths of a king's step per piece."""
-    k, sum_r, sum_f = 0, 0, 0
-    for r in range(12):
-        for f in range(12):
-            if L[s, r] >> f & 1:
-                k += 1
-                sum_r += r
-                sum_f += f
-    if k == 0:
-        return 0
-    cr, cf = 16 * sum_r // k, 16 * sum_f // k
-    total = 0
-    for r in range(12):
-        for f in range(12):
-            if L[s, r] >> f & 1:
-                total += max(abs(16 * r - cr), abs(16 * f - cf))
-    return total // k
-
-
-@jit
 def evaluate(state: Any, config: Any) -> int:
-    """See `Kernel.evaluate`."""
-    L = np.empty((3, LINES), dtype=np.int64)
-    s, z, ban = sides(state)
-    load(state, config[SIZE], L)
-    score = 4 * (spread(L, 1 - s) - spread(L, s))
-    score += 2 * (count_lines(L, s, config[SIZE], z, -1) - count_lines(L, 1 - s, config[SIZE], z, -1))
-    if connected(L, s):
-        score += 8000
-    if connected(L, 1 - s):
-        score -= 8000
-    return score
+    """See `Kernel.evaluate`: tidiness (see `kernel_shape`) and mobility; a decided board is worth 15,000."""
+    s, z, _ = sides(state)
+    n = config[SIZE]
+    code = 0
+    if n == 8:
+        code = ended(connected8(state[FIRST]), connected8(state[SECOND]), config, s)
+        X = np.empty(LINES8, dtype=np.int64)
+        load8(state, X)
+        score = shape8(state[SECOND]) - shape8(state[FIRST])
+        score += MOBILITY * (count8(X, 0) - count8(X, 1))
+    else:
+        L = np.empty((3, LINES), dtype=np.int64)
+        load(state, n, L)
+        code = ended(connected(L, 0), connected(L, 1), config, s)
+        z0, z1, z2 = words(L, 2)
+        a0, a1, a2 = words(L, 0)
+        b0, b1, b2 = words(L, 1)
+        score = shape_lines(b0 | z0, b1 | z1, b2 | z2) - shape_lines(a0 | z0, a1 | z1, a2 | z2)
+        score += MOBILITY * (count_lines(L, 0, n, z, -1) - count_lines(L, 1, n, z, -1))
+    if code != 0:
+        score = 0 if code % 4 == 3 else (DECIDED if code % 4 == 1 else -DECIDED)
+    return -score if s == 1 else score

@@ -24,6 +24,12 @@ ROW = np.uint64(0xFFFF)
 
 
 @jit
+def signed(x: Any) -> Any:
+    """A uint64 of a state as int64: arithmetic that mixes the two would become floating."""
+    return np.int64(x)
+
+
+@jit
 def flip(L: Any, s: int, q: int) -> None:
     """Put a piece on square `q`, or take it away, in all four lines through it."""
     r, f = q >> 4, q & 15
@@ -45,7 +51,7 @@ def load(state: Any, n: int, L: Any) -> None:
                 word &= word - U1
                 flip(L, s, ((i >> 3) << 4 | (i & 7)) if n == 8 else (w << 6 | i))
     if state[NEUTRAL] != np.uint64(0):
-        flip(L, 2, np.int64(state[NEUTRAL]) - 1)
+        flip(L, 2, signed(state[NEUTRAL]) - 1)
 
 
 @jit
@@ -62,7 +68,7 @@ def movers(own: int, opp: int, c: int, M: int) -> tuple[int, int]:
 @jit
 def bits(x: int) -> int:
     """Number of one bits of a small pattern."""
-    return popcount(np.uint64(x))
+    return int(popcount(np.uint64(x)))
 
 
 @jit
@@ -214,7 +220,7 @@ def connected(L: Any, s: int) -> bool:
     a0, a1, a2 = a0 | z0, a1 | z1, a2 | z2
     s0, s1, s2 = seed(a0, a1, a2)
     s0, s1, s2 = filled(a0, a1, a2, s0, s1, s2)
-    return s0 == a0 and s1 == a1 and s2 == a2
+    return bool(s0 == a0 and s1 == a1 and s2 == a2)
 
 
 @jit
@@ -259,9 +265,9 @@ def unmake(L: Any, s: int, z: int, hole: int, move: int, taken: int) -> None:
 
 
 @jit
-def sides(state: Any) -> tuple[int, int, int]:
+def sides(state: Any) -> tuple[Any, Any, Any]:
     """(side to move, the neutral piece's square or -1, banned square or -1) of a state."""
-    return np.int64(state[SIDE]), np.int64(state[NEUTRAL]) - 1, np.int64(state[BAN]) - 1
+    return signed(state[SIDE]), signed(state[NEUTRAL]) - 1, signed(state[BAN]) - 1
 
 
 @jit

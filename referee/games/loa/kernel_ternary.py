@@ -69,7 +69,7 @@ def filled8(a: Any, x: Any) -> Any:
 @jit
 def connected8(a: Any) -> bool:
     """Whether the pieces of a set form one group."""
-    return filled8(a, a & (~a + U1)) == a
+    return bool(filled8(a, a & (~a + U1)) == a)
 
 
 @jit
@@ -81,7 +81,7 @@ def far(x: Any) -> bool:
     f = x | x >> U32
     f |= f >> U16
     f |= f >> U8
-    return HOLES[np.int64((r & FILE_A) * GATHER >> U56)] > 1 or HOLES[np.int64(f & BYTE)] > 1
+    return bool(HOLES[np.int64((r & FILE_A) * GATHER >> U56)] > 1 or HOLES[np.int64(f & BYTE)] > 1)
 
 
 @jit
@@ -151,14 +151,14 @@ def random8(X: Any, s: int, rng: Any) -> int:
     c = STONES[X[l]] if p < 8 else -STONES[X[l]]
     p &= 7
     if l < 8:
-        i, c = 8 * l + p, c
+        i = 8 * l + p
     elif l < 16:
         i, c = 8 * p + l - 8, 8 * c
     elif l < 31:
         i, c = (9 * p + 8 * (l - 23) if l >= 23 else 9 * p + 23 - l), 9 * c
     else:
         i, c = (8 * (l - 31) - 7 * p if l < 39 else 56 + l - 38 - 7 * p), -7 * c
-    return i * 64 + i + c
+    return int(i * 64 + i + c)
 
 
 @jit

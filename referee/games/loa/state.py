@@ -3,10 +3,10 @@
 A square is `rank * 16 + file` (both from 0) on every board, so a code means the same text whatever the board size; a
 move is `source * 256 + target`. A state is an array of uint64:
 
-    0..2  the squares of the first side (Black), one bit each      6  the neutral piece's square + 1, 0 = none
-    3..5  the squares of the second side (White)                   7  side to move, 0 or 1
-    9     plies played                                             8  the square banned to the neutral piece + 1, 0 = none
-    10    move number
+    0..2  the squares of the first side (Black), one bit each    8   the square banned to the neutral piece + 1, or 0
+    3..5  the squares of the second side (White)                 9   plies played
+    6     the neutral piece's square + 1, 0 = none               10  move number
+    7     side to move, 0 or 1
 
 On the 8x8 board one word holds all: bit `rank * 8 + file`. On larger boards four ranks of sixteen bits share a word:
 bit `square % 64` of word `square // 64`. Refuses to know how pieces move; numba is not needed here.
