@@ -1,0 +1,29 @@
+"""Random numbers that depend on nothing but a seed and the line of play.
+
+The same game played twice, alone or beside a hundred others, on any machine, draws the same numbers. Refuses to keep
+any state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from referee.position import Position
+
+
+def number(position: Position, seed: int) -> int:
+    """64 bits drawn from the start position, the moves since, and `seed`."""
+    codes: list[int] = []
+    root = position
+    while root.previous is not None:
+        codes.append(root.move if root.move is not None else 0)
+        root = root.previous
+    text = f"{seed} {root} {' '.join(map(str, reversed(codes)))}"
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def below(position: Position, seed: int, n: int) -> int:
+    """A number of 0..n-1, drawn likewise; its bias, below n / 2**64, is of no account."""
+    return number(position, seed) % n

@@ -1,0 +1,93 @@
+"""When a search must end: the limits of one `go`, the time that has gone by, and the referee's `stop`.
+
+Refuses to know games, positions and how a bot searches.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+
+from protocol.messages import Go
+
+RESERVE_MS = 150.0
+"""What is never planned with: a busy machine may wake a bot that late."""
+HURRY_MS = 1.0
+"""The budget when nothing but the reserve is left."""
+EOF_GRACE_MS = 1000.0
+"""How long a search may go on after the end of the input, so that a script piped into a bot gets its answer."""
+
+
+class Clock:
+    """The limits of one search; None = not limited in that way. Times in milliseconds.
+
+    `time_left_ms` and `increment_ms` are those of the bot's own side, `opponent_left_ms` of the other.
+    """
+
+    def __init__(self, go: Go, side: int, *, now: Callable[[], float] = time.monotonic) -> None:
+        left = (go.p1time, go.p2time)
+        added = (go.p1inc or 0, go.p2inc or 0)
+        self.time_left_ms: int | None = left[side]
+        self.opponent_left_ms: int | None = left[1 - side]
+        self.increment_ms: int = added[side]
+        self.movetime_ms: int | None = go.movetime
+        self.depth: int | None = go.depth
+        self.nodes: int | None = go.nodes
+        self.infinite: bool = go.infinite
+        self._now = now
+        self._started = now()
+        self._stopped = threading.Event()
+        self._listeners: list[Callable[[], None]] = []
+        self._lock = threading.Lock()
+        self._deadline = self._started + self.budget_ms() / 1000
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether time limits the search: then the machine's speed may decide what is found."""
+        return not math.isinf(self.budget_ms())
+
+    def budget_ms(self) -> float:
+        """How long to think about this move; infinity when only depth, nodes or `stop` end the search.
+
+        A thirtieth of what is left, half of the increment, never more than half of what is left after a reserve.
+        """
+        if self.movetime_ms is not None:
+            return max(self.movetime_ms - 25.0, self.movetime_ms / 2)
+        if self.infinite or self.time_left_ms is None:
+            return math.inf
+        usable = self.time_left_ms - RESERVE_MS
+        return max(HURRY_MS, min(usable / 2, usable / 30 + self.increment_ms / 2))
+
+    def elapsed_ms(self) -> float:
+        """Since the bot was told to think."""
+        return (self._now() - self._started) * 1000
+
+    def remaining_ms(self) -> float:
+        """Until the search must end; 0 when it must end now, infinity when no time is set."""
+        return 0.0 if self._stopped.is_set() else max(0.0, (self._deadline - self._now()) * 1000)
+
+    def should_stop(self) -> bool:
+        """Whether to answer now: the budget is used up, or the referee said `stop`. Cheap: ask it often."""
+        return self._stopped.is_set() or self._now() >= self._deadline
+
+    def on_stop(self, listener: Callable[[], None]) -> None:
+        """Call `listener` (from another thread) as soon as the referee says `stop`; at once if it has."""
+        with self._lock:
+            self._listeners.append(listener)
+        if self._stopped.is_set():
+            listener()
+
+    def stop(self) -> None:
+        """End the search. Called from any thread."""
+        self._stopped.set()
+        with self._lock:
+            listeners = list(self._listeners)
+        for listener in listeners:
+            listener()
+
+    def wait(self) -> None:
+        """Do nothing until the search must end: what `go infinite` asks of a bot that is done."""
+        left = self.remaining_ms()
+        self._stopped.wait(None if math.isinf(left) else left / 1000)

@@ -1,0 +1,129 @@
+"""What the referee has told a bot about the game: family, variant, rules, set-up, start and moves.
+
+Refuses to know pipes, clocks and how a bot chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from protocol.errors import BadOption
+from protocol.options import OptionDecl
+from referee.core import ParseError, UnknownNameError
+from referee.games import load
+from referee.position import Position
+from referee.rules import Option, Ruleset
+
+RULE_PREFIX = "Rule."
+SWAP_RULE = "swap_phase"
+
+
+def _declaration(option: Option) -> OptionDecl:
+    name = RULE_PREFIX + option.name
+    if option.type == "check":
+        return OptionDecl(name, "check", str(option.default).lower())
+    if option.type == "spin":
+        return OptionDecl(name, "spin", str(option.default), option.minimum, option.maximum)
+    return OptionDecl(name, "combo", str(option.default), values=option.values)
+
+
+class Table:
+    """The rules of a game as told so far, and the position on the board."""
+
+    def __init__(self, family: str) -> None:
+        self.family = family
+        self.rules = load(family)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything told: the family's default variant and rules."""
+        self._variant: str | None = None
+        self._options: dict[str, str] = {}
+        self._setup: str | None = None
+        """A set-up in positional notation, already read."""
+        self._ruleset: Ruleset | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._fen: str | None = None
+        self._moves: tuple[str, ...] = ()
+        self._track: list[Position] = []
+
+    @property
+    def position(self) -> Position | None:
+        """The present position; None before the first `position`."""
+        return self._track[-1] if self._track else None
+
+    def declarations(self) -> list[OptionDecl]:
+        """The options that announce every variant and rule of the family."""
+        variants = tuple(variant.name for variant in self.rules.variants)
+        found = [OptionDecl("Variant", "combo", variants[0], values=variants)]
+        found += map(_declaration, self.rules.options)
+        if self.rules.notation.read_setup is not None:
+            found.append(OptionDecl("Setup", "string", variants[0]))
+        if any(option.name == SWAP_RULE for option in self.rules.options):
+            found.append(OptionDecl("SwapPhase", "check", "false"))
+        return found
+
+    def set_option(self, name: str, value: str) -> None:
+        """One of those options. Raises UnknownNameError, ParseError or BadOption; then nothing has changed.
+
+        A variant brings its own rules: what was told of single rules before it no longer counts.
+        """
+        if name == "Variant":
+            wanted = value or self.rules.variants[0].name
+            self.rules.settle(wanted)
+            self._variant, self._setup, self._options = wanted, None, {}
+        elif name == "Setup":
+            self._set_up(value)
+        elif name == "SwapPhase" or name.startswith(RULE_PREFIX):
+            rule = SWAP_RULE if name == "SwapPhase" else name.removeprefix(RULE_PREFIX)
+            self.rules.option(rule).read(value)
+            self._options[rule] = value
+        else:
+            raise BadOption("option", name, [option.name for option in self.declarations()])
+        self._ruleset = None
+        self._forget()
+
+    def _set_up(self, value: str) -> None:
+        """A named or numbered set-up, or one in positional notation."""
+        try:
+            self.rules.settle(value)
+        except (UnknownNameError, ParseError):
+            if self.rules.notation.read_setup is None or "#" in value:
+                raise
+            self._setup = self.rules.notation.read_setup(value)
+        else:
+            self._variant, self._setup = value, None
+
+    @property
+    def ruleset(self) -> Ruleset:
+        """The exact rules told. Raises UnknownNameError or ParseError when they do not go together."""
+        if self._ruleset is None:
+            self._ruleset = self.rules.settle(self._variant, self._options)
+        return self._ruleset
+
+    def start(self) -> Position:
+        """The position `startpos` stands for. Raises what `ruleset` raises."""
+        return Position.start(self.ruleset, self._setup)
+
+    def follow(self, fen: str | None, moves: Sequence[str]) -> Position:
+        """Go to the position of a `position` line, playing only what the last one did not have.
+
+        Raises ParseError or IllegalMoveError; then there is no position.
+        """
+        told = tuple(moves)
+        if not self._track or fen != self._fen:
+            self._track = []
+            first = self.start() if fen is None else Position.start(self.ruleset, fen)
+            self._fen, self._moves, self._track = fen, (), [first]
+        shared = len(self._moves)
+        if told[:shared] != self._moves:
+            pairs = zip(told, self._moves, strict=False)
+            shared = next((n for n, (new, old) in enumerate(pairs) if new != old), min(len(told), shared))
+        track = self._track[: shared + 1]
+        self._track = []
+        for move in told[shared:]:
+            track.append(track[-1].play(move))
+        self._moves, self._track = told, track
+        return track[-1]
