@@ -38,13 +38,14 @@ def cache_root() -> Path:
 
 
 @cache
-def cache_folder(source_folder: str) -> Path | None:
-    """The cache folder of the kernels in `source_folder`; None where it cannot be written."""
+def cache_folder(*source_folders: str) -> Path | None:
+    """The cache folder of code compiled from `source_folders`; None where it cannot be written."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    sources = [Path(__file__), *sorted(Path(source_folder).glob("*.py"))]
+    sources = [Path(__file__), *(path for folder in source_folders for path in sorted(Path(folder).glob("*.py")))]
     for source in sources:
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    folder = cache_root() / f"{Path(source_folder).name}-{digest.hexdigest()[:16]}"
+    name = "-".join(Path(folder).name for folder in source_folders)
+    folder = cache_root() / f"{name}-{digest.hexdigest()[:16]}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -54,9 +55,12 @@ def cache_folder(source_folder: str) -> Path | None:
     return folder
 
 
-def jit(function: F) -> F:
-    """Compile a module-level function (nopython, GIL released), cached on disk where a folder is writable."""
-    folder = cache_folder(os.path.dirname(inspect.getfile(function))) if IS_COMPILED else None
+def jit(function: F, *, also: tuple[str, ...] = ()) -> F:
+    """Compile a module-level function (nopython, GIL released), cached on disk where a folder is writable.
+
+    `also` names further folders of sources that are compiled into the function.
+    """
+    folder = cache_folder(os.path.dirname(inspect.getfile(function)), *also) if IS_COMPILED else None
     settings: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     if folder is None:
         return numba.njit(**settings)(function)  # type: ignore[no-any-return]
