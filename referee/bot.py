@@ -24,9 +24,11 @@ from protocol.messages import (
     IsReady,
     Message,
     NewGame,
+    Query,
     Quit,
     ReadyOk,
     RefereeMessage,
+    Response,
     Result,
     Ugi,
     UgiOk,
@@ -218,6 +220,15 @@ class Bot:
                         if not os.read(descriptor, _CHUNK):
                             self._poll.unregister(descriptor)
 
+    def quit(self) -> bool:
+        """Ask the bot to leave; whether it did within `limits.quit_ms`. `close` must still follow."""
+        assert self._process
+        with contextlib.suppress(BotError, ProtocolError):
+            self._write(self.session.send(Quit()))
+        self._wait_exit(self._process)
+        self.is_sound = False
+        return self._process.poll() is not None
+
     # -- reading and writing -------------------------------------------------------------------------------------
 
     def _note(self, mark: str, line: bytes) -> None:
@@ -379,6 +390,16 @@ class Bot:
         if self.capabilities.newgame:
             self.tell(NewGame())
 
+    def query(self, position: bytes, what: str, deadline_ms: int) -> tuple[str, bool]:
+        """The answer to `query`, and whether it came bare. Raises BotError (`stalled`)."""
+        self._write(position + self.session.send(Query(what)))
+        deadline_ns = time.monotonic_ns() + deadline_ms * _MS
+        while (line := self._line(deadline_ns, "`query`")) is not None:
+            message = self._receive(line, "`query`")
+            if isinstance(message, Response):
+                return message.value, not line.startswith(b"response")
+        raise self._failed(Termination.STALLED, f"no answer to `query {what}` in {deadline_ms / 1000:g} s")
+
     def announce(self, result: Result) -> None:
         """Tell a bot that asked for it how the game ended; failures no longer matter."""
         if self.is_sound and self.capabilities.result:
@@ -454,7 +475,7 @@ class Bot:
             if self.capabilities.stop:
                 self._write(b"stop\n", deadline)
             while (line := self._line(deadline, "after its time was up")) is not None:
-                if line.startswith(b"bestmove"):
+                if isinstance(self._receive(line, "after its time was up"), BestMove):
                     return self._failed(
                         Termination.TIME, f"{asked}, {allowance_ms:.1f} ms were left; {text(line)[:80]!r} came later"
                     )

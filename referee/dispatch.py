@@ -1,4 +1,4 @@
-"""Feeds games to an executor and hands each record over exactly once; plays void games again, a bounded number of times.
+"""Feeds games to an executor, hands each record over exactly once, and plays void games again, within bounds.
 
 The executor is any `concurrent.futures.Executor` whose workers are game slots. Refuses to know where records are kept.
 """

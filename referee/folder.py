@@ -47,7 +47,7 @@ class RunFolder:
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = open(self.path / "run.lock", "ab")
+            self._lock = open(self.path / "run.lock", "ab")  # noqa: SIM115 - open as long as the run
         except OSError as error:
             raise FolderError(f"{self.path}: cannot be used as a run folder: {error.strerror}") from None
         try:
@@ -98,7 +98,7 @@ class RunFolder:
                 raise FolderError(f"{place}: game {record.id} stands there twice; the run is left as it is")
             seen.add(record.id)
             self.records.append(record)
-        self._games = open(self.games_path, "ab")
+        self._games = open(self.games_path, "ab")  # noqa: SIM115
         if whole < len(data):
             self._games.truncate(whole)
         return self.records

@@ -1,0 +1,61 @@
+"""`arena check`: is this bot fit to play? Step by step, with every line exchanged and what to fix."""
+
+from __future__ import annotations
+
+import argparse
+
+from arena.cli import output
+from arena.cli.exit import CommandError, Exit
+from arena.cli.play import read_options
+from arena.contender import read_bot
+from referee.check import Step, check
+from referee.games import families, load
+from referee.sandbox import open_sandbox
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("bot", metavar="BOT", help="path, quoted command, sample:NAME or folder")
+    parser.add_argument("--family", required=True, metavar="F", help=", ".join(families()))
+    parser.add_argument("--variant", action="append", metavar="V", help="a variant to check; may be repeated")
+    parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
+    parser.add_argument("--sandbox", default="auto", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
+    parser.add_argument("--lines", action="store_true", help="show the lines of passed steps too")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check the bot; exit code 1 when it is unfit."""
+    rules = load(arguments.family)
+    options = read_options(arguments.option)
+    rulesets = [rules.settle(name, options) for name in arguments.variant or [rules.variants[0].name]]
+    try:
+        spec, sandbox = read_bot(arguments.bot, arguments.family), open_sandbox(arguments.sandbox)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+    number = 0
+
+    def show(step: Step) -> None:
+        nonlocal number
+        number += 1
+        verdict = "ok" if step.passed else "FAILED" if step.needed else "no"
+        output.text(f"{number:2}. {step.name:<34} {verdict:<7} {step.detail}")
+        if not step.passed or arguments.lines:
+            for line in _shortened(step.lines):
+                output.text(f"      {line}")
+        if not step.passed:
+            output.text(f"      {'fix' if step.needed else 'tip'}: {step.advice}")
+
+    report = check(spec, rulesets, sandbox, on_step=(lambda step: None) if arguments.json else show)
+    if arguments.json:
+        output.document(report.as_json())
+    else:
+        if report.log:
+            output.text("standard error:", *(f"      {line}" for line in report.log.splitlines()[-20:]))
+        output.text(f"{report.name or spec.command[0]}: {'fit to play' if report.is_fit else 'unfit'}")
+    return Exit.DONE if report.is_fit else Exit.FAILED
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    """The lines, the middle of a long exchange left out."""
+    return lines if len(lines) <= 16 else [*lines[:8], f"… {len(lines) - 16} lines …", *lines[-8:]]
