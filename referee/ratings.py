@@ -14,6 +14,7 @@ from typing import Any
 
 from referee.core import Kind
 from referee.record import GameRecord
+from referee.rules import Ruleset
 
 MU = 25.0
 SIGMA = MU / 3
@@ -116,3 +117,18 @@ def leaderboard(table: dict[str, Rating]) -> list[dict[str, Any]]:
     """Best first by mu - 3 sigma; each line has `rank`, `name` and the numbers of `Rating.as_json`."""
     order = sorted(table.items(), key=lambda item: (-item[1].conservative, item[0]))
     return [{"rank": rank, "name": name, **rating.as_json()} for rank, (name, rating) in enumerate(order, 1)]
+
+
+def pool_of(ruleset: Ruleset) -> str:
+    """The pool a game belongs to: the family, and the rules class where moves or results differ from its default.
+
+    Variants that differ in their start position only share one pool: `loa`, `loa/zen`, `tablut/bell+king_max_step=4`.
+    """
+    rules, default = ruleset.rules, ruleset.rules.variants[0]
+    changed = ruleset.changed()
+    if not changed and ruleset.variant.params == default.params:
+        return rules.family
+    preset = rules.settle(ruleset.variant.name).changed() if ruleset.variant in rules.variants else {}
+    extra = [f"{name}={value}" for name, value in changed.items() if preset.get(name) != value]
+    name = ruleset.variant.name if preset or ruleset.variant.params != default.params else default.name
+    return f"{rules.family}/" + "+".join([name, *extra])

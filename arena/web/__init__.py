@@ -1,0 +1,1 @@
+"""The pages of the arena, rendered on the server."""
