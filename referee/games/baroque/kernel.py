@@ -24,17 +24,18 @@ from typing import Any
 
 import numpy as np
 
-from referee.games.baroque.state import KEY_SIZE as KEY_SIZE
-from referee.games.baroque.state import NUMBER, PLIES, QUIET, SIDE
-from referee.games.baroque.state import STATE_SIZE as STATE_SIZE
+from referee.games.baroque import state as place
 from referee.games.baroque.tables import BESIDE, BETWEEN, BEYOND, CROSS, FILE, LINES, NEAR, RANK, STRIDE
 from referee.jit import ctz, jit, popcount, random_below
 
+STATE_SIZE = place.STATE_SIZE
+KEY_SIZE = place.KEY_SIZE
 DTYPE = np.uint64
 MAX_MOVES = 512
 """n own pieces have at most 27 destinations each, and each of the 64 - n other squares is reached by at most one piece
 in each direction (own pieces block), so 27 n and 8 (64 - n) + n both bound their number: together below 420."""
 
+SIDE, QUIET, NUMBER, PLIES = place.SIDE, place.QUIET, place.NUMBER, place.PLIES
 PINCER, COORDINATOR, LEAPER, CHAMELEON, WITHDRAWER, IMMOBILIZER, KING = range(7)
 
 # Places in Config: the order of the options in rules.py.
@@ -254,12 +255,12 @@ def pinched(t: Any, own: Any, foe: Any) -> Any:
 def captured(piece: Any, f: Any, t: Any, u: Any, v: Any, own: Any, foe: Any, style: Any) -> Any:
     """The squares that the move f-t empties of enemies. The square f needs no care as a partner of a pinch: a piece
     that came from behind its victim would have walked through it."""
+    if piece == IMMOBILIZER or f == t:
+        return NONE
     if piece == PINCER:
         return pinched(t, own, foe)
     if piece == KING:
         return t & foe
-    if piece == IMMOBILIZER or f == t:
-        return NONE
     a = ctz(f)
     b = ctz(t)
     if piece == WITHDRAWER:
@@ -640,7 +641,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
             return BY_MAX_PLIES * 4 + DRAW, plies
         if plies >= max_plies:
             return 0, plies
-        i = random_below(rng, total)
+        i = random_below(rng, total)  # from here on: the i-th of all moves
         n = 0
         while i >= popcount(targets[n]):
             i -= popcount(targets[n])
@@ -653,7 +654,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
         t = ONE << np.uint64(ctz(d))
         piece = kind(u, f)
         x = captured(piece, f, t, u, v, own, foe, style)
-        quiet = 0 if x or f == t else quiet + 1
+        quiet = np.int64(0) if x or f == t else quiet + 1
         u, v = without(v, x), moved(u, piece, f | t)
         side = 1 - side
         plies += 1
@@ -686,8 +687,65 @@ def victims(state: Any, config: Any, move: Any) -> Any:
     return captured(kind(u, f), f, t, u, v, occupied(u), occupied(v), style_of(config))
 
 
+# Evaluation. Values in hundredths of a pincer.
+
+WORTH_P, WORTH_R, WORTH_N, WORTH_B, WORTH_Q, WORTH_M = 100, 300, 550, 350, 250, 600
+
+
+@jit
+def worth(u: Any, g: Any) -> Any:
+    """The value of a side's pieces on the squares g."""
+    n = WORTH_P * popcount(u[0] & g) + WORTH_R * popcount(u[1] & g) + WORTH_N * popcount(u[2] & g)
+    return n + WORTH_B * popcount(u[3] & g) + WORTH_Q * popcount(u[4] & g) + WORTH_M * popcount(u[5] & g)
+
+
+@jit
+def best_capture(u: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
+    """The value of the most that one move of u takes, its king's safety not asked."""
+    best = 0
+    rest = own & ~z & ~u[5]
+    while rest:
+        f = ONE << np.uint64(ctz(rest))
+        rest ^= f
+        piece = kind(u, f)
+        d = destinations(piece, f, own, foe, v, style)
+        if piece == KING:
+            d &= foe
+        while d:
+            t = ONE << np.uint64(ctz(d))
+            d ^= t
+            x = captured(piece, f, t, u, v, own, foe, style)
+            if x:
+                best = max(best, worth(v, x))
+    return best
+
+
+@jit
+def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
+    """What a side's pieces are worth where they stand: less when frozen (z), more when mobile and near the enemy king."""
+    n = worth(u, ~NONE) - worth(u, z) // 4
+    free = ~z
+    n += 2 * count_slides(u[0] & free, (u[1] | u[2] | u[3] | u[4] | u[5]) & free, e)
+    if v[6]:
+        s = ctz(v[6])
+        x = NEAR[s]
+        pieces = occupied(u) & free
+        n += 4 * popcount(LINES[s] & pieces) + 8 * popcount(x & pieces) - 10 * popcount(x & e)
+    return n
+
+
 @jit
 def evaluate(state: Any, config: Any) -> Any:
-    """See `referee.rules.Kernel`."""
+    """See `referee.rules.Kernel`. Material, frozen pieces, mobility, nearness to the kings, and what hangs.
+
+    The mover is credited with most of its best capture, so that a piece left hanging shows without searching.
+    """
+    style = style_of(config)
     u, v = sides(state)
-    return 100 * (popcount(occupied(u)) - popcount(occupied(v)))
+    own = occupied(u)
+    foe = occupied(v)
+    e = ~(own | foe)
+    z = frozen_squares(u, v, style) & own
+    score = standing(u, v, e, z) - standing(v, u, e, frozen_squares(v, u, style) & foe)
+    score += 3 * best_capture(u, v, own, foe, z, style) // 4
+    return min(max(score, -19_999), 19_999)

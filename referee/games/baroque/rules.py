@@ -63,9 +63,9 @@ REASONS: tuple[Termination, ...] = (
 )
 
 SUMMARY = (
-    "Chess pieces on a chess board, but nearly all move like a queen (pincers like a rook), and each kind captures in a "
-    "way of its own, without entering the victim's square: pincers pinch, the coordinator takes on the corners of the "
-    "rectangle it forms with its king, the withdrawer takes what it leaves behind, the long leaper leaps over, the "
+    "Chess pieces on a chess board, but nearly all move like a queen (pincers like a rook), and each kind captures in "
+    "a way of its own, without entering the victim's square: pincers pinch, the coordinator takes on the corners of "
+    "the rectangle it forms with its king, the withdrawer takes what it leaves behind, the long leaper leaps over, the "
     "chameleon takes everyone by their own method. The immobilizer takes nothing but freezes every enemy next to it, "
     "kings included. Only the king captures by displacement; mate wins."
 )
