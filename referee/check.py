@@ -15,11 +15,9 @@ from typing import Any
 
 from protocol.capabilities import Capabilities
 from protocol.errors import ProtocolError
-from protocol.messages import SetOption
-from protocol.negotiation import Ineligible
 from referee.bot import Bot, BotError, Thought
 from referee.core import ParseError
-from referee.play import negotiate
+from referee.play import prepare
 from referee.position import Position
 from referee.rules import Ruleset
 from referee.sandbox import Sandbox
@@ -152,7 +150,7 @@ class _Examiner:
         """A bot that died in an earlier step is started again, so that one fault does not hide the others."""
         if self.bot is None:
             self._handshake()
-            self._prepare(self.rulesets[0])
+            prepare(self._running(), self.rulesets[0])
 
     def _handshake(self) -> str:
         spec = replace(self.spec, capabilities=self.found.as_json() if self.report.name else {})
@@ -169,21 +167,9 @@ class _Examiner:
             f"{1000 * (time.monotonic() - begin):.0f} ms"
         )
 
-    def _prepare(self, ruleset: Ruleset) -> None:
-        """Set options and announce a new game by these rules."""
+    def _running(self) -> Bot:
         assert self.bot
-        plan = negotiate(self.bot, ruleset)
-        if isinstance(plan, Ineligible):
-            raise _Unfit(plan.reason)
-        family = self.bot.session.options.get("Family")
-        if family and family.accepts(ruleset.rules.family):
-            self.bot.tell(SetOption("Family", ruleset.rules.family))
-        for name, value in self.spec.options:
-            self.bot.tell(SetOption(name, value))
-        for setting in plan.setoptions:
-            self.bot.tell(setting)
-        self.bot.new_game()
-        self.bot.ready()
+        return self.bot
 
     def _eligible(self, ruleset: Ruleset) -> str:
         assert self.bot
@@ -191,7 +177,7 @@ class _Examiner:
         if families and ruleset.rules.family not in families:
             raise _Unfit(f"announced the families {', '.join(families)}, not {ruleset.rules.family}")
         begin = time.monotonic()
-        self._prepare(ruleset)
+        prepare(self.bot, ruleset)
         return f"ready in {1000 * (time.monotonic() - begin):.0f} ms"
 
     def _ask(self, position: Position, words: str, allowance_ms: float) -> Thought:

@@ -48,6 +48,26 @@ def negotiate(bot: Bot, ruleset: Ruleset, setup: str | None = None) -> Plan | In
     )
 
 
+def prepare(bot: Bot, ruleset: Ruleset, setup: str | None = None) -> Plan:
+    """Make a bot that has shaken hands ready for a new game by these rules.
+
+    Raises BotError: `handshake-failed` when it has not announced what they demand, else how it failed.
+    """
+    plan = negotiate(bot, ruleset, setup)
+    if isinstance(plan, Ineligible):
+        raise BotError(Termination.HANDSHAKE_FAILED, f"cannot play this: {plan.reason}")
+    family = bot.session.options.get("Family")
+    if family and family.accepts(ruleset.rules.family):
+        bot.tell(SetOption("Family", ruleset.rules.family))
+    for name, value in bot.spec.options:
+        bot.tell(SetOption(name, value))
+    for setting in plan.setoptions:
+        bot.tell(setting)
+    bot.new_game()
+    bot.ready()
+    return plan
+
+
 def _differs_in_start_only(ruleset: Ruleset) -> bool:
     default = ruleset.rules.variants[0]
     changed = {name for name, value in ruleset.variant.options.items() if ruleset.rules.option(name).default != value}
@@ -116,28 +136,13 @@ class _Game:
 
     def _set_up(self, side: int) -> None:
         bot, ruleset = self.bots[side], self.ruleset
-        plan = negotiate(bot, ruleset, self._setup_name())
-        if isinstance(plan, Ineligible):
-            raise BotError(Termination.HANDSHAKE_FAILED, f"cannot play this: {plan.reason}")
-        family = bot.session.options.get("Family")
-        if family and family.accepts(self.spec.family):
-            bot.tell(SetOption("Family", self.spec.family))
-        for name, value in self.spec_options(side):
-            bot.tell(SetOption(name, value))
-        for setting in plan.setoptions:
-            bot.tell(setting)
-        bot.new_game()
-        bot.ready()
+        plan = prepare(bot, ruleset, self._setup_name())
         seat = _Seat(bot, bot.capabilities.clocks, plan.passes_swap, bytearray())
         if plan.use_startpos and self.spec.position in (None, ruleset.variant.position):
             seat.question = bytearray(b"position startpos")
         else:
             seat.restart(self.start)
         self.seats.append(seat)
-
-    def spec_options(self, side: int) -> tuple[tuple[str, str], ...]:
-        """The UGI options the tournament sets for that side's bot."""
-        return (self.spec.first, self.spec.second)[side].options
 
     def _setup_name(self) -> str | None:
         """The name of a numbered set-up, for bots that announce `Setup`."""

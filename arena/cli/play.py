@@ -193,14 +193,14 @@ def _play(arguments: argparse.Namespace, games: list[GameSpec], folder: RunFolde
     def keep(record: GameRecord) -> None:
         folder.append(record)
         fresh.append(record)
-        _report(record, len(folder.records), len(games), arguments.log)
+        report(record, len(folder.records), len(games), arguments.log)
 
     def verdict() -> Verdict | None:
         return judge(sprt, folder.records, names[0]) if sprt else None
 
     pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=arguments.affinity == "auto")
     dispatcher = Dispatcher(pool, 2 * arguments.concurrency, keep)
-    with _Interrupts(dispatcher, pool):
+    with Interrupts(dispatcher, pool):
         try:
             void = dispatcher.run(left, lambda: (found := verdict()) is not None and found.state != "continue")
         finally:
@@ -226,7 +226,7 @@ def _play(arguments: argparse.Namespace, games: list[GameSpec], folder: RunFolde
     return Exit.DONE
 
 
-class _Interrupts:
+class Interrupts:
     """The first Ctrl-C finishes running games, the second calls them off."""
 
     def __init__(self, dispatcher: Dispatcher, pool: SlotPool) -> None:
@@ -251,7 +251,8 @@ class _Interrupts:
             signal.signal(signal.SIGINT, self._before)
 
 
-def _report(record: GameRecord, done: int, total: int, wants_logs: bool) -> None:
+def report(record: GameRecord, done: int, total: int, wants_logs: bool) -> None:
+    """One line of progress per finished game, with the evidence of a forfeit."""
     score = {"first": "1-0", "second": "0-1", "draw": "½-½"}.get(record.winner or "", "void")
     output.note(
         f"[{done}/{total}] {record.first} - {record.second}  {score}  {record.termination}, {len(record.moves)} plies"

@@ -1,0 +1,36 @@
+# Everything a fresh machine needs: `make demo` and `make test`. Each creates the environment on first use.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+ARGS ?=
+
+.PHONY: demo test bench lint format clean
+
+demo: $(READY)
+	$(BIN)/arena demo $(ARGS)
+
+test: $(READY)
+	$(BIN)/arena warmup
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+bench: $(READY)
+	$(BIN)/python -m tests.bench $(ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,167 @@
+"""`arena demo`: the main job on embedded defaults: sample bots play every family, are rated, and shown on pages."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from arena.cli import output
+from arena.cli.exit import CommandError, Exit
+from arena.cli.play import Interrupts, report, show_crosstable
+from arena.contender import SAMPLES, introduce, make_unique, read_bot
+from arena.store import Store
+from referee.bot import Bot
+from referee.dispatch import Dispatcher
+from referee.games import families, load
+from referee.play import prepare
+from referee.pool import SlotPool
+from referee.record import GameRecord
+from referee.rules import Ruleset
+from referee.sandbox import open_sandbox
+from referee.schedule import Plan, openings, schedule
+from referee.spec import Adjudication, BotSpec, GameSpec, Limits, read_time_control
+from referee.standings import crosstable
+
+MAX_PLIES = 200
+"""The demo draws games longer than that, so that no family keeps a visitor waiting."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--once", action="store_true", help="exit after the tournament, serve no pages")
+    parser.add_argument("--games", type=int, default=2, metavar="N", help="games per pairing (default 2)")
+    parser.add_argument("--tc", default="0.5+0.02", metavar="TC", help="time control (default 0.5+0.02)")
+    parser.add_argument("--family", action="append", metavar="F", help="only this family; may be repeated")
+    parser.add_argument("--concurrency", type=int, default=os.cpu_count() or 1, metavar="C", help="games at once")
+    parser.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="data folder (default ./data)")
+    parser.add_argument("--bind", default="127.0.0.1", metavar="HOST", help="address of the pages")
+    parser.add_argument("--port", type=int, default=8000, metavar="PORT", help="port of the pages (default 8000)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Warm up, play, print, serve."""
+    if arguments.games < 1 or arguments.concurrency < 1:
+        raise CommandError("--games and --concurrency must be at least 1")
+    names = arguments.family or list(families())
+    rulesets = {name: load(name).settle() for name in names}
+    control = read_time_control(arguments.tc)
+    store = Store.in_folder(arguments.data)
+    try:
+        event = f"demo-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}"
+        games: list[GameSpec] = []
+        bots: dict[str, tuple[BotSpec, ...]] = {}
+        warm_up(names, arguments.concurrency)
+        for name, ruleset in rulesets.items():
+            bots[name] = _bots(ruleset)
+            plan = Plan(
+                ruleset=ruleset,
+                bots=bots[name],
+                openings=tuple(openings(ruleset, "auto", (arguments.games + 1) // 2, seed=1)),
+                games=arguments.games,
+                time=control,
+                adjudication=Adjudication(max_plies=MAX_PLIES),
+                limits=replace(Limits(), margin_ms=50),
+                event=f"{event}-{name}",
+            )
+            games += schedule(plan)
+        output.note(f"{len(games)} games, {arguments.concurrency} at once")
+        is_complete = _play(games, store, arguments.concurrency)
+        for name in names:
+            _show(store, name, f"{event}-{name}")
+        wrong = store.wrong_ratings()
+        if wrong:
+            raise CommandError(f"the stored ratings do not follow from the games: {wrong[0]}", Exit.FAILED)
+        if not is_complete:
+            return Exit.INTERRUPTED
+        if not arguments.once:
+            _serve(store, arguments.bind, arguments.port)
+        return Exit.DONE
+    finally:
+        store.close()
+
+
+def warm_up(names: list[str], jobs: int) -> None:
+    """Compile what is not compiled yet, with a line of progress per family."""
+    from arena.cli import warmup
+
+    output.note("kernels (compiled once, then cached):")
+    warmup.run(argparse.Namespace(families=names, jobs=jobs, json=False))
+
+
+def _bots(ruleset: Ruleset) -> tuple[BotSpec, ...]:
+    """The sample bots, each made ready once so that none compiles on its clock."""
+    found = []
+    limits = replace(Limits(), ready_ms=300_000)
+    sandbox = open_sandbox("auto")
+    for sample in SAMPLES:
+        begin = time.monotonic()
+        spec = introduce(read_bot(f"sample:{sample}", ruleset.rules.family), ruleset, sandbox, limits)
+        bot = Bot(spec, limits, sandbox)
+        try:
+            bot.start()
+            bot.handshake()
+            prepare(bot, ruleset)
+        finally:
+            bot.close()
+        output.note(f"{ruleset.rules.family:<10} {spec.name} ready in {time.monotonic() - begin:.1f} s")
+        found.append(spec)
+    return make_unique(found)
+
+
+def _play(games: list[GameSpec], store: Store, concurrency: int) -> bool:
+    done = 0
+
+    def keep(record: GameRecord) -> None:
+        nonlocal done
+        store.add(record)
+        done += 1
+        report(record, done, len(games), wants_logs=False)
+
+    pool = SlotPool(concurrency, sandbox="auto")
+    dispatcher = Dispatcher(pool, 2 * concurrency, keep)
+    with Interrupts(dispatcher, pool):
+        try:
+            dispatcher.run(games)
+        finally:
+            pool.shutdown()
+    return done == len(games)
+
+
+def _show(store: Store, family: str, event: str) -> None:
+    records = store.records(event=event)
+    lines = store.leaderboard(family)
+    output.text("", f"{load(family).title}: leaderboard (rating = mu - 3 sigma, TrueSkill)")
+    output.table(
+        ("#", "bot", "rating", "mu", "±2σ", "games", "W", "D", "L"),
+        [
+            (
+                str(line["rank"]),
+                line["name"],
+                f"{line['conservative']:.2f}",
+                f"{line['mu']:.2f}",
+                f"{2 * line['sigma']:.2f}",
+                *(str(line[key]) for key in ("games", "wins", "draws", "losses")),
+            )
+            for line in lines
+        ],
+        numbers=("#", "rating", "mu", "±2σ", "games", "W", "D", "L"),
+    )
+    names = list(dict.fromkeys(name for record in records for name in (record.first, record.second)))
+    show_crosstable(crosstable(records, names))
+
+
+def _serve(store: Store, host: str, port: int) -> None:
+    from aiohttp import web
+
+    from arena.web.app import build
+
+    output.note(f"pages at http://{host}:{port} (Ctrl-C ends)")
+    try:
+        web.run_app(build(store), host=host, port=port, print=None)
+    except OSError as error:
+        raise CommandError(
+            f"cannot serve on {host}:{port}: {error.strerror}; take another --port", Exit.FAILED
+        ) from None
