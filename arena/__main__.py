@@ -1,0 +1,17 @@
+"""The console script `arena`, also `python -m arena`. Everything it does is in `arena.cli`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line (`sys.argv` by default) and return its exit code."""
+    from arena.cli.run import run
+
+    return run(sys.argv[1:] if arguments is None else list(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

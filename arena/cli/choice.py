@@ -1,0 +1,75 @@
+"""The arguments that name a family, a variant, options and a position, and the exact rules they stand for.
+
+Refuses to know what is done with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from arena.cli.exit import CommandError
+
+if TYPE_CHECKING:
+    from referee.position import Position
+    from referee.rules import Ruleset
+
+
+def add_rules(parser: argparse.ArgumentParser, *, has_family: bool = True) -> None:
+    """FAMILY (unless the command names it otherwise), `--variant` and `--option`."""
+    if has_family:
+        parser.add_argument("family", metavar="FAMILY", help='a family of games; "arena rules list" shows them')
+    parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
+    parser.add_argument(
+        "--option",
+        dest="options",
+        metavar="K=V",
+        action="append",
+        default=[],
+        help="a rule option, on top of the variant's own; may be repeated",
+    )
+
+
+def add_position(parser: argparse.ArgumentParser) -> None:
+    """`--position`."""
+    parser.add_argument("--position", metavar="P", help="a position string (default: the variant's start)")
+
+
+def pairs(options: list[str]) -> dict[str, str]:
+    """`["k=v", ...]` as a mapping. Raises CommandError."""
+    found: dict[str, str] = {}
+    for option in options:
+        name, sign, value = option.partition("=")
+        if not sign or not name.strip():
+            raise CommandError(f'--option {option!r} is not of the form NAME=VALUE; write "--option repetition=0"')
+        found[name.strip()] = value.strip()
+    return found
+
+
+def settle(arguments: argparse.Namespace) -> Ruleset:
+    """The rules that the arguments name. Raises UnknownNameError, ParseError or CommandError."""
+    from referee.games import load
+
+    return load(arguments.family).settle(arguments.variant, pairs(arguments.options))
+
+
+def start(arguments: argparse.Namespace) -> Position:
+    """The position that the arguments name. Raises what `settle` raises."""
+    from referee.position import Position
+
+    return Position.start(settle(arguments), arguments.position)
+
+
+def whole(text: str) -> int:
+    """An argument that is a number from 0."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """An argument that is a number from 1."""
+    number = whole(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError("0 is not a whole number from 1")
+    return number

@@ -1,0 +1,74 @@
+"""The format `record` of game texts: one JSON object per game and line, with the keys of `referee.rules.GameText`.
+
+A whole `GameRecord` of the arena is read too: its keys contain these. Refuses to know whether the moves are legal.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from referee.core import ParseError
+from referee.rules import GameFormat, GameText, Ruleset
+
+_RESULTS = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}
+_HINT = 'one JSON object per line with "moves", a list of canonical moves'
+
+
+def _is_flat(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str | int) for item in value.values())
+
+
+def _game(data: Any, text: str, index: int, ruleset: Ruleset) -> GameText:
+    def refuse(problem: str) -> ParseError:
+        return ParseError(problem, text=text, index=index, hint=_HINT)
+
+    if not isinstance(data, dict):
+        raise refuse("not a JSON object")
+    moves, options, tags = data.get("moves"), data.get("options", {}), data.get("tags", {})
+    if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
+        raise refuse('"moves" is not a list of texts')
+    if not _is_flat(options) or not _is_flat(tags):
+        raise refuse('"options" or "tags" is not an object of plain values')
+    family, variant, position = data.get("family", ""), data.get("variant", ""), data.get("position")
+    if family not in ("", ruleset.rules.family):
+        raise refuse(f"a game of {family!r}, not of {ruleset.rules.family}")
+    result = data.get("result") or _RESULTS.get(str(data.get("winner")), "*")
+    if not isinstance(variant, str) or not isinstance(position, str | None) or not isinstance(result, str):
+        raise refuse('"variant", "position" or "result" is not a text')
+    tags = {name: str(value) for name, value in tags.items()}
+    for name in ("first", "second"):
+        if isinstance(data.get(name), str):
+            tags.setdefault(name.capitalize(), data[name])
+    return GameText(tuple(moves), variant, options, position, tags, result)
+
+
+def _read(text: str, ruleset: Ruleset) -> list[GameText]:
+    games, index = [], 0
+    for line in text.splitlines(keepends=True):
+        if line.strip():
+            try:
+                data = json.loads(line)
+            except (ValueError, RecursionError):
+                raise ParseError("not JSON", text=text, index=index, hint=_HINT) from None
+            games.append(_game(data, text, index, ruleset))
+        index += len(line)
+    return games
+
+
+def _write(game: GameText, ruleset: Ruleset) -> str:
+    return json.dumps(
+        {
+            "family": ruleset.rules.family,
+            "variant": game.variant or ruleset.variant.name,
+            "options": dict(game.options),
+            "position": game.position,
+            "moves": list(game.moves),
+            "result": game.result,
+            "tags": dict(game.tags),
+        },
+        ensure_ascii=False,
+    )
+
+
+RECORD = GameFormat("record", _read, _write, "one JSON object per game and line")

@@ -1,0 +1,107 @@
+"""The only place that prints: data to stdout, talk to stderr, colour and progress only on a terminal.
+
+Refuses to know what is printed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import IO, Any, Literal, TypeAlias
+
+Style: TypeAlias = Literal["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan"]
+
+_CODES: Mapping[Style, int] = {
+    "bold": 1,
+    "dim": 2,
+    "red": 31,
+    "green": 32,
+    "yellow": 33,
+    "blue": 34,
+    "magenta": 35,
+    "cyan": 36,
+}
+_quiet = False
+
+
+def be_quiet(is_quiet: bool) -> None:
+    """Whether `note` and `progress` keep silent from now on."""
+    global _quiet  # noqa: PLW0603 - one process is one command
+    _quiet = is_quiet
+
+
+def has_colour(stream: IO[str]) -> bool:
+    """Whether a stream takes colour: a terminal, and nobody said no (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
+
+
+def styled(words: str, *styles: Style, stream: IO[str] | None = None) -> str:
+    """`words` in these styles where stdout (or `stream`) takes colour, else as they are."""
+    if not styles or not has_colour(stream or sys.stdout):
+        return words
+    return f"\x1b[{';'.join(str(_CODES[style]) for style in styles)}m{words}\x1b[0m"
+
+
+def text(*lines: str) -> None:
+    """Lines for people, on stdout."""
+    for line in lines:
+        print(line)
+
+
+def document(data: Any) -> None:
+    """The one JSON document of `--json`: indented for a terminal, compact for a program."""
+    indent = 2 if sys.stdout.isatty() else None
+    print(json.dumps(data, indent=indent, ensure_ascii=False))
+
+
+def item(data: Any) -> None:
+    """One line of the stream of `--ndjson`, flushed at once."""
+    print(json.dumps(data, separators=(",", ":"), ensure_ascii=False), flush=True)
+
+
+def note(*lines: str) -> None:
+    """Talk, on stderr; silent under `--quiet`."""
+    if not _quiet:
+        for line in lines:
+            print(line, file=sys.stderr, flush=True)
+
+
+def error(message: str, *, is_fault: bool = True) -> None:
+    """What went wrong, where, and what to do: one line on stderr."""
+    head = styled("error:", "bold", "red", stream=sys.stderr) + " " if is_fault else ""
+    print(f"{head}{message}", file=sys.stderr, flush=True)
+
+
+def trace(fault: BaseException) -> None:
+    """The traceback of an error, on stderr."""
+    import traceback
+
+    traceback.print_exception(fault)
+
+
+def progress(line: str, *, is_last: bool = False) -> None:
+    """Rewrite one line of progress on stderr; nothing unless it is a terminal."""
+    if not _quiet and sys.stderr.isatty():
+        print(f"\r\x1b[K{line}", end="\n" if is_last else "", file=sys.stderr, flush=True)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[str] = ()) -> None:
+    """A table on stdout; the columns named in `numbers` are aligned to the right.
+
+    On a terminal it fits the window; elsewhere each row is one line, however long.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    is_terminal = sys.stdout.isatty()
+    console = Console(width=None if is_terminal else 10_000, no_color=not has_colour(sys.stdout), highlight=False)
+    grid = Table(box=box.SIMPLE_HEAD if is_terminal else None, pad_edge=False, header_style="bold")
+    for column in columns:
+        grid.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(cell) for cell in row))
+    console.print(grid)

@@ -1,0 +1,189 @@
+"""The names of all commands with their help, and the parser that loads a command's module when it is used.
+
+A command is a line of `COMMANDS` and a module with
+
+    add(parser)              declares its arguments on a parser that already has name, help and examples
+    run(arguments) -> int    does the work and returns an exit code (see `arena.cli.exit`)
+
+Help for everything is printed without importing a single command. Refuses to know what the commands do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from arena.cli.exit import CommandError
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: its name, one line of help, examples, and the module that does it."""
+
+    name: str
+    help: str
+    examples: tuple[str, ...] = ()
+    group: str = "rules"
+    module_name: str = ""
+
+    @property
+    def module(self) -> str:
+        """The full name of its module: `arena.cli.<name>` unless named otherwise."""
+        return self.module_name or f"arena.cli.{self.name}"
+
+
+GROUPS = {
+    "rules": "rules (no server, no database)",
+    "local": "playing on this machine (no server)",
+    "server": "server side",
+    "client": "client side",
+}
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "rules",
+        "list families, show legal moves, check vectors, convert game texts",
+        (
+            "arena rules list",
+            'arena rules moves loa --moves "b1b3 h5f5"',
+            "arena rules check tests/data/vectors/*.json",
+            "arena rules convert loa --from loa --to record < game.txt",
+        ),
+    ),
+    Command(
+        "perft",
+        "count the leaves of the tree of moves",
+        ("arena perft loa --depth 5", "arena perft tablut --variant ashton --depth 3 --divide"),
+    ),
+    Command(
+        "playouts",
+        "play uniformly random games in the kernel",
+        ("arena playouts loa --games 1000 --seed 7", "arena playouts abalone --games 100 --max-plies 500 --json"),
+    ),
+    Command(
+        "warmup",
+        "compile the kernels of all families once, into the cache",
+        ("arena warmup", "arena warmup loa tablut --json"),
+    ),
+    Command(
+        "play",
+        "play games between bots",
+        (
+            "arena play sample:greedy sample:random --family loa --games 10",
+            'arena play ./mybot "python other.py" --family tablut --tc 1+0.05 --out runs/first',
+        ),
+        "local",
+    ),
+    Command(
+        "check",
+        "check a bot step by step, with the lines exchanged",
+        ("arena check ./mybot --family loa", "arena check sample:alphabeta --family pijersi --json"),
+        "local",
+    ),
+    Command(
+        "replay",
+        "draw, print or verify a game record",
+        (
+            "arena replay game.json --ply 12",
+            "arena replay runs/first/games.ndjson --verify",
+        ),
+        "local",
+    ),
+    Command(
+        "demo",
+        "a tournament of the sample bots in every family, with ratings and pages",
+        ("arena demo --once", "arena demo --games 4"),
+        "local",
+    ),
+)
+
+_EPILOG = 'Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable, 130 interrupted.\n"arena COMMAND --help" shows the arguments and examples of one command.'
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises instead of exiting, and fills itself from its command's module on first use."""
+
+    def __init__(self, *args: Any, command: Command | None = None, **kwargs: Any) -> None:
+        kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        kwargs.setdefault("allow_abbrev", False)
+        super().__init__(*args, **kwargs)
+        self._command = command
+        self.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="no talk on stderr")
+        self.add_argument(
+            "-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="show where an error came from"
+        )
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Parse; the first time, load the command's module and let it declare its arguments."""
+        if self._command is not None:
+            command, self._command = self._command, None
+            module = _load(command)
+            self.set_defaults(run=module.run)
+            module.add(self)
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Usage errors end like every other error."""
+        raise CommandError(f'{message}; see "{self.prog} --help"')
+
+
+def _load(command: Command) -> Any:
+    try:
+        return importlib.import_module(command.module)
+    except ModuleNotFoundError as error:
+        if error.name != command.module:
+            raise
+        raise CommandError(f'the command "{command.name}" is not part of this installation') from None
+
+
+def find(name: str) -> Command:
+    """The command of that name. Raises CommandError with the nearest names."""
+    for command in COMMANDS:
+        if command.name == name:
+            return command
+    names = [command.name for command in COMMANDS]
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    advice = "did you mean " + " or ".join(near) if near else "commands: " + ", ".join(names)
+    raise CommandError(f'unknown command "{name}"; {advice}')
+
+
+def examples(lines: Sequence[str]) -> str:
+    """The epilog that shows examples."""
+    return "examples:\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
+
+
+def overview() -> str:
+    """The names and help of all commands, in groups."""
+    width = max(len(command.name) for command in COMMANDS)
+    parts = []
+    for group, title in GROUPS.items():
+        lines = [f"  {command.name:<{width}}  {command.help}" for command in COMMANDS if command.group == group]
+        if lines:
+            parts.append("\n".join([f"{title}:", *lines]))
+    return "\n\n".join(parts)
+
+
+def build() -> Parser:
+    """The parser of the whole command line. No command is imported."""
+    parser = Parser(
+        prog="arena",
+        usage="arena [-h] [--version] COMMAND ...",
+        description="Tournaments and ratings for bots of Abalone, Lines of Action, Baroque chess, Pijersi and Tablut.\n\n"
+        + overview(),
+        epilog=_EPILOG,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser, help=argparse.SUPPRESS)
+    for command in COMMANDS:
+        commands.add_parser(
+            command.name,
+            help=command.help,
+            description=command.help[0].upper() + command.help[1:] + ".",
+            epilog=examples(command.examples),
+            command=command,
+        )
+    return parser

@@ -1,0 +1,55 @@
+"""`arena perft`: the number of leaves of the tree of moves, and how fast they are counted.
+
+Refuses to know any family.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from arena.cli import choice, output
+from arena.cli.effort import interruptible
+from arena.cli.exit import Exit
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    choice.add_rules(parser)
+    choice.add_position(parser)
+    parser.add_argument("--depth", metavar="N", type=choice.whole, required=True, help="plies")
+    parser.add_argument("--divide", action="store_true", help="the leaves below every move")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Count and report. Repetition and limits are ignored; a finished position has no children."""
+    import numpy as np
+
+    start = choice.start(arguments)
+    ruleset, depth = start.ruleset, arguments.depth
+    kernel, config = ruleset.rules.kernel, ruleset.config
+    kernel.perft(start.state, config, 1)  # compiles, or loads from the cache: not part of the time
+    parts: dict[str, int] = {}
+    started = time.perf_counter()
+    if depth == 0:
+        nodes = 1
+    elif arguments.divide:
+        buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
+        for code in buffer[: kernel.legal(start.state, config, buffer)].tolist():
+            after = np.empty_like(start.state)
+            kernel.play(start.state, config, code, after)
+            below = int(interruptible(kernel.perft, after, config, depth - 1)) if depth > 1 else 1
+            parts[ruleset.rules.notation.write_move(code)] = below
+        nodes = sum(parts.values())
+    else:
+        nodes = int(interruptible(kernel.perft, start.state, config, depth))
+    seconds = time.perf_counter() - started
+    speed = nodes / seconds if seconds else 0.0
+    parts = dict(sorted(parts.items()))
+    if arguments.json:
+        output.document({"nodes": nodes, "seconds": seconds, "nodes_per_second": speed, "divide": parts})
+    else:
+        output.text(*(f"{move}: {below:,}" for move, below in parts.items()))
+        output.text(f"{nodes:,} leaves at depth {depth} in {seconds:.3f} s, {speed:,.0f} per second")
+    return Exit.DONE

@@ -1,0 +1,257 @@
+"""`arena rules list|moves|check|convert`: the rules without any bot, server or database.
+
+Refuses to know any family.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.cli import choice, output
+from arena.cli.exit import CommandError, Exit
+from arena.cli.parser import examples
+
+if TYPE_CHECKING:
+    from referee.rules import GameFormat, Option, Rules
+    from referee.vectors import Report
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the four sub-commands."""
+    commands = parser.add_subparsers(dest="action", metavar="list|moves|check|convert", required=True)
+
+    listing = commands.add_parser("list", help="all families with their variants and options")
+    listing.add_argument("families", metavar="FAMILY", nargs="*", help="only these (default: all)")
+    listing.set_defaults(act=_list)
+
+    moves = commands.add_parser(
+        "moves",
+        help="the legal moves of a position",
+        epilog=examples(
+            (
+                'arena rules moves loa --moves "b1b3 h5f5"',
+                'arena rules moves loa --position "8/8/2wb4/8/2b2w2/8/8/8 b - 36"',
+            )
+        ),
+    )
+    choice.add_rules(moves)
+    choice.add_position(moves)
+    moves.add_argument("--moves", metavar='"M1 M2 …"', default="", help="moves to play first")
+    moves.set_defaults(act=_moves)
+
+    check = commands.add_parser(
+        "check",
+        help="run files of test vectors",
+        epilog=examples(
+            (
+                "arena rules check tests/data/vectors/loa.json",
+                "arena rules check --only perft --max-nodes 100000 FILE",
+            )
+        ),
+    )
+    check.add_argument("files", metavar="FILE", nargs="+", type=Path)
+    check.add_argument("--only", metavar="KIND", help="only entries of this kind: perft, positions, games, ...")
+    check.add_argument("--max-nodes", metavar="N", type=choice.positive, help="skip perft entries above N nodes")
+    check.set_defaults(act=_check)
+
+    convert = commands.add_parser(
+        "convert",
+        help="translate game texts from stdin",
+        description='Game texts from stdin to stdout. The format "record" is the arena\'s own: one JSON object per '
+        "game and line. A family's other formats: arena rules list --json.",
+        epilog=examples(("arena rules convert loa --from loa --to record < game.txt",)),
+    )
+    choice.add_rules(convert)
+    convert.add_argument("--from", dest="source", metavar="FORMAT", required=True)
+    convert.add_argument("--to", dest="target", metavar="FORMAT", required=True)
+    convert.set_defaults(act=_convert)
+
+    for command in (listing, moves, check):
+        command.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen sub-command."""
+    return int(arguments.act(arguments))
+
+
+# list
+
+
+def _values(option: Option) -> list[Any]:
+    return [False, True] if option.type == "check" else list(option.names())
+
+
+def _option_json(option: Option) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "name": option.name,
+        "type": option.type,
+        "values": _values(option),
+        "default": option.default,
+        "changes": option.changes,
+        "meaning": option.meaning,
+    }
+    if option.type == "spin":
+        data |= {"minimum": option.minimum, "maximum": option.maximum, "excluded": list(option.excluded)}
+    return data
+
+
+def _family_json(rules: Rules) -> dict[str, Any]:
+    return {
+        "family": rules.family,
+        "title": rules.title,
+        "version": rules.version,
+        "sides": list(rules.sides),
+        "summary": rules.summary,
+        "variants": [
+            {
+                "name": variant.name,
+                "options": dict(variant.options),
+                "position": variant.position,
+                "note": variant.note,
+            }
+            for variant in rules.variants
+        ],
+        "options": [_option_json(option) for option in rules.options],
+        "formats": [{"name": form.name, "note": form.note} for form in rules.formats],
+    }
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from referee.games import families, load
+
+    found = [load(family) for family in arguments.families or families()]
+    if arguments.json:
+        output.document({"families": [_family_json(rules) for rules in found]})
+        return Exit.DONE
+    for rules in found:
+        output.text(f"{output.styled(rules.family, 'bold')}  {rules.title}, rules version {rules.version}")
+        output.text(f"{rules.sides[0]} moves first, then {rules.sides[1]}.")
+        if rules.summary:
+            output.text(textwrap.fill(rules.summary, 100))
+        output.table(
+            ("variant", "options", "position"),
+            (
+                (
+                    variant.name,
+                    " ".join(f"{name}={_shown(value)}" for name, value in variant.options.items()),
+                    variant.position,
+                )
+                for variant in rules.variants
+            ),
+        )
+        output.table(
+            ("option", "values", "default", "changes", "meaning"),
+            (
+                (
+                    option.name,
+                    " ".join(map(_shown, option.names())),
+                    _shown(option.default),
+                    option.changes,
+                    option.meaning,
+                )
+                for option in rules.options
+            ),
+        )
+    return Exit.DONE
+
+
+# moves
+
+
+def _moves(arguments: argparse.Namespace) -> int:
+    position = choice.start(arguments)
+    for move in arguments.moves.split():
+        position = position.play(move)
+
+    from arena.cli import board
+
+    if arguments.json:
+        output.document(
+            {
+                "position": str(position),
+                "side": position.side,
+                "legal_moves": position.texts,
+                "result": board.result_json(position.outcome),
+            }
+        )
+        return Exit.DONE
+    output.text(board.drawing(position), "", f"position {position}", board.status(position))
+    output.text(f"{len(position.moves)} legal moves")
+    if position.moves:
+        output.text(textwrap.fill(" ".join(position.texts), 100, break_on_hyphens=False))
+    return Exit.DONE
+
+
+# check
+
+
+def _report(report: Report, family: str) -> None:
+    verdict = output.styled("FAILED", "bold", "red") if report.failed else output.styled("ok", "green")
+    output.text(f"{verdict} {report.file}: {report.checked} checked, {report.failed} failed, {report.skipped} skipped")
+    for failure in report.failures:
+        options = "".join(f" --option {name}={_shown(value)}" for name, value in failure.options.items())
+        output.text(f"  {failure.kind}[{failure.index}] {failure.variant}{options}: {failure.problem}")
+        output.text(f"    position {failure.position or 'start'}" + (f"  ({failure.note})" if failure.note else ""))
+        if failure.kind == "perft":
+            variant = f" --variant {failure.variant}" if failure.variant else ""
+            position = f' --position "{failure.position}"' if failure.position else ""
+            output.text(f"    to find it: arena perft {family}{variant}{options}{position} --divide --depth ...")
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from referee.core import UnknownNameError
+    from referee.vectors import CHECKS, check_file, read_file
+
+    if arguments.only and arguments.only not in CHECKS:
+        raise UnknownNameError("kind of entry", arguments.only, tuple(CHECKS))
+    families = []
+    for path in arguments.files:  # all are read before the first is run: a slip costs no waiting
+        try:
+            families.append(read_file(path)["game"])
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+    reports = []
+    for path, family in zip(arguments.files, families, strict=True):
+        report = check_file(path, arguments.only, arguments.max_nodes)
+        reports.append(report)
+        if not arguments.json:
+            _report(report, family)
+    if arguments.json:
+        output.document({"files": [report.as_json() for report in reports]})
+    return Exit.FAILED if any(report.failed for report in reports) else Exit.DONE
+
+
+# convert
+
+
+def _format(rules: Rules, name: str) -> GameFormat:
+    from arena.cli.gametext import RECORD
+    from referee.core import UnknownNameError
+
+    formats = {form.name: form for form in (*rules.formats, RECORD)}
+    if name not in formats:
+        raise UnknownNameError(f"format of {rules.family}", name, tuple(formats))
+    return formats[name]
+
+
+def _convert(arguments: argparse.Namespace) -> int:
+    ruleset = choice.settle(arguments)
+    source, target = (_format(ruleset.rules, name) for name in (arguments.source, arguments.target))
+    games = source.read(sys.stdin.read(), ruleset)
+    if not games:
+        raise CommandError(f"no game of the format {source.name} on stdin; pipe a file into this command")
+    for game in games:
+        output.text(target.write(game, ruleset).rstrip("\n"))
+        if target.name != "record":
+            output.text("")
+    output.note(f"{len(games)} game{'s' if len(games) > 1 else ''} converted")
+    return Exit.DONE
