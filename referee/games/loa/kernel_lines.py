@@ -287,7 +287,8 @@ def perft_lines(L: Any, buffers: Any, s: int, n: int, z: int, ban: int, hole: in
     if k == 0:
         if not passes or count_lines(L, 1 - s, n, z, -1) == 0:
             return 0
-        return perft_lines(L, buffers, 1 - s, n, z, -1, hole, passes, depth - 1)
+        # Not a bare -1: a literal would be a second signature, and a recursion over two crashes when loaded from cache.
+        return perft_lines(L, buffers, 1 - s, n, z, np.int64(-1), hole, passes, depth - 1)
     total = 0
     for i in range(k):
         after, barred, taken = make(L, s, z, hole, moves[i])
