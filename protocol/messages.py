@@ -319,6 +319,8 @@ def _number(word: str) -> int | None:
 
 def _info(rest: str, line: str) -> Info:
     words = rest.split()
+    if words and words[0] not in _INFO_WORDS:
+        return Info(text=rest)  # such as `info error "…"`
     numbers: dict[str, int | None] = {}
     score: int | None = None
     kind: ScoreKind = "cp"
@@ -353,9 +355,6 @@ def _info(rest: str, line: str) -> Info:
                 at += 1
         elif word in _INFO_IGNORED:
             at += 1
-        elif word not in _INFO_WORDS and not numbers and score is None and not pv:
-            text = rest  # no word of ours at all: free text, such as `info error "…"`
-            break
     return Info(numbers.get("depth"), numbers.get("nodes"), numbers.get("time"), score, kind, pv, text)
 
 

@@ -145,11 +145,11 @@ def parse_option(line: str) -> OptionDecl:
     parts: dict[str, list[str]] = {}
     values: list[list[str]] = []
     current: list[str] = []
-    for word in words:
+    for word, after in zip(words, [*words[1:], ""], strict=True):
         if word == "var" and kind == "combo":
             current = []
             values.append(current)
-        elif word in _WORDS[kind] and word not in parts:
+        elif word in _WORDS[kind] and word not in parts and (word != "type" or after == kind):
             current = parts[word] = []
         else:
             current.append(word)

@@ -88,13 +88,13 @@ class Conversation:
         assert _VERDICTS[known](found), f"{line!r} was read as {found!r}, not {verdict!r}"
 
 
-@pytest.fixture()
+@pytest.fixture
 def conversation() -> Conversation:
     """Both ends, nothing said yet."""
     return Conversation()
 
 
-@pytest.fixture()
+@pytest.fixture
 def referee() -> RefereeSession:
     """The referee's end after a handshake with a bot that announced nothing."""
     session = RefereeSession()
@@ -103,7 +103,7 @@ def referee() -> RefereeSession:
     return session
 
 
-@pytest.fixture()
+@pytest.fixture
 def bot() -> BotSession:
     """The bot's end after its handshake."""
     session = BotSession()
@@ -112,7 +112,7 @@ def bot() -> BotSession:
     return session
 
 
-@pytest.fixture()
+@pytest.fixture
 def splitter() -> LineSplitter:
     """A splitter of lines with the usual limit."""
     return LineSplitter()

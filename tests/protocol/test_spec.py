@@ -1,0 +1,93 @@
+"""The specification mentions everything there is, and its numbers are the program's."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from protocol import capabilities, messages, negotiation, session
+from protocol.lines import LIMIT_BYTES
+from protocol.messages import Info
+from protocol.options import TYPES
+from referee.core import Kind, Termination
+
+SPEC = Path(messages.__file__).with_name("SPEC.md").read_text(encoding="utf-8")
+
+
+def rows(heading: str) -> dict[str, list[str]]:
+    """The table rows under a heading, by their first cell."""
+    section = re.split(r"\n#+ ", SPEC.partition(f"\n## {heading}\n")[2].partition("\n## ")[0])
+    cells = [line.strip("|").split("|") for part in section for line in part.splitlines() if line.startswith("| `")]
+    return {row[0].strip().strip("`"): [cell.strip() for cell in row[1:]] for row in cells}
+
+
+@pytest.mark.parametrize("verb", [*messages._BOT, *messages._REFEREE])
+def test_every_verb_is_in_the_grammar(verb):
+    assert re.search(rf"\b{verb}\b", SPEC.partition("## Grammar")[2])
+    assert re.search(rf"^[<>] {verb}\b", SPEC, re.MULTILINE), f"no transcript shows {verb}"
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_every_option_type_is_explained(kind):
+    assert kind in rows("Options")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        negotiation.VARIANT_OPTION,
+        negotiation.RULE_PREFIX + "<option>",
+        negotiation.SETUP_OPTION,
+        negotiation.SWAP_OPTION,
+        capabilities.CLOCKS_OPTION,
+        capabilities.RESULT_OPTION,
+    ],
+)
+def test_every_option_of_the_arena_is_explained(name):
+    assert name in rows("Options")
+
+
+def test_every_capability_is_explained():
+    probed = {field.name for field in fields(capabilities.Capabilities)} - {"families", "name", "author", "options"}
+    assert set(rows("Quirks")) == probed
+
+
+def test_every_termination_is_explained_once_under_its_kind():
+    for kind, heading in zip(Kind, ["By the rules", "By adjudication", "By forfeit", "Void"], strict=True):
+        table = SPEC.partition(f"\n**{heading}**")[2].partition("\n**")[0].partition("\n## ")[0]
+        listed = re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)
+        assert listed == [str(word) for word in Termination if word.kind is kind]
+
+
+def test_the_parts_of_info_are_explained():
+    listed = " ".join(rows("info"))
+    for field in fields(Info):
+        word = {"time_ms": "time", "score_kind": "score cp", "text": "string"}.get(field.name, field.name)
+        assert word in listed
+
+
+def test_the_numbers_of_the_text_are_the_programs():
+    assert f"at most {LIMIT_BYTES} bytes" in SPEC
+    assert f"At most {session.MAX_OPTIONS} options" in SPEC
+    assert f"at most {session.MAX_FAMILIES}" in SPEC
+    assert f"cut to {session.MAX_NAME} characters" in SPEC
+    assert f"{capabilities.MOVES_TO_GO}th of it" in SPEC
+    for token in messages.NO_MOVES:
+        assert f"{token}`" in SPEC
+
+
+def test_the_limits_are_the_referees():
+    limits = pytest.importorskip("referee.spec").Limits()
+    listed = {name: int(cells[0].replace(" ", "")) for name, cells in rows("Limits").items()}
+    assert listed == {field.name: getattr(limits, field.name) for field in fields(limits)}
+
+
+def test_links_lead_somewhere():
+    anchors = {
+        re.sub(r"[^a-z0-9 -]", "", line.lstrip("# ").lower()).replace(" ", "-")
+        for line in SPEC.splitlines()
+        if line.startswith("#")
+    }
+    for target in re.findall(r"\]\(#([^)]+)\)", SPEC):
+        assert target in anchors
