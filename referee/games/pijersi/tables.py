@@ -1,0 +1,79 @@
+"""The board of 45 hexagons as constant tables: names, neighbours, masks. Refuses to know pieces, turns and numba.
+
+Cells are numbered row by row, so that a step in any of the six directions is one fixed difference:
+
+       g    39  40  41  42  43  44            +6  +7
+       f  32  33  34  35  36  37  38            \\ /
+       e    26  27  28  29  30  31          -1 -- o -- +1
+       d  19  20  21  22  23  24  25            / \\
+       c    13  14  15  16  17  18            -7  -6
+       b   6   7   8   9  10  11  12
+       a     0   1   2   3   4   5
+
+A set of cells is an int64 with one bit per cell (45 bits, so the sign is never touched).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+CELL_COUNT = 45
+ROWS = "abcdefg"
+ROW_LENGTHS = (6, 7, 6, 7, 6, 7, 6)
+ROW_STARTS = (0, 6, 13, 19, 26, 32, 39)
+CELL_NAMES = tuple(
+    f"{row}{column + 1}" for row, length in zip(ROWS, ROW_LENGTHS, strict=True) for column in range(length)
+)
+CELL_NUMBERS = {name: number for number, name in enumerate(CELL_NAMES)}
+
+ALL_CELLS = (1 << CELL_COUNT) - 1
+ROW_A = (1 << 6) - 1
+ROW_G = ROW_A << 39
+
+STEPS = (-7, -6, -1, 1, 6, 7)
+"""The directions in ascending order; the opposite of direction d is direction 5 - d."""
+
+
+def coordinates(cell: int) -> tuple[int, int]:
+    """(x, y) of a cell: x in half cell widths from the left edge, y the row from 0."""
+    row = next(row for row in range(6, -1, -1) if cell >= ROW_STARTS[row])
+    column = cell - ROW_STARTS[row]
+    return 2 * column + (row % 2 == 0), row
+
+
+_PLACES = {coordinates(cell): cell for cell in range(CELL_COUNT)}
+_VECTORS = ((-1, -1), (1, -1), (-2, 0), (2, 0), (-1, 1), (1, 1))
+
+
+def _ray(cell: int, direction: int, length: int) -> int:
+    """The cell `length` steps away as a one-bit set; the empty set off the board."""
+    x, y = coordinates(cell)
+    dx, dy = _VECTORS[direction]
+    found = _PLACES.get((x + dx * length, y + dy * length))
+    return 0 if found is None else 1 << found
+
+
+def _near() -> npt.NDArray[np.int64]:
+    return np.array([sum(_ray(cell, d, 1) for d in range(6)) for cell in range(CELL_COUNT)], dtype=np.int64)
+
+
+def _jumps() -> npt.NDArray[np.int64]:
+    """[cell, which of the six neighbours are empty (a bit per direction)] -> cells two steps behind them."""
+    jumps = np.zeros((CELL_COUNT, 64), dtype=np.int64)
+    for cell in range(CELL_COUNT):
+        for free in range(64):
+            jumps[cell, free] = sum(_ray(cell, d, 2) for d in range(6) if free >> d & 1 and _ray(cell, d, 1))
+    return jumps
+
+
+NEAR = _near()
+"""The neighbours of each cell as a set."""
+
+JUMPS = _jumps()
+
+EDGE = np.array([sum(1 << cell for cell in range(CELL_COUNT) if _ray(cell, d, 1)) for d in range(6)], dtype=np.int64)
+"""For each direction the cells that have a neighbour there."""
+
+STEP_BITS = np.array([[_ray(cell, d, 1) for d in range(6)] for cell in range(CELL_COUNT)], dtype=np.int64)
+"""[cell, direction]: the neighbour there as a one-bit set, 0 off the board."""
