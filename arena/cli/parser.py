@@ -101,7 +101,9 @@ COMMANDS: tuple[Command, ...] = (
     ),
 )
 
-_EPILOG = 'Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable, 130 interrupted.\n"arena COMMAND --help" shows the arguments and examples of one command.'
+_EPILOG = """\
+Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable, 130 interrupted.
+"arena COMMAND --help" shows the arguments and examples of one command."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -117,7 +119,7 @@ class Parser(argparse.ArgumentParser):
             "-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="show where an error came from"
         )
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse; the first time, load the command's module and let it declare its arguments."""
         if self._command is not None:
             command, self._command = self._command, None
@@ -172,8 +174,7 @@ def build() -> Parser:
     parser = Parser(
         prog="arena",
         usage="arena [-h] [--version] COMMAND ...",
-        description="Tournaments and ratings for bots of Abalone, Lines of Action, Baroque chess, Pijersi and Tablut.\n\n"
-        + overview(),
+        description=f"Tournaments and ratings for bots of board games.\n\n{overview()}",
         epilog=_EPILOG,
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")

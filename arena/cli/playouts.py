@@ -22,7 +22,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     choice.add_position(parser)
     parser.add_argument("--games", metavar="N", type=choice.positive, required=True)
     parser.add_argument("--seed", metavar="S", type=choice.whole, default=1, help="same seed, same games (default: 1)")
-    parser.add_argument("--max-plies", metavar="M", type=choice.positive, default=MAX_PLIES, help=f"default {MAX_PLIES:,}")
+    parser.add_argument(
+        "--max-plies", metavar="M", type=choice.positive, default=MAX_PLIES, help=f"default {MAX_PLIES:,}"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 

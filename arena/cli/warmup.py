@@ -29,7 +29,9 @@ class Warmed:
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("families", metavar="FAMILY", nargs="*", help="only these (default: all)")
-    parser.add_argument("--jobs", metavar="N", type=choice.positive, help="families at once (default: one per processor)")
+    parser.add_argument(
+        "--jobs", metavar="N", type=choice.positive, help="families at once (default: one per processor)"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 

@@ -1,0 +1,166 @@
+"""`arena replay RECORD`: a game record drawn move by move, printed, or verified by the rules.
+
+Reads a file with one JSON record or the result of `arena play --json`, an NDJSON file, or text records; `-` is stdin. Refuses to know where games are
+kept otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.cli import choice, output
+from arena.cli.exit import CommandError, Exit
+
+if TYPE_CHECKING:
+    from referee.position import Position
+    from referee.record import GameRecord
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("record", metavar="RECORD", help="a file of game records (JSON, NDJSON or text); - for stdin")
+    parser.add_argument("--game", metavar="ID|N", help="which game of a file of many: its id or its number from 1")
+    parser.add_argument("--ply", metavar="N", type=choice.whole, help="the position after N plies (default: the last)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--text", action="store_true", help="the record as text")
+    form.add_argument("--json", action="store_true", help="the record as one JSON document, with the position shown")
+    form.add_argument("--verify", action="store_true", help="play every game through and compare what it claims")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show one game, or verify all. Exit 1 if a game contradicts the rules."""
+    from referee.record import RecordError
+
+    try:
+        records = read(arguments.record)
+        if arguments.verify:
+            return _verify(records if arguments.game is None else [pick(records, arguments.game)])
+        record = pick(records, arguments.game)
+        if arguments.text:
+            from referee.text import write_text
+
+            output.text(write_text(record).rstrip("\n"))
+        else:
+            _show(record, arguments.ply, as_json=arguments.json)
+    except RecordError as error:
+        raise CommandError(f"{arguments.record}: {error}") from None
+    return Exit.DONE
+
+
+def read(path: str) -> list[GameRecord]:
+    """The records of a file, or of stdin for `-`. Raises RecordError, OSError."""
+    from referee.record import RecordError, read_record
+    from referee.text import read_texts
+
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordError(f"not UTF-8 text: {error.reason} at byte {error.start}") from None
+    if not text.lstrip().startswith("{"):
+        records = list(read_texts(text))
+    elif "\n{" in text.strip():
+        records = [_record(line, number) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    else:
+        records = _document(text)
+    if not records:
+        raise RecordError("no game in it")
+    return records
+
+
+def _document(text: str) -> list[GameRecord]:
+    """The record of one JSON document, or all those of a result such as `arena play --json` prints."""
+    from referee.record import RecordError, read_record
+
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"not JSON: {error}") from None
+    games = data.get("games", [data])
+    if not isinstance(games, list):
+        raise RecordError('"games" is not a list of records')
+    return [read_record(json.dumps(game)) for game in games]
+
+
+def _record(line: str, number: int) -> GameRecord:
+    from referee.record import RecordError, read_record
+
+    try:
+        return read_record(line)
+    except RecordError as error:
+        raise RecordError(f"line {number}: {error}") from None
+
+
+def pick(records: list[GameRecord], name: str | None) -> GameRecord:
+    """One record by id or number from 1; the only one, or the first of many. Raises CommandError."""
+    if name is None:
+        if len(records) > 1:
+            output.note(f"the first of {len(records)} games; choose another with --game ID or --game N")
+        return records[0]
+    for record in records:
+        if record.id == name:
+            return record
+    if name.isascii() and name.isdecimal() and 1 <= int(name) <= len(records):
+        return records[int(name) - 1]
+    raise CommandError(f"no game {name!r} among {len(records)}; name its id or a number from 1", Exit.NOT_FOUND)
+
+
+def _verify(records: list[GameRecord]) -> int:
+    from referee.record import RecordError, verify
+
+    wrong = 0
+    for record in records:
+        try:
+            verify(record)
+        except ValueError as error:  # RecordError, and names or texts that the rules do not know
+            wrong += 1
+            prefix = "" if isinstance(error, RecordError) else f"game {record.id}: "
+            output.error(f"{prefix}{error}")
+    output.text(f"{len(records)} games verified, {wrong} wrong")
+    return Exit.FAILED if wrong else Exit.DONE
+
+
+def _show(record: GameRecord, ply: int | None, *, as_json: bool) -> None:
+    from arena.cli import board
+    from referee.record import positions
+
+    line = positions(record)
+    at = len(record.moves) if ply is None else ply
+    if at >= len(line):
+        raise CommandError(f"no ply {at}: the game has {len(record.moves)}; choose 0 to {len(record.moves)}")
+    position = line[at]
+    if as_json:
+        shown = {
+            "ply": at,
+            "position": str(position),
+            "side": position.side,
+            "legal_moves": position.texts,
+            "result": board.result_json(position.outcome),
+        }
+        output.document({**record.as_json(), "shown": shown})
+        return
+    rules = position.ruleset.rules
+    result = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}.get(record.winner or "", "void")
+    output.text(
+        f"{record.first} ({rules.sides[0]}) - {record.second} ({rules.sides[1]})  {result}  {record.termination}",
+        f"{rules.title}, {record.variant}, game {record.id}",
+        "",
+        board.drawing(position),
+        "",
+        f"ply {at} of {len(record.moves)}: {_last(position)}",
+        f"position {position}",
+        board.status(position) if at < len(record.moves) or position.outcome else _end(record),
+    )
+
+
+def _last(position: Position) -> str:
+    if position.previous is None or position.move is None:
+        return "the start"
+    return f"{position.previous.side} played {position.previous.display(position.move)}"
+
+
+def _end(record: GameRecord) -> str:
+    return f"ended by {record.termination}" + (f": {record.detail}" if record.detail else "")
