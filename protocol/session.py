@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from protocol.capabilities import Capabilities, adapted, movetime_for
 from protocol.errors import BadLine, BadOption, OutOfTurn, visible
 from protocol.messages import (
-    NO_MOVES,
     BestMove,
     BotMessage,
     Declared,
@@ -53,6 +52,9 @@ MAX_NAME = 200
 MAX_ANOMALIES = 100
 """How many anomalies are kept; all are counted."""
 ANOMALY_CHARACTERS = 300
+
+_BARE_NO_MOVES = frozenset({"------", "wtf"})
+"""What real engines write in place of the whole line `bestmove` when they have no move."""
 
 _QUERY_ANSWERS = {
     "gameover": frozenset({"true", "false"}),
@@ -231,7 +233,7 @@ class RefereeSession:
             if answers is None or value in answers:
                 self.query = None
                 return Response(message.text if answers is None else value)
-        elif self.state is State.THINKING and message.text in NO_MOVES:
+        elif self.state is State.THINKING and message.text in _BARE_NO_MOVES:
             self.state = State.IDLE
             return BestMove(None)
         self.unknown_count += 1

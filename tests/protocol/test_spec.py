@@ -8,9 +8,11 @@ import pytest
 
 from protocol import capabilities, messages, negotiation, session
 from protocol.lines import LIMIT_BYTES
-from protocol.messages import Info
+from protocol.messages import BestMove, Info, SetPosition, parse_bot_line, parse_referee_line
 from protocol.options import TYPES
 from referee.core import Kind, Termination
+from referee.games import load
+from referee.position import Position
 
 SPEC = Path(messages.__file__).with_name("SPEC.md").read_text(encoding="utf-8")
 
@@ -81,6 +83,27 @@ def test_the_limits_are_the_referees():
     limits = pytest.importorskip("referee.spec").Limits()
     listed = {name: int(cells[0].replace(" ", "")) for name, cells in rows("Limits").items()}
     assert listed == {field.name: getattr(limits, field.name) for field in fields(limits)}
+
+
+def test_the_moves_shown_are_legal(spec_block):
+    told = "\n".join(spec_block)
+    variant = re.search(r"setoption name (?:Variant|Setup) value (.*)", told)
+    options = {"swap_phase": True} if "SwapPhase value true" in told else {}
+    is_pijersi = "family pijersi" in told or "a4b5c4" in told or "id name Cubes" in told
+    ruleset = load("pijersi" if is_pijersi else "loa").settle(variant and variant[1], options)
+    position = None
+    for line in spec_block:
+        if line.startswith("> position"):
+            message = parse_referee_line(line[2:])
+            assert isinstance(message, SetPosition)
+            position = Position.start(ruleset, message.fen).play_all(message.moves)
+        elif line.startswith("< ") and position is not None:
+            answer = parse_bot_line(line[2:])
+            if isinstance(answer, Info):
+                position.play_all(answer.pv)
+            elif isinstance(answer, BestMove) and answer.move and spec_block[-1] != "! protocol-error":
+                code = position.read(answer.move)
+                assert ruleset.rules.notation.write_move(code) == answer.move
 
 
 def test_links_lead_somewhere():
