@@ -1,0 +1,125 @@
+"""A bot that searches: iterative deepening alpha-beta on compiled code, with the family's own evaluation.
+
+With a limit of nodes or depth the move is a function of the game so far and the limit, whatever the machine and the
+games before. Refuses to know the family it plays.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from bots.sdk import Bot, Clock, OptionDecl, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from referee.position import Position
+
+DEPTH_WITHOUT_LIMIT = 60
+SPENT = 0.55
+"""The share of the budget after which no new iteration is begun: it would not come to an end."""
+
+
+class AlphaBeta(Bot):
+    """Alpha-beta over any family."""
+
+    name = "alphabeta"
+    author = "the arena"
+    options = (OptionDecl("Hash", "spin", "16", 1, 4096),)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._family = ""
+        self._search: Any = None
+        self._desk: Any = None
+
+    def option_changed(self, name: str) -> None:
+        """Another size of the table: a new desk."""
+        self._desk = None
+
+    def new_game(self) -> None:
+        """Forget what the table holds of the game before."""
+        if self._desk is not None:
+            self._desk.work[self._search.GENERATION] += 1
+
+    def warm_up(self, position: Position) -> None:
+        """Compile the search, or load it from the cache."""
+        super().warm_up(position)
+        self._lay_out(position)
+        self._desk.work[self._search.LIMIT] = 1
+        self._search.deepen(self._desk, position.ruleset.config, 1)
+
+    def _lay_out(self, position: Position) -> None:
+        from bots.search import search
+
+        import numpy as np
+
+        family = position.ruleset.rules.family
+        if self._search is None or family != self._family:
+            self._family, self._search, self._desk = family, search("alphabeta", family), None
+        if self._desk is None:
+            self._desk = self._search.new_desk(self.number("Hash") << 20)
+            self._desk.work[self._search.GENERATION] = 1
+        keys: list[int] = []
+        one = position.previous
+        while one is not None:
+            keys.append(int(self._search.key_of(one.state)))
+            one = one.previous
+        earlier = np.array(keys[: self._search.MAX_LINE - 1][::-1], dtype=np.uint64)
+        side = 0 if position.side == "first" else 1
+        self._search.begin(self._desk, position.ruleset.config, earlier, position.state, side)
+
+    def choose(self, position: Position, clock: Clock) -> int:
+        """The best move of the deepest iteration that was worth anything."""
+        s = self._search
+        if s is None or self._desk is None or position.ruleset.rules.family != self._family:
+            self.warm_up(position)
+            s = self._search
+        work = self._desk.work
+        if clock.nodes is not None or clock.depth is not None:
+            work[s.GENERATION] += 1  # what was learned before must not show
+        work[s.STOP] = 0
+        self._lay_out(position)
+        work[s.LIMIT] = clock.nodes if clock.nodes is not None else 2**62
+
+        def stop() -> None:
+            work[s.STOP] = 1
+
+        clock.on_stop(stop)
+        alarm = None
+        if clock.is_timed:
+            alarm = threading.Timer(clock.remaining_ms() / 1000, stop)
+            alarm.daemon = True
+            alarm.start()
+        try:
+            for _ in self._iterations(position, clock):
+                pass
+        finally:
+            if alarm is not None:
+                alarm.cancel()
+        return int(work[s.BEST])
+
+    def _iterations(self, position: Position, clock: Clock) -> Iterator[int]:
+        """Search deeper and deeper, telling about each finished depth."""
+        s, work, config = self._search, self._desk.work, position.ruleset.config
+        write = position.ruleset.rules.notation.write_move
+        deepest = min(clock.depth or DEPTH_WITHOUT_LIMIT, s.MAX_DEPTH)
+        for depth in range(1, deepest + 1):
+            s.deepen(self._desk, config, depth)
+            if work[s.ABORTED]:
+                return
+            score = int(work[s.SCORE])
+            distance = s.WIN - abs(score)
+            win_in = None if distance > s.MAX_DEPTH else distance if score > 0 else -distance
+            best = int(work[s.BEST])
+            self.info(depth=depth, nodes=int(work[s.NODES]), score=score, win_in=win_in, pv=[write(best)])
+            yield depth
+            if (win_in is not None and abs(win_in) <= depth) or len(position.moves) == 1:
+                return
+            if clock.is_timed and clock.elapsed_ms() > SPENT * clock.budget_ms():
+                return
+
+
+if __name__ == "__main__":
+    run(AlphaBeta())

@@ -1,0 +1,98 @@
+"""A bot that looks one ply ahead: takes a win, avoids leaving one, else plays what the static evaluation likes best.
+
+Equal moves are told apart by the line of play and the option `Seed`. Refuses to look further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bots.chance import below
+from bots.random_mover import SEED
+from bots.sdk import Bot, Clock, run
+
+if TYPE_CHECKING:
+    from referee.position import Position
+    from referee.rules import Ruleset, State
+
+WIN = 30_000
+"""More than any static score."""
+
+
+def successors(ruleset: Ruleset, state: State, moves: tuple[int, ...]) -> Iterator[State]:
+    """The positions after `moves`: one array, overwritten each time."""
+    import numpy as np
+
+    after = np.empty_like(state)
+    for move in moves:
+        ruleset.rules.kernel.play(state, ruleset.config, move, after)
+        yield after
+
+
+def earlier(position: Position) -> dict[bytes, tuple[int, int]]:
+    """By key: how often each position has stood on the board, and how many plies ago last."""
+    seen: dict[bytes, tuple[int, int]] = {}
+    distance, one = 0, position
+    while True:
+        times, gap = seen.get(one.key, (0, distance))
+        seen[one.key] = (times + 1, gap)
+        if one.previous is None:
+            return seen
+        distance, one = distance + 1, one.previous
+
+
+def loses_at_once(ruleset: Ruleset, state: State, mover: int) -> bool:
+    """Whether the opponent of `mover` (0 or 1), to move in `state`, has a winning reply."""
+    import numpy as np
+
+    kernel, config = ruleset.rules.kernel, ruleset.config
+    replies = np.empty(kernel.MAX_MOVES, dtype=np.int64)
+    found = kernel.legal(state, config, replies)
+    after_all = successors(ruleset, state, tuple(replies[:found].tolist()))
+    return any(int(kernel.result(after, config, 1, 0)) % 4 == 2 - mover for after in after_all)
+
+
+class Greedy(Bot):
+    """One ply of search over the family's own evaluation."""
+
+    name = "greedy"
+    author = "the arena"
+    options = (SEED,)
+
+    def warm_up(self, position: Position) -> None:
+        """Compile what `choose` calls."""
+        super().warm_up(position)
+        position.ruleset.rules.kernel.evaluate(position.state, position.ruleset.config)
+
+    def choose(self, position: Position, clock: Clock) -> int:
+        """The best move by one ply."""
+        ruleset, kernel, config = position.ruleset, position.ruleset.rules.kernel, position.ruleset.config
+        mover = 0 if position.side == "first" else 1
+        size, seen = kernel.KEY_SIZE, earlier(position)
+        scores: dict[int, int] = {}
+        states: dict[int, State] = {}
+        for move, after in zip(position.moves, successors(ruleset, position.state, position.moves), strict=True):
+            times, distance = seen.get(after[:size].tobytes(), (0, -1))
+            winner = int(kernel.result(after, config, times + 1, distance + 1)) % 4
+            scores[move] = (-int(kernel.evaluate(after, config)), *((WIN, -WIN) if mover == 0 else (-WIN, WIN)), 0)[
+                winner
+            ]
+            states[move] = after.copy()
+        order = sorted(scores, key=lambda move: -scores[move])
+        shift = below(position, self.number("Seed"), len(order))
+        while True:
+            top = scores[order[0]]
+            ties = [move for move in order if scores[move] == top]
+            best = ties[shift % len(ties)]
+            hopeless = top == WIN or top <= -WIN or len(order) == 1
+            if hopeless or clock.should_stop() or not loses_at_once(ruleset, states[best], mover):
+                break
+            order.remove(best)
+        win_in = 1 if top == WIN else None
+        self.info(depth=1, nodes=len(scores), score=top, win_in=win_in, pv=[ruleset.rules.notation.write_move(best)])
+        return best
+
+
+if __name__ == "__main__":
+    run(Greedy())

@@ -1,0 +1,274 @@
+"""Negamax alpha-beta over one family's kernel: principal variation search, transposition table, ordered moves.
+
+Loaded once per family (see the package). A search is a pure function of the position, its history, the limits and the
+table; only `STOP`, set from outside, can make two runs differ. Refuses to know the time.
+
+    ply 0     the root: states[0], line[work[ROOT]]
+    ply p     states[p], digest of the whole state in keys[p], of what repetition compares in line[work[ROOT] + p]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bots.search import kernel_for
+from bots.search.line import digest, recurrence
+from referee.jit import jit
+from referee.rules import Config, State
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_kernel, _folder = kernel_for(__name__)
+legal, play, result, evaluate = _kernel.legal, _kernel.play, _kernel.result, _kernel.evaluate
+STATE_SIZE, KEY_SIZE, MAX_MOVES = _kernel.STATE_SIZE, _kernel.KEY_SIZE, _kernel.MAX_MOVES
+
+
+def compiled(function: F) -> F:
+    """`jit`, with a cache that a change of the kernel makes stale."""
+    return jit(function, also=(_folder,))
+
+
+MAX_DEPTH = 60
+MAX_LINE = 4096
+"""The longest game, in plies, whose repetitions are looked at in full."""
+
+NOUGHT, ONCE = np.int64(0), np.int64(1)
+"""Arguments for compiled functions: a bare 0 would have numba compile a version of the function for that very number."""
+
+WIN = 30_000
+"""A win at the root; one in n plies is worth WIN - n. Static scores stay far below."""
+SURE = WIN - 1_000
+INFINITE = 1_000_000
+
+NODES, LIMIT, STOP, ABORTED, BEST, SCORE, ROOT, SIDE, GENERATION = range(9)
+"""`work`: nodes so far, their limit, the order to stop (set from outside), whether it was heeded; best move and score at
+the root; the root's place in `line`; the side to move at the root; which searches may read what this one stores."""
+WORK_SIZE = 16
+
+KEY, MOVE, VALUE, META = range(4)
+"""The columns of `table`. META is generation << 16 | depth << 2 | bound."""
+EXACT, LOWER, UPPER = 1, 2, 3
+
+HISTORY = 4096
+
+
+class Desk(NamedTuple):
+    """Everything a search reads and writes, allocated once."""
+
+    work: npt.NDArray[np.int64]
+    states: npt.NDArray[Any]
+    keys: npt.NDArray[np.uint64]
+    line: npt.NDArray[np.uint64]
+    moves: npt.NDArray[np.int64]
+    ranks: npt.NDArray[np.int64]
+    killers: npt.NDArray[np.int64]
+    history: npt.NDArray[np.int64]
+    table: npt.NDArray[np.int64]
+
+
+def new_desk(table_bytes: int) -> Desk:
+    """A desk whose table takes about `table_bytes`. The table is a power of two of entries of 32 bytes."""
+    entries = 1 << max(10, (table_bytes // 32).bit_length() - 1)
+    return Desk(
+        work=np.zeros(WORK_SIZE, dtype=np.int64),
+        states=np.zeros((MAX_DEPTH + 2, STATE_SIZE), dtype=_kernel.DTYPE),
+        keys=np.zeros(MAX_DEPTH + 2, dtype=np.uint64),
+        line=np.zeros(MAX_LINE + MAX_DEPTH + 2, dtype=np.uint64),
+        moves=np.zeros((MAX_DEPTH + 2, MAX_MOVES), dtype=np.int64),
+        ranks=np.zeros((MAX_DEPTH + 2, MAX_MOVES), dtype=np.int64),
+        killers=np.zeros((MAX_DEPTH + 2, 2), dtype=np.int64),
+        history=np.zeros((2, HISTORY), dtype=np.int64),
+        table=np.zeros((entries, 4), dtype=np.int64),
+    )
+
+
+@compiled
+def cell_of(move: int) -> int:
+    """Where the history of a move is kept."""
+    return np.int64((np.uint64(move) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(52))  # type: ignore[return-value]
+
+
+@compiled
+def visit(desk: Desk, config: Config, ply: int) -> int:
+    """Take note of the position just put into `states[ply]`: its digests, and how the game stands there."""
+    state = desk.states[ply]
+    at = desk.work[ROOT] + ply
+    desk.line[at] = digest(state, NOUGHT, np.int64(KEY_SIZE), np.uint64(0))
+    desk.keys[ply] = digest(state, np.int64(KEY_SIZE), np.int64(STATE_SIZE), desk.line[at])
+    times, gap = recurrence(desk.line, at)
+    return result(state, config, times, gap)
+
+
+@compiled
+def ended(code: int, side: int, ply: int) -> int:
+    """The score, for `side` to move at `ply`, of a game that ended there with a result code."""
+    winner = code % 4
+    if winner == 3:
+        return 0
+    return WIN - ply if winner == side + 1 else ply - WIN
+
+
+@compiled
+def out_of_nodes(work: Any) -> bool:
+    """Whether one more position may not be played: asked before every play, so a limit of nodes is exact."""
+    if work[NODES] >= work[LIMIT] or work[STOP] != 0:
+        work[ABORTED] = 1
+    return work[ABORTED] != 0  # type: ignore[no-any-return]
+
+
+@compiled
+def rank_moves(desk: Desk, config: Config, ply: int, depth: int, found: int, first: int) -> None:
+    """Give the `found` moves of `ply` their ranks: the table's move first, then what the evaluation of the next
+    position promises where that is worth its price, then what cut before."""
+    moves, ranks, work = desk.moves[ply], desk.ranks[ply], desk.work
+    side = (work[SIDE] + ply) & 1
+    looks = depth >= 3 or (depth == 2 and first < 0)
+    for i in range(found):
+        move = moves[i]
+        rank = min(desk.history[side, cell_of(move)], 4_000)
+        if move == desk.killers[ply, 0]:
+            rank += 300
+        elif move == desk.killers[ply, 1]:
+            rank += 200
+        if looks and not out_of_nodes(work):
+            play(desk.states[ply], config, move, desk.states[ply + 1])
+            work[NODES] += 1
+            code = result(desk.states[ply + 1], config, ONCE, NOUGHT)
+            if code == 0:
+                rank = rank // 40 - 2 * evaluate(desk.states[ply + 1], config)
+            else:
+                rank = 10 * ended(code, side, NOUGHT)
+        ranks[i] = rank
+        if move == first:
+            ranks[i] = INFINITE
+    desk.work[ABORTED] = desk.work[ABORTED]
+
+
+@compiled
+def take_best(moves: Any, ranks: Any, i: int, found: int) -> int:
+    """Bring the move with the highest rank of `i..found-1` to place `i`; equal ranks keep the lower move first."""
+    best = i
+    for j in range(i + 1, found):
+        if ranks[j] > ranks[best] or (ranks[j] == ranks[best] and moves[j] < moves[best]):
+            best = j
+    moves[i], moves[best] = moves[best], moves[i]
+    ranks[i], ranks[best] = ranks[best], ranks[i]
+    return moves[i]  # type: ignore[no-any-return]
+
+
+@compiled
+def store(desk: Desk, ply: int, depth: int, move: int, score: int, alpha: int, beta: int) -> None:
+    """Remember what was found out about `ply` for this and later searches of the same generation."""
+    slot = np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 1))
+    entry = desk.table[slot]
+    meta, generation = entry[META], desk.work[GENERATION]
+    if meta >> 16 == generation and (meta >> 2 & 0x3FFF) > depth and entry[KEY] != np.int64(desk.keys[ply]):
+        return
+    bound = EXACT
+    if score <= alpha:
+        bound = UPPER
+    elif score >= beta:
+        bound = LOWER
+    value = score
+    if score > SURE:  # distances to the end count from here in the table, from the root in the search
+        value += ply
+    elif score < -SURE:
+        value -= ply
+    entry[KEY], entry[MOVE], entry[VALUE] = np.int64(desk.keys[ply]), move, value
+    entry[META] = generation << 16 | depth << 2 | bound
+
+
+@compiled
+def negamax(desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: int) -> int:
+    """The score of `states[ply]`, where the game goes on, for the side to move, `depth` > 0 plies deep.
+
+    Fail-soft within alpha..beta. Meaningless when `work[ABORTED]` is set.
+    """
+    work = desk.work
+    first = -1
+    if ply == 0:
+        first = work[BEST]
+    else:
+        entry = desk.table[np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 1))]
+        if entry[KEY] == np.int64(desk.keys[ply]) and entry[META] >> 16 == work[GENERATION]:
+            first = entry[MOVE]
+            if entry[META] >> 2 & 0x3FFF >= depth:
+                value, bound = entry[VALUE], entry[META] & 3
+                if value > SURE:
+                    value -= ply
+                elif value < -SURE:
+                    value += ply
+                if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
+                    return value  # type: ignore[no-any-return]
+    found = legal(desk.states[ply], config, desk.moves[ply])
+    if found == 0:
+        return evaluate(desk.states[ply], config)
+    rank_moves(desk, config, ply, depth, found, first)
+    side = (work[SIDE] + ply) & 1
+    best, best_move, floor = -INFINITE, np.int64(-1), alpha
+    for i in range(found):
+        if out_of_nodes(work):
+            return 0
+        move = take_best(desk.moves[ply], desk.ranks[ply], i, found)
+        play(desk.states[ply], config, move, desk.states[ply + 1])
+        work[NODES] += 1
+        code = visit(desk, config, ply + 1)
+        if code != 0:
+            score = ended(code, side, ply + 1)
+        elif depth <= 1 or ply + 1 > MAX_DEPTH:
+            score = -evaluate(desk.states[ply + 1], config)
+        elif i == 0:
+            score = -negamax(desk, config, ply + 1, depth - 1, -beta, -alpha)
+        else:
+            # Late moves are looked at less deeply first; one that surprises is looked at again.
+            less = 1 if depth >= 3 and i >= 4 else 0
+            score = -negamax(desk, config, ply + 1, depth - 1 - less, -alpha - 1, -alpha)
+            if score > alpha and work[ABORTED] == 0 and (less > 0 or score < beta):
+                score = -negamax(desk, config, ply + 1, depth - 1, -beta, -alpha)
+        if work[ABORTED] != 0:
+            return 0
+        if score > best:
+            best, best_move = score, move
+            if ply == 0:
+                work[BEST], work[SCORE] = move, score
+        alpha = max(alpha, score)
+        if alpha >= beta:
+            if desk.killers[ply, 0] != move:
+                desk.killers[ply, 1] = desk.killers[ply, 0]
+                desk.killers[ply, 0] = move
+            desk.history[side, cell_of(move)] += depth * depth
+            break
+    store(desk, ply, depth, best_move, best, floor, beta)
+    return best
+
+
+@compiled
+def begin(desk: Desk, config: Config, earlier: Any, root: State, side: int) -> None:
+    """Lay out a search of `root`, with `side` (0 first, 1 second) to move; `earlier` holds the digests of the game before."""
+    desk.states[0] = root
+    desk.line[: earlier.shape[0]] = earlier
+    desk.work[ROOT], desk.work[SIDE] = earlier.shape[0], side
+    desk.work[NODES], desk.work[ABORTED], desk.work[SCORE] = 0, 0, 0
+    desk.killers[:] = -1
+    desk.history[:] = 0
+    found = legal(root, config, desk.moves[0])
+    desk.work[BEST] = desk.moves[0, 0] if found > 0 else -1
+    visit(desk, config, NOUGHT)
+
+
+def deepen(desk: Desk, config: Config, depth: int) -> None:
+    """One iteration. `work[BEST]` and `work[SCORE]` hold the best so far, `work[ABORTED]` whether it was cut short.
+
+    Not compiled itself: a cached function must not be the only way into a recursive one.
+    """
+    negamax(desk, config, 0, depth, -INFINITE, INFINITE)
+
+
+@compiled
+def key_of(state: State) -> Any:
+    """What `line` holds for a position."""
+    return digest(state, NOUGHT, np.int64(KEY_SIZE), np.uint64(0))
