@@ -212,17 +212,17 @@ def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int
 
 
 @jit
-def _standing(o: Any, x: Any) -> int:
-    """How well the marbles `o` stand against `x`: near the centre, together, and about to push somebody off."""
+def _standing(o: Any) -> int:
+    """How well the marbles `o` stand: near the centre, and touching each other."""
     score = (
-        12 * popcount(o & RING_0)
-        + 11 * popcount(o & RING_1)
-        + 8 * popcount(o & RING_2)
-        + 4 * popcount(o & RING_3)
-        - 4 * popcount(o & RING_4)
+        30 * popcount(o & RING_0)
+        + 27 * popcount(o & RING_1)
+        + 20 * popcount(o & RING_2)
+        + 10 * popcount(o & RING_3)
+        - 10 * popcount(o & RING_4)
     )
     for d in range(3):
-        score += 2 * popcount(o & behind(o, STEP[d], IN[d]))
+        score += 12 * popcount(o & behind(o, STEP[d], IN[d]))
     return score  # type: ignore[no-any-return]
 
 
@@ -243,13 +243,16 @@ def _threats(o: Any, x: Any) -> int:
 
 @jit
 def evaluate(state: Any, config: Any) -> int:
-    """A static score for the side to move: ejections first, then place, cohesion and threats."""
+    """A static score for the side to move: ejections, place, cohesion and threats.
+
+    The weights are those that won most of some thousand games of two-ply search against their neighbours.
+    """
     code = _settled(state, config)
     side = state[SIDE]
     if code != 0:
         return 15_000 if code % 4 == side + 1 else -15_000
     o, x = _boards(state)
     score = 100 * (state[BY_BLACK + side] - state[BY_WHITE - side])
-    score += _standing(o, x) - _standing(x, o)
-    score += 30 * min(_threats(o, x), 1) - 10 * min(_threats(x, o), 3)
+    score += _standing(o) - _standing(x)
+    score += 45 * min(_threats(o, x), 1) - 15 * min(_threats(x, o), 3)
     return score  # type: ignore[no-any-return]
