@@ -30,7 +30,7 @@ Watch = Callable[[int, str, Ply], None]
 _RESULTS: dict[Winner, Literal["p1win", "p2win", "draw"]] = {"first": "p1win", "second": "p2win", "draw": "draw"}
 
 
-def negotiate(bot: Bot, ruleset: Ruleset, setup: str | None = None) -> Plan | Ineligible:
+def negotiate(bot: Bot, ruleset: Ruleset) -> Plan | Ineligible:
     """What a bot that has shaken hands must be told to play by these rules, or why it cannot."""
     rules = ruleset.rules
     default = rules.settle()
@@ -43,17 +43,19 @@ def negotiate(bot: Bot, ruleset: Ruleset, setup: str | None = None) -> Plan | In
         changed_rules={name: value for name, value in ruleset.values.items() if value != default.values[name]},
         rule_kinds={option.name: option.changes for option in rules.options},
         rule_defaults=default.values,
-        setup=setup,
+        variant_rules=ruleset.variant.options,
+        families=bot.session.families,
+        setup=ruleset.variant.name if rules.notation.read_setup else None,
         swap_phase=bool(ruleset.values.get("swap_phase")),
     )
 
 
-def prepare(bot: Bot, ruleset: Ruleset, setup: str | None = None) -> Plan:
+def prepare(bot: Bot, ruleset: Ruleset) -> Plan:
     """Make a bot that has shaken hands ready for a new game by these rules.
 
     Raises BotError: `handshake-failed` when it has not announced what they demand, else how it failed.
     """
-    plan = negotiate(bot, ruleset, setup)
+    plan = negotiate(bot, ruleset)
     if isinstance(plan, Ineligible):
         raise BotError(Termination.HANDSHAKE_FAILED, f"cannot play this: {plan.reason}")
     family = bot.session.options.get("Family")
@@ -136,18 +138,13 @@ class _Game:
 
     def _set_up(self, side: int) -> None:
         bot, ruleset = self.bots[side], self.ruleset
-        plan = prepare(bot, ruleset, self._setup_name())
+        plan = prepare(bot, ruleset)
         seat = _Seat(bot, bot.capabilities.clocks, plan.passes_swap, bytearray())
         if plan.use_startpos and self.spec.position in (None, ruleset.variant.position):
             seat.question = bytearray(b"position startpos")
         else:
             seat.restart(self.start)
         self.seats.append(seat)
-
-    def _setup_name(self) -> str | None:
-        """The name of a numbered set-up, for bots that announce `Setup`."""
-        name = self.ruleset.variant.name
-        return name if "#" in name else None
 
     # -- play ----------------------------------------------------------------------------------------------------
 
@@ -213,7 +210,9 @@ class _Game:
 
     def _question(self, seat: _Seat, clock: Clock, side: int) -> bytes:
         if clock.control.kind == "clock" and not seat.clocks:
-            limit = movetime_for(int(clock.left_ms[side]), clock.control.increment_ms, self.spec.limits.margin_ms)
+            left_ms = int(clock.left_ms[side])
+            overhead_ms = min(self.spec.limits.overshoot_ms, left_ms // 10)
+            limit = movetime_for(left_ms, clock.control.increment_ms, overhead_ms)
             words = f"movetime {limit}"
         else:
             words = clock.words()

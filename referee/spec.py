@@ -93,6 +93,8 @@ class Limits:
     """Without a clock (depth, nodes): the longest wait for a `bestmove`."""
     margin_ms: int = 20
     """Added to every clock for scheduling noise; what was charged is recorded per ply."""
+    overshoot_ms: int = 300
+    """What a bot without clocks is expected to overshoot the move time made for it by; at most a tenth of its clock."""
     grace_ms: int = 250
     """After the flag: how long to wait for a late answer, to tell `time` from `stalled`."""
     quit_ms: int = 500

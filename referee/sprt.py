@@ -86,8 +86,8 @@ def judge(test: Sprt, records: Sequence[GameRecord], name: str) -> Verdict:
     lower, upper = math.log(test.beta / (1 - test.alpha)), math.log((1 - test.beta) / test.alpha)
     counts = [points.count(half / 2) for half in range(5)]
     five = (counts[0], counts[1], counts[2], counts[3], counts[4])
-    # A regularisation of 1/1000 of a pair per result keeps the variance of a clean sweep above zero.
-    weights = [count + 0.001 for count in counts]
+    # A quarter of a pair per result beforehand: without it the variance after the first pair is zero and decides.
+    weights = [count + 0.25 for count in counts]
     total = sum(weights)
     mean = sum(weight * half / 4 for half, weight in enumerate(weights)) / total
     variance = sum(weight * (half / 4 - mean) ** 2 for half, weight in enumerate(weights)) / total

@@ -1,0 +1,140 @@
+"""The dispatcher over real slot processes and over a scripted executor: exactly once, whatever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from referee.core import Kind, Termination
+from referee.dispatch import ATTEMPTS, Dispatcher, left_to_play
+from referee.pool import JobError, SlotPool, WorkerLostError
+from referee.record import GameRecord
+from referee.spec import GameSpec
+from tests.referee.conftest import a_record
+
+
+def specs(build: Callable[..., GameSpec], count: int) -> list[GameSpec]:
+    """Games in pairs; each ends at once by a resignation."""
+    return [build(["resign"], [], sequence=number + 1, pair=number // 2 + 1) for number in range(count)]
+
+
+class Scripted(Executor):
+    """Answers jobs at once with what `reply` makes of them."""
+
+    def __init__(self, reply: Callable[[list[GameSpec]], list[GameRecord]]) -> None:
+        self.reply = reply
+        self.jobs: list[list[int]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        job: list[GameSpec] = args[0]
+        self.jobs.append([spec.sequence for spec in job])
+        future: Future[Any] = Future()
+        try:
+            future.set_result(self.reply(job))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def done(spec: GameSpec) -> GameRecord:
+    """A record of the game."""
+    return a_record(id=spec.id, sequence=spec.sequence, pair=spec.pair)
+
+
+def test_void_games_are_played_again_and_only_they(game: Callable[..., GameSpec]) -> None:
+    failures = {2: 2}
+
+    def reply(job: list[GameSpec]) -> list[GameRecord]:
+        found = []
+        for spec in job:
+            if failures.get(spec.sequence, 0) > 0:
+                failures[spec.sequence] -= 1
+                found.append(replace(done(spec), winner=None, kind=Kind.VOID, termination=Termination.SANDBOX_FAILED))
+            else:
+                found.append(done(spec))
+        return found
+
+    kept: list[int] = []
+    executor = Scripted(reply)
+    left = Dispatcher(executor, 1, lambda record: kept.append(record.sequence)).run(specs(game, 4))
+    assert (sorted(kept), left) == ([1, 2, 3, 4], [])
+    assert executor.jobs == [[1, 2], [2], [2], [3, 4]]
+
+
+def test_a_game_that_kills_its_worker_is_given_up_charged_to_nobody(game: Callable[..., GameSpec]) -> None:
+    def reply(job: list[GameSpec]) -> list[GameRecord]:
+        if job[0].sequence == 1:
+            raise WorkerLostError("killed")
+        return [done(spec) for spec in job]
+
+    kept: list[int] = []
+    executor = Scripted(reply)
+    left = Dispatcher(executor, 2, lambda record: kept.append(record.sequence)).run(specs(game, 4))
+    assert [record.sequence for record in left] == [1]
+    assert (left[0].kind, left[0].winner) == (Kind.VOID, None)
+    assert sum(1 in job for job in executor.jobs) == ATTEMPTS
+    assert sorted(kept) == [2, 3, 4]
+
+
+def test_the_pool_is_an_executor_and_keeps_its_slots(game: Callable[..., GameSpec]) -> None:
+    with SlotPool(2) as pool:
+        futures = [pool.submit(os.getpid) for _ in range(6)]
+        pids = {future.result(timeout=60) for future in futures}
+        assert 1 <= len(pids) <= 2
+        assert os.getpid() not in pids
+        with pytest.raises(JobError, match="ZeroDivisionError"):
+            pool.submit(divmod, 1, 0).result(timeout=60)
+    with pytest.raises(RuntimeError, match="closed"):
+        pool.submit(os.getpid)
+
+
+def test_a_killed_slot_loses_its_job_and_is_replaced() -> None:
+    with SlotPool(1) as pool:
+        pid = pool.submit(os.getpid).result(timeout=60)
+        lost = pool.submit(os.kill, pid, signal.SIGKILL)
+        with pytest.raises(WorkerLostError):
+            lost.result(timeout=60)
+        assert pool.submit(os.getpid).result(timeout=60) != pid
+
+
+def test_every_game_once_though_slots_are_killed(game: Callable[..., GameSpec]) -> None:
+    games = specs(game, 16)
+    kept: list[str] = []
+    with SlotPool(2) as pool:
+        pid = pool.submit(os.getpid).result(timeout=60)
+
+        def keep(record: GameRecord) -> None:
+            kept.append(record.id)
+            if len(kept) == 5:
+                os.kill(pid, signal.SIGKILL)
+
+        assert Dispatcher(pool, 4, keep).run(games) == []
+    assert sorted(kept) == sorted(spec.id for spec in games)
+    assert left_to_play(games, [a_record(id=game_id) for game_id in kept]) == []
+
+
+def test_abort_calls_off_a_waiting_game_at_once(game: Callable[..., GameSpec]) -> None:
+    spec = game([], [])
+    started = threading.Event()
+    pool = SlotPool(1, on_event=lambda event: started.set())
+    dispatcher = Dispatcher(pool, 1, lambda record: pytest.fail("nothing stands"))
+    opening = replace(spec, opening=("b1b3",))
+
+    def stop() -> None:
+        pool.submit(os.getpid).add_done_callback(lambda _: None)
+        dispatcher.abort()
+        pool.abort()
+
+    timer = threading.Timer(1.5, stop)
+    timer.start()
+    left = dispatcher.run([opening])
+    timer.join()
+    pool.shutdown(cancel_futures=True)
+    assert [record.termination for record in left] in ([Termination.STOPPED], [])

@@ -1,0 +1,215 @@
+"""The game loop against scripted executables: moves, clocks, verdicts, what the bots are told."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from referee.play import play
+from referee.record import GameRecord, RecordError, read_record, verify
+from referee.roster import Roster
+from referee.spec import Adjudication, GameSpec, TimeControl
+from referee.text import read_texts, write_text
+from tests.referee.conftest import BLACK, FAST, WHITE, scripted
+
+VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "loa.json"
+Build = Callable[..., GameSpec]
+
+
+def short_games() -> list[dict[str, object]]:
+    """Vector games of the standard variant that the rules end within 30 plies."""
+    games = json.loads(VECTORS.read_text())["games"]
+    return [
+        game
+        for game in games
+        if game["result"] and game["variant"] == "standard" and not game["options"] and 6 < len(game["moves"]) <= 30
+    ]
+
+
+@pytest.mark.parametrize("vector", short_games()[:3], ids=lambda vector: vector["final_position"])
+def test_a_whole_game_is_refereed_to_its_end(vector: dict, game: Build, roster: Roster) -> None:
+    from referee.games import load
+    from referee.position import Position
+
+    start = Position.start(load("loa").settle(), vector["position"])
+    mine, theirs = vector["moves"][0::2], vector["moves"][1::2]
+    if start.side == "second":
+        mine, theirs = theirs, mine
+    record = play(game(mine, theirs, position=vector["position"]), roster)
+    assert (record.winner, record.termination) == (vector["result"]["winner"], vector["result"]["reason"])
+    assert list(record.moves) == vector["moves"]
+    assert record.final_position == vector["final_position"]
+    assert record.kind == "rules"
+    verify(record)
+    assert read_record(record.line()) == record
+    assert list(read_texts(write_text(record))) == [record]
+
+
+def test_every_ply_says_what_it_took(game: Build, roster: Roster) -> None:
+    record = play(game([*BLACK, "resign"], WHITE), roster)
+    assert (record.winner, record.termination, record.moves) == ("second", "resigned", tuple(_mixed(BLACK, WHITE)))
+    for ply in record.plies:
+        assert 0 < ply.charged_ms <= ply.ms < 5000
+        assert ply.lag_ms == pytest.approx(ply.ms - ply.charged_ms, abs=0.002)
+
+
+def _mixed(one: list[str], two: list[str]) -> list[str]:
+    return [move for pair in zip(one, two, strict=True) for move in pair]
+
+
+def test_scores_are_recorded_and_forced_wins_are_large(game: Build, roster: Roster) -> None:
+    info = ["--say", "info depth 3 score cp 25 nodes 700 pv b1b3", "--say", "info string thinking aloud"]
+    win = ["--say", "info depth 9 score win 5"]
+    record = play(game([*info, *BLACK, "resign"], [*win, *WHITE]), roster)
+    assert (record.plies[0].score, record.plies[0].depth, record.plies[0].nodes) == (25, 3, 700)
+    assert record.plies[1].score == 29_995
+
+
+@pytest.mark.parametrize(
+    ("answer", "termination"),
+    [("a1a9", "illegal-move"), ("b1b4", "illegal-move"), ("------", "illegal-move"), ("hello", "illegal-move")],
+)
+def test_a_bad_move_loses_with_the_evidence(answer: str, termination: str, game: Build, roster: Roster) -> None:
+    record = play(game([BLACK[0], answer], WHITE), roster)
+    assert (record.winner, record.termination, record.kind) == ("second", termination, "forfeit")
+    assert "first (one) lost at ply 3" in record.detail
+    assert (answer in record.detail) != (answer == "------")
+    assert len(record.moves) == 2
+    verify(record)
+
+
+def test_no_answer_at_all_is_a_stall_and_says_so(game: Build, roster: Roster) -> None:
+    record = play(game(BLACK[:1], WHITE, time=TimeControl("clock", 100, 0)), roster)
+    assert (record.winner, record.termination) == ("second", "stalled")
+    assert "no bestmove" in record.detail
+
+
+def test_without_a_clock_the_longest_wait_ends_it(game: Build, roster: Roster) -> None:
+    spec = game(BLACK[:1], WHITE, time=TimeControl("depth", 0, 0, 3), limits=replace(FAST, move_ms=100))
+    assert play(spec, roster).termination == "stalled"
+
+
+def test_a_program_that_is_not_there_forfeits(game: Build, roster: Roster) -> None:
+    missing = replace(scripted("gone"), command=("/no/such/bot",))
+    record = play(game(BLACK, WHITE, second=missing), roster)
+    assert (record.winner, record.termination) == ("first", "handshake-failed")
+    assert "/no/such/bot" in record.detail
+
+
+def test_a_crash_names_its_exit_code_and_keeps_the_log(game: Build, roster: Roster) -> None:
+    crash = replace(scripted("bad"), command=("/bin/sh", "-c", "echo dying >&2; exit 7"))
+    record = play(game(BLACK, WHITE, first=crash), roster)
+    assert (record.winner, record.termination) == ("second", "handshake-failed")
+    assert "exit code 7" in record.detail
+    assert record.logs["first"] == "dying\n"
+
+
+def test_a_draw_is_agreed_by_two_offers_in_a_row(game: Build, roster: Roster) -> None:
+    record = play(game([BLACK[0], f"{BLACK[1]}_draw"], [WHITE[0], f"{WHITE[1]}_draw"]), roster)
+    assert (record.winner, record.termination, len(record.moves)) == ("draw", "draw-agreed", 4)
+    spec = game([BLACK[0], f"{BLACK[1]}_draw"], WHITE[:2], time=TimeControl("clock", 200, 0))
+    assert play(spec, roster).termination == "stalled"
+
+
+def test_scores_adjudicate(game: Build, roster: Roster) -> None:
+    bad = ["--say", "info score cp -900"]
+    good = ["--say", "info score cp 900"]
+    rule = Adjudication(resign_moves=2, resign_score=600)
+    record = play(game([*bad, *BLACK], [*good, *WHITE], adjudication=rule), roster)
+    assert (record.winner, record.termination, len(record.moves)) == ("second", "win-by-score", 5)
+
+
+def test_plies_limit_draws(game: Build, roster: Roster) -> None:
+    record = play(game(BLACK, WHITE, adjudication=Adjudication(max_plies=3)), roster)
+    assert (record.winner, record.termination, len(record.moves)) == ("draw", "max-plies", 3)
+    verify(record)
+
+
+def test_openings_are_played_for_the_bots_and_marked(game: Build, roster: Roster) -> None:
+    opening = tuple(_mixed(BLACK, WHITE)[:3])
+    spec = game(["--echo", *BLACK[2:], "resign"], WHITE[1:], opening=opening)
+    record = play(spec, roster)
+    assert record.moves == tuple(_mixed(BLACK, WHITE))
+    assert [ply.book for ply in record.plies] == [True] * 3 + [False] * 3
+    assert f"position startpos moves {' '.join(record.moves[:4])}" in record.logs["first"]
+
+
+def test_rules_that_change_the_game_must_be_announced(game: Build, roster: Roster) -> None:
+    record = play(game(BLACK, WHITE, options={"simultaneous": "mover"}), roster)
+    assert (record.termination, record.winner) == ("handshake-failed", "second")
+    assert "Rule.simultaneous" in record.detail
+
+
+def test_variants_that_change_the_start_only_come_as_a_position(game: Build, roster: Roster) -> None:
+    record = play(game(["--echo", "resign"], [], variant="scrambled-eggs"), roster)
+    assert "position fen 1wbwbwb1/b6w/w6b/b6w/w6b/b6w/w6b/1bwbwbw1 b - 1" in record.logs["first"]
+    combo = "option name Variant type combo default standard var standard var scrambled-eggs"
+    record = play(game(["--echo", "--option", combo, "resign"], [], variant="scrambled-eggs"), roster)
+    assert "setoption name Variant value scrambled-eggs" in record.logs["first"]
+    assert "position startpos" in record.logs["first"]
+
+
+def test_a_bot_that_asks_is_told_the_result(game: Build, roster: Roster) -> None:
+    asks = ["--echo", "--option", "option name UGI_Result type check default true"]
+    spec = game([*asks, "resign"], [])
+    play(spec, roster)
+    record = play(replace(spec, sequence=2), roster)
+    assert "result p2win resigned" in record.logs["first"]
+
+
+def test_a_bot_without_clocks_gets_a_move_time(game: Build, roster: Roster) -> None:
+    simple = ["--echo", "--option", "option name UGI_Clocks type check default false"]
+    record = play(game([*simple, "resign"], []), roster)
+    assert "go movetime" in record.logs["first"]
+    assert "p1time" not in record.logs["first"]
+
+
+def test_processes_are_used_again_between_games_unless_they_misbehaved(game: Build, roster: Roster) -> None:
+    spec = game(["--echo", *BLACK[:1], "a1a9"], WHITE)
+    first = play(spec, roster)
+    second = play(replace(spec, sequence=2), roster)
+    assert first.termination == second.termination == "illegal-move"
+    assert second.logs["first"].count("ugi\n") == 1, "the loser by an illegal move was started afresh"
+    quiet = game(["--echo", "resign"], ["--echo"])
+    play(quiet, roster)
+    again = play(replace(quiet, sequence=2), roster)
+    assert again.logs["first"].count("uginewgame") == 2, "a sound process plays on"
+
+
+def test_nothing_is_left_behind(game: Build) -> None:
+    from referee.reaper import children
+    from referee.sandbox import Sandbox
+
+    before, descriptors = children(), len(os.listdir("/proc/self/fd"))
+    with Roster(Sandbox("none")) as roster:
+        for number in range(3):
+            play(game(["resign"], [], sequence=number), roster)
+            play(game(["nonsense"], [], sequence=number), roster)
+    assert children() == before
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+
+
+def test_a_forged_record_is_found_out(game: Build, roster: Roster) -> None:
+    record = play(game([*BLACK, "resign"], WHITE), roster)
+    verify(record)
+    for lie in (
+        replace(record, moves=("b1b4", *record.moves[1:])),
+        replace(record, final_position=record.position),
+    ):
+        with pytest.raises(RecordError, match=record.id):
+            verify(lie)
+
+
+def watch_of(seen: list[tuple[int, str]]) -> Callable[[int, str, object], None]:
+    return lambda number, move, ply: seen.append((number, move))
+
+
+def test_watchers_see_every_ply_in_order(game: Build, roster: Roster) -> None:
+    seen: list[tuple[int, str]] = []
+    record: GameRecord = play(game([*BLACK, "resign"], WHITE), roster, watch_of(seen))
+    assert seen == list(enumerate(record.moves, 1))

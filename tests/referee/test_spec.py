@@ -1,0 +1,98 @@
+"""Specs: content-hashed identity, JSON, time controls, clocks, adjudication rules."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.adjudicate import Adjudicator, read_draw_rule, read_resign_rule
+from referee.clock import Clock
+from referee.core import ParseError, Termination
+from referee.spec import Adjudication, BotSpec, GameSpec, TimeControl, read_time_control, spec_from_json
+
+SPEC = GameSpec("loa", "standard", BotSpec("a", ("./a",)), BotSpec("b", ("./b", "-x"), options=(("Hash", "16"),)))
+
+
+def test_same_spec_same_id_and_any_change_another() -> None:
+    assert SPEC.id == replace(SPEC).id
+    changes = [
+        {"sequence": 1},
+        {"opening": ("b1b3",)},
+        {"options": {"simultaneous": "mover"}},
+        {"time": TimeControl("depth", 0, 0, 2)},
+        {"first": BotSpec("a", ("./other",))},
+    ]
+    assert len({SPEC.id, *(replace(SPEC, **change).id for change in changes)}) == 1 + len(changes)
+
+
+def test_a_spec_survives_json() -> None:
+    again = spec_from_json(json.loads(json.dumps(asdict(SPEC))))
+    assert again == SPEC
+    assert again.id == SPEC.id
+    with pytest.raises(ValueError, match="unknown keys"):
+        spec_from_json({**asdict(SPEC), "colour": "red"})
+
+
+@pytest.mark.parametrize(
+    ("text", "control"),
+    [
+        ("10+0.1", TimeControl("clock", 10_000, 100)),
+        ("60", TimeControl("clock", 60_000, 0)),
+        ("1/move", TimeControl("movetime", 1000, 0)),
+        ("0.25/move", TimeControl("movetime", 250, 0)),
+        ("depth:4", TimeControl("depth", 0, 0, 4)),
+        ("nodes:10000", TimeControl("nodes", 0, 0, 10_000)),
+    ],
+)
+def test_time_controls_are_read_and_written(text: str, control: TimeControl) -> None:
+    assert read_time_control(text) == control
+    assert read_time_control(str(control)) == control
+
+
+@given(st.one_of(st.text(max_size=12), st.sampled_from(["0", "0+1", "1/", "nodes:0", "depth:-1", "١+١", "1e3"])))
+def test_any_text_is_a_time_control_or_a_parse_error(text: str) -> None:
+    try:
+        control = read_time_control(text)
+    except ParseError as error:
+        hint = error.hint
+    else:
+        hint = str(control)
+    assert hint
+
+
+def test_a_clock_counts_down_and_up_and_flags_behind_the_margin() -> None:
+    clock = Clock(TimeControl("clock", 1000, 100), margin_ms=20)
+    assert clock.words() == "p1time 1000 p2time 1000 p1inc 100 p2inc 100"
+    assert clock.charge(0, 400)
+    assert clock.left_ms == [700, 1000]
+    assert clock.allowance_ms(0) == 720
+    assert clock.charge(1, 1010)
+    assert clock.left_ms == [700, 100]
+    assert not clock.charge(1, 121)
+    assert Clock(TimeControl("nodes", 0, 0, 9)).allowance_ms(0) is None
+    assert Clock(TimeControl("movetime", 500, 0)).words() == "movetime 500"
+
+
+def test_a_draw_by_score_needs_both_sides_calm_for_long() -> None:
+    adjudicator = Adjudicator(Adjudication(draw_moves=2, draw_score=10, draw_after_ply=6))
+    scores = [5, -5, 0, 0, 90, 0, 1, 2, 3]
+    found = [adjudicator.ply(ply % 2, ply + 1, score, False) for ply, score in enumerate(scores)]
+    assert [outcome is not None for outcome in found] == [False] * 8 + [True]
+    assert found[-1].reason is Termination.DRAW_BY_SCORE  # type: ignore[union-attr]
+
+
+def test_one_pessimist_does_not_lose_by_adjudication() -> None:
+    adjudicator = Adjudicator(Adjudication(resign_moves=2, resign_score=500))
+    assert not any(adjudicator.ply(ply % 2, ply, -900 if ply % 2 else 0, False) for ply in range(20))
+
+
+def test_rules_for_adjudication_are_read_or_refused_by_name() -> None:
+    assert read_draw_rule("after=30,moves=6,score=15", Adjudication()).draw_after_ply == 30
+    assert read_resign_rule("moves=3,score=700,both=0", Adjudication()).resign_both is False
+    for text in ("moves=x", "colour=1", "score=5", ""):
+        with pytest.raises(ValueError, match="--draw"):
+            read_draw_rule(text, Adjudication())
