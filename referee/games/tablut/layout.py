@@ -5,8 +5,8 @@ Refuses to know how anything is drawn.
 
 from __future__ import annotations
 
-from referee.games.tablut.cells import BASE_CELLS, BORDER_CELLS, CELLS, LINES, NAMES, SIZE, THRONE
-from referee.games.tablut.config import FIRST_PLAYER, GOAL
+from referee.games.tablut.cells import BASE_CELLS, BORDER_CELLS, CELLS, LINES, NAMES, SIZE, THRONE, lines_through
+from referee.games.tablut.config import FIRST_PLAYER
 from referee.games.tablut.notation import KING, PLY, QUIET, SIDE, pieces_of
 from referee.rules import Board, Cell, Config, Piece, State
 
@@ -43,18 +43,20 @@ def announce(state: State, config: Config) -> str | None:
 
 def _ways(state: State, config: Config) -> list[str]:
     """The goals the king could run to now."""
-    from referee.games.tablut.kernel_board import king_reach
-    from referee.games.tablut.tables import GOALS
+    from referee.games.tablut.kernel_board import live_bases
+    from referee.games.tablut.kernel_line import goals, king_line, movement
 
     if state[KING] < 0:
         return []
     file, rank = divmod(int(state[KING]), SIZE)
-    goals = int(config[GOAL]) * LINES
-    across = int(king_reach(state, config, rank, file)) & int(GOALS[goals + rank])
-    along = int(king_reach(state, config, SIZE + file, rank)) & int(GOALS[goals + SIZE + file])
-    cells = [at * SIZE + rank for at in range(SIZE) if across >> at & 1]
-    cells += [file * SIZE + at for at in range(SIZE) if along >> at & 1]
-    return [NAMES[cell] for cell in sorted(cells)]
+    word = movement(config)
+    live = live_bases(state, word)
+    found = []
+    for line, place in lines_through(int(state[KING])):
+        free = king_line(line, place, int(state[line] | state[LINES + line]), live, word) & goals(line, word)
+        ends = [at for at in range(SIZE) if free >> at & 1]
+        found += [at * SIZE + rank if line == rank else file * SIZE + at for at in ends]
+    return [NAMES[cell] for cell in sorted(found)]
 
 
 def board(state: State, config: Config) -> Board:

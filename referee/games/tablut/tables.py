@@ -105,8 +105,16 @@ BASES = _table(on_lines(BASE_CELLS))
 BASE_FLANKS = _table(on_lines(BASE_CELLS - BASE_MIDDLES))
 """[line]: the bits that are base cells, those on the middle of a border excepted."""
 
-BASE_BY_GROUP = _table([on_lines(group) for group in BASE_GROUPS]).reshape(-1)
-"""[group * 18 + line]: the bits that are cells of one base (west, south, north, east)."""
+BARRED = _table(
+    [
+        on_lines(frozenset().union(*(group for number, group in enumerate(BASE_GROUPS) if live >> number & 1)))
+        for live in range(16)
+    ]
+).reshape(-1)
+"""[live * 18 + line]: the bits that are cells of the bases in `live` (1 west, 2 south, 4 north, 8 east)."""
+
+POWERS = _table([2 * 3**place for place in range(SIZE)])
+"""What one more blocked place adds to an index of `SLIDES`."""
 
 OWN_BASE = _table(_own_bases())
 """[line * 9 + place]: the bits of the line in the same base as that cell; 0 for a cell in none."""
