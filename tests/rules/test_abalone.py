@@ -448,7 +448,7 @@ def test_game_427_as_text(form, options):
     game = GameText(tuple(GAME_427["moves"]), "irish-daisy", tags=tags, result="second")
     text = form.write(game, ruleset)
     assert list(form.read(text, ruleset)) == [game]
-    assert text.count("(e)") == (9 if options else 0) * ("mark_ejections" in options)
+    assert text.count("(e)") == (9 if "mark_ejections" in options else 0)
     assert ("3-6" in text) == ("show_score" in options)
     twice = form.read(text + "\n" + text, ruleset)
     assert list(twice) == [game, game]
@@ -464,7 +464,7 @@ def test_how_game_texts_look():
     table = TABLE.write(game, ruleset).splitlines()
     assert table[0] == "       Black      White      score"
     assert table[1] == "   1.  e4e5       e3e4"
-    assert table[12] == "  12.  f6f7       f7e7(e)    0-1".replace("f6f7", GAME_427["moves"][22])
+    assert table[12] == "  12.  d8c7       f7e7(e)    0-1"
     later = GameText(("f6f7", "c3d3", "f7f6"), position="5/6/7/4s3/9/8/2S4/6/5 2 3 w 0 12")
     assert LINEAR.write(later, STANDARD).splitlines()[1] == "12...f6f7 13.c3d3 f7f6"
     assert TABLE.write(later, STANDARD).splitlines()[2:] == [
@@ -582,7 +582,6 @@ def test_the_board_to_look_at():
     assert board.pieces == {"e4": "S", "e7": "S", "e8": "S", "e9": "s", "a1": "s"}
     assert board.marks == {"e9": ("in-danger",)}
     assert "score 3-1 (to win: 6)" in board.notes
-    assert Counter(cell.kind for cell in layout.CELLS) == {"rim": 24, "centre": 1, "plain": 36}
     near = {cell.name: (cell.x, cell.y) for cell in layout.CELLS}
     for other in ("e6", "f6", "f5", "e4", "d4", "d5"):
         distance = np.hypot(near["e5"][0] - near[other][0], near["e5"][1] - near[other][1])

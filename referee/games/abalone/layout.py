@@ -10,19 +10,16 @@ from typing import Final
 
 from referee.games.abalone.motion import cells, ejectable
 from referee.games.abalone.notation import BLACK, BY_BLACK, BY_WHITE, QUIET, SIDE, WHITE, boards
-from referee.games.abalone.tables import CIRCLES, NAMES, PLACES
+from referee.games.abalone.tables import NAMES, PLACES
 from referee.rules import Board, Cell, Config, State
 
 WIN_SCORE, NO_EJECTION_LIMIT = 0, 2
 """Indices of the options shown here in a config."""
 
-_RIM = cells(CIRCLES[4])
-
 
 def _cell(number: int) -> Cell:
     row, digit = PLACES[number]
-    kind = "rim" if number in _RIM else "centre" if (row, digit) == (5, 5) else "plain"
-    return Cell(NAMES[number], x=digit - 1 - (row - 5) / 2, y=(row - 1) * sqrt(3) / 2, kind=kind)
+    return Cell(NAMES[number], x=digit - 1 - (row - 5) / 2, y=(row - 1) * sqrt(3) / 2)
 
 
 CELLS: Final = tuple(_cell(number) for number in PLACES)
