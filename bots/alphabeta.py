@@ -51,9 +51,9 @@ class AlphaBeta(Bot):
         self._search.deepen(self._desk, position.ruleset.config, 1)
 
     def _lay_out(self, position: Position) -> None:
-        from bots.search import search
-
         import numpy as np
+
+        from bots.search import search
 
         family = position.ruleset.rules.family
         if self._search is None or family != self._family:

@@ -10,11 +10,10 @@ import os
 import queue
 import threading
 
+from bots.clock import EOF_GRACE_MS, Clock
 from protocol.errors import BadLine, LineTooLong
 from protocol.lines import LineSplitter
 from protocol.messages import BotMessage, Go, Info, IsReady, Quit, ReadyOk, RefereeMessage, Stop, parse_referee_line
-
-from bots.clock import EOF_GRACE_MS, Clock
 
 LINE_BYTES = 2**20
 """The longest line accepted from a referee: a `position` with some hundred thousand moves."""

@@ -23,6 +23,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from bots.clock import Clock
+from bots.console import Console
 from protocol.errors import BadOption
 from protocol.messages import (
     BestMove,
@@ -44,13 +46,9 @@ from protocol.messages import (
 )
 from protocol.options import OptionDecl
 
-from bots.clock import Clock
-from bots.console import Console
-
 if TYPE_CHECKING:
-    from referee.position import Position
-
     from bots.table import Table
+    from referee.position import Position
 
 __all__ = ["Bot", "Clock", "OptionDecl", "families", "run"]
 

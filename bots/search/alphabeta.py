@@ -7,6 +7,7 @@ table; only `STOP`, set from outside, can make two runs differ. Refuses to know 
     ply p     states[p], digest of the whole state in keys[p], of what repetition compares in line[work[ROOT] + p]
 """
 
+# ruff: noqa: PLR0917 - the compiled functions call each other by position alone
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -24,7 +25,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _kernel, _folder = kernel_for(__name__)
 legal, play, result, evaluate = _kernel.legal, _kernel.play, _kernel.result, _kernel.evaluate
-STATE_SIZE, KEY_SIZE, MAX_MOVES = _kernel.STATE_SIZE, _kernel.KEY_SIZE, _kernel.MAX_MOVES
 
 
 def compiled(function: F) -> F:
@@ -36,8 +36,12 @@ MAX_DEPTH = 60
 MAX_LINE = 4096
 """The longest game, in plies, whose repetitions are looked at in full."""
 
-NOUGHT, ONCE = np.int64(0), np.int64(1)
-"""Arguments for compiled functions: a bare 0 would have numba compile a version of the function for that very number."""
+NOUGHT: Any = np.int64(0)
+ONCE: Any = np.int64(1)
+KEY_SIZE: Any = np.int64(_kernel.KEY_SIZE)
+STATE_SIZE: Any = np.int64(_kernel.STATE_SIZE)
+"""Numbers as arguments: for a bare 0 numba would compile a version of the function for 0 alone, and a recursive
+function that is entered by such a version does not survive the disk cache."""
 
 WIN = 30_000
 """A win at the root; one in n plies is worth WIN - n. Static scores stay far below."""
@@ -45,8 +49,8 @@ SURE = WIN - 1_000
 INFINITE = 1_000_000
 
 NODES, LIMIT, STOP, ABORTED, BEST, SCORE, ROOT, SIDE, GENERATION = range(9)
-"""`work`: nodes so far, their limit, the order to stop (set from outside), whether it was heeded; best move and score at
-the root; the root's place in `line`; the side to move at the root; which searches may read what this one stores."""
+"""`work`: nodes so far, their limit, the order to stop (set from outside), whether it was heeded; best move and score
+at the root; the root's place in `line`; the side to move at the root; which searches may read what this one stores."""
 WORK_SIZE = 16
 
 KEY, MOVE, VALUE, META = range(4)
@@ -75,11 +79,11 @@ def new_desk(table_bytes: int) -> Desk:
     entries = 1 << max(10, (table_bytes // 32).bit_length() - 1)
     return Desk(
         work=np.zeros(WORK_SIZE, dtype=np.int64),
-        states=np.zeros((MAX_DEPTH + 2, STATE_SIZE), dtype=_kernel.DTYPE),
+        states=np.zeros((MAX_DEPTH + 2, _kernel.STATE_SIZE), dtype=_kernel.DTYPE),
         keys=np.zeros(MAX_DEPTH + 2, dtype=np.uint64),
         line=np.zeros(MAX_LINE + MAX_DEPTH + 2, dtype=np.uint64),
-        moves=np.zeros((MAX_DEPTH + 2, MAX_MOVES), dtype=np.int64),
-        ranks=np.zeros((MAX_DEPTH + 2, MAX_MOVES), dtype=np.int64),
+        moves=np.zeros((MAX_DEPTH + 2, _kernel.MAX_MOVES), dtype=np.int64),
+        ranks=np.zeros((MAX_DEPTH + 2, _kernel.MAX_MOVES), dtype=np.int64),
         killers=np.zeros((MAX_DEPTH + 2, 2), dtype=np.int64),
         history=np.zeros((2, HISTORY), dtype=np.int64),
         table=np.zeros((entries, 4), dtype=np.int64),
@@ -97,8 +101,8 @@ def visit(desk: Desk, config: Config, ply: int) -> int:
     """Take note of the position just put into `states[ply]`: its digests, and how the game stands there."""
     state = desk.states[ply]
     at = desk.work[ROOT] + ply
-    desk.line[at] = digest(state, NOUGHT, np.int64(KEY_SIZE), np.uint64(0))
-    desk.keys[ply] = digest(state, np.int64(KEY_SIZE), np.int64(STATE_SIZE), desk.line[at])
+    desk.line[at] = digest(state, NOUGHT, KEY_SIZE, np.uint64(0))
+    desk.keys[ply] = digest(state, KEY_SIZE, STATE_SIZE, desk.line[at])
     times, gap = recurrence(desk.line, at)
     return result(state, config, times, gap)
 
@@ -121,31 +125,36 @@ def out_of_nodes(work: Any) -> bool:
 
 
 @compiled
-def rank_moves(desk: Desk, config: Config, ply: int, depth: int, found: int, first: int) -> None:
-    """Give the `found` moves of `ply` their ranks: the table's move first, then what the evaluation of the next
-    position promises where that is worth its price, then what cut before."""
+def put_first(moves: Any, found: int, first: int) -> int:
+    """Bring the move `first` to the front; the number of moves so placed, 0 or 1."""
+    for i in range(found):
+        if moves[i] == first:
+            moves[i], moves[0] = moves[0], first
+            return 1
+    return 0
+
+
+@compiled
+def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, end: int) -> None:
+    """Rank the moves `begin..end-1` of `ply` by what cut before and, with `looks`, by how the next position looks."""
     moves, ranks, work = desk.moves[ply], desk.ranks[ply], desk.work
     side = (work[SIDE] + ply) & 1
-    looks = depth >= 3 or (depth == 2 and first < 0)
-    for i in range(found):
+    for i in range(begin, end):
         move = moves[i]
         rank = min(desk.history[side, cell_of(move)], 4_000)
         if move == desk.killers[ply, 0]:
-            rank += 300
+            rank += 3_000
         elif move == desk.killers[ply, 1]:
-            rank += 200
+            rank += 2_000
         if looks and not out_of_nodes(work):
             play(desk.states[ply], config, move, desk.states[ply + 1])
             work[NODES] += 1
             code = result(desk.states[ply + 1], config, ONCE, NOUGHT)
             if code == 0:
-                rank = rank // 40 - 2 * evaluate(desk.states[ply + 1], config)
+                rank = rank // 50 - evaluate(desk.states[ply + 1], config)
             else:
                 rank = 10 * ended(code, side, NOUGHT)
         ranks[i] = rank
-        if move == first:
-            ranks[i] = INFINITE
-    desk.work[ABORTED] = desk.work[ABORTED]
 
 
 @compiled
@@ -207,13 +216,15 @@ def negamax(desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: 
     found = legal(desk.states[ply], config, desk.moves[ply])
     if found == 0:
         return evaluate(desk.states[ply], config)
-    rank_moves(desk, config, ply, depth, found, first)
+    placed = put_first(desk.moves[ply], found, first)
     side = (work[SIDE] + ply) & 1
-    best, best_move, floor = -INFINITE, np.int64(-1), alpha
+    best, best_move, floor = -INFINITE, -1, alpha
     for i in range(found):
+        if i == placed:  # not before the table's move, which often is enough
+            rank_moves(desk, config, ply, depth >= 3 or (depth == 2 and placed == 0), i, found)
         if out_of_nodes(work):
             return 0
-        move = take_best(desk.moves[ply], desk.ranks[ply], i, found)
+        move = desk.moves[ply, i] if i < placed else take_best(desk.moves[ply], desk.ranks[ply], i, found)
         play(desk.states[ply], config, move, desk.states[ply + 1])
         work[NODES] += 1
         code = visit(desk, config, ply + 1)
@@ -236,6 +247,8 @@ def negamax(desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: 
             if ply == 0:
                 work[BEST], work[SCORE] = move, score
         alpha = max(alpha, score)
+        if best == WIN - ply - 1:  # nothing is better than winning now
+            break
         if alpha >= beta:
             if desk.killers[ply, 0] != move:
                 desk.killers[ply, 1] = desk.killers[ply, 0]
@@ -248,7 +261,10 @@ def negamax(desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: 
 
 @compiled
 def begin(desk: Desk, config: Config, earlier: Any, root: State, side: int) -> None:
-    """Lay out a search of `root`, with `side` (0 first, 1 second) to move; `earlier` holds the digests of the game before."""
+    """Lay out a search of `root`, with `side` (0 first, 1 second) to move.
+
+    `earlier` holds the digests (see `key_of`) of the game before.
+    """
     desk.states[0] = root
     desk.line[: earlier.shape[0]] = earlier
     desk.work[ROOT], desk.work[SIDE] = earlier.shape[0], side
@@ -263,7 +279,7 @@ def begin(desk: Desk, config: Config, earlier: Any, root: State, side: int) -> N
 def deepen(desk: Desk, config: Config, depth: int) -> None:
     """One iteration. `work[BEST]` and `work[SCORE]` hold the best so far, `work[ABORTED]` whether it was cut short.
 
-    Not compiled itself: a cached function must not be the only way into a recursive one.
+    Not compiled: see NOUGHT.
     """
     negamax(desk, config, 0, depth, -INFINITE, INFINITE)
 
@@ -271,4 +287,4 @@ def deepen(desk: Desk, config: Config, depth: int) -> None:
 @compiled
 def key_of(state: State) -> Any:
     """What `line` holds for a position."""
-    return digest(state, NOUGHT, np.int64(KEY_SIZE), np.uint64(0))
+    return digest(state, NOUGHT, KEY_SIZE, np.uint64(0))

@@ -28,7 +28,10 @@ def digest(state: Any, start: int, stop: int, before: Any) -> Any:
 
 @jit
 def recurrence(line: Any, last: int) -> tuple[int, int]:
-    """For entry `last` of the digests `line`: (occurrences up to it, itself included; plies since the one before, 0 = none)."""
+    """How often entry `last` of the digests `line` has occurred.
+
+    (occurrences up to and including it, plies since the one before; 0 = none)
+    """
     times, gap = 1, 0
     for back in range(2, last + 1, 2):
         if line[last - back] == line[last]:
