@@ -1,7 +1,7 @@
 """`arena replay RECORD`: a game record drawn move by move, printed, or verified by the rules.
 
-Reads a file with one JSON record or the result of `arena play --json`, an NDJSON file, or text records; `-` is stdin. Refuses to know where games are
-kept otherwise.
+Reads a file with one JSON record or the result of `arena play --json`, an NDJSON file, or text records; `-` is stdin.
+Refuses to know where games are kept otherwise.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def read(path: str) -> list[GameRecord]:
     """The records of a file, or of stdin for `-`. Raises RecordError, OSError."""
-    from referee.record import RecordError, read_record
+    from referee.record import RecordError
     from referee.text import read_texts
 
     try:
