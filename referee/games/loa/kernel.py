@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 DTYPE = np.uint64
-MAX_MOVES = 1160
+MAX_MOVES = 376
 
 CONNECTION, BOTH, BLOCKED, STUCK, REPEATED, LIMIT = range(6)
 """Reason numbers of `result`: indices into `Rules.reasons`."""
