@@ -44,6 +44,7 @@ CLASSICAL, SUICIDE, COMBINES, MAX_LEAPS, STALEMATE_LOSES, REPETITION, NO_CAPTURE
 BY_CHECKMATE, BY_STALEMATE, BY_BARE_KINGS, BY_NO_CAPTURE, BY_REPETITION, BY_MAX_PLIES = range(6)
 DRAW = 3
 
+LAST_COUNT = np.uint64(place.LAST_COUNT)
 NONE = np.uint64(0)
 ONE = np.uint64(1)
 SEVEN = np.uint64(7)
@@ -523,8 +524,8 @@ def play(state: Any, config: Any, move: Any, out: Any) -> Any:
         out[o + i] = u[i]
         out[7 - o + i] = v[i]
     out[SIDE] = ONE - state[SIDE]
-    out[QUIET] = NONE if x or f == t else state[QUIET] + ONE
-    out[NUMBER] = state[NUMBER] + state[SIDE]
+    out[QUIET] = NONE if x or f == t else min(state[QUIET] + ONE, LAST_COUNT)
+    out[NUMBER] = min(state[NUMBER] + state[SIDE], LAST_COUNT)
     out[PLIES] = state[PLIES] + ONE
 
 

@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 
 from referee.core import ParseError
-from referee.games.baroque.state import LETTERS, NAMES, NUMBER, QUIET, SIDE, STATE_SIZE, SYMBOLS
+from referee.games.baroque.state import LAST_COUNT, LETTERS, NAMES, NUMBER, QUIET, SIDE, STATE_SIZE, SYMBOLS
 from referee.rules import Config, Notation, State
 
 POSITION_HINT = "write '<board> <w|b> <plies without capture> <move number>', as 8/8/4k3/8/8/3K4/8/8 w 0 1"
@@ -84,7 +84,7 @@ def _read_number(field: tuple[int, str], text: str, least: int) -> int:
     place, letters = field
     if letters.isascii() and letters.isdecimal() and len(letters) <= 9 and int(letters) >= least:
         return int(letters)
-    raise ParseError("not a counter", text=text, index=place, hint=f"write a number from {least} to 999999999")
+    raise ParseError("not a counter", text=text, index=place, hint=f"write a number from {least} to {LAST_COUNT}")
 
 
 def read_position(text: str, config: Config) -> State:
@@ -96,7 +96,7 @@ def read_position(text: str, config: Config) -> State:
         raise ParseError("too long for a position", text=text, index=LONGEST_POSITION, hint=POSITION_HINT)
     fields = [(found.start(), found.group()) for found in re.finditer(r"[^ \t\r\n]+", text)]
     if not 2 <= len(fields) <= 4:
-        place = fields[4][0] if fields else 0
+        place = fields[4][0] if len(fields) > 4 else len(text)
         raise ParseError(f"{len(fields)} fields", text=text, index=place, hint=POSITION_HINT)
     state = np.zeros(STATE_SIZE, dtype=np.uint64)
     _read_board(fields[0][1], text, fields[0][0], state)
@@ -136,8 +136,10 @@ def _square(name: str) -> int:
 
 def _malformed(text: str) -> ParseError:
     """The error for a text that is no move: where it first leaves the canonical form."""
+    start = int(text[:1] in tuple(LETTERS))
     wanted = ("abcdefgh", "12345678") * 2
-    place = next((i for i, letter in enumerate(text[:4]) if letter not in wanted[i]), min(len(text), 4))
+    squares = text[start : start + 4]
+    place = start + next((i for i, letter in enumerate(squares) if letter not in wanted[i]), len(squares))
     return ParseError("not a move", text=text, index=place, hint=MOVE_HINT)
 
 
@@ -153,12 +155,17 @@ def _without_origin(found: re.Match[str], text: str, state: State, config: Confi
     ]
     if len(moves) > 1:
         capturing = bool(found["takes"] or found["mark"])
-        moves = [move for move in moves if bool(kernel.victims(state, config, move)) == capturing] or moves
+        moves = [move for move in moves if bool(victim_squares(move, state, config)) == capturing] or moves
     if len(moves) == 1:
         return int(moves[0])
     if not moves:
         raise ParseError(f"no {NAMES[piece % 7]} can go to {found['end']}", text=text, hint=MOVE_HINT)
     raise ParseError("ambiguous", text=text, hint="write one of " + ", ".join(map(write_move, moves)))
+
+
+def victim_squares(move: int, state: State, config: Config) -> list[int]:
+    """The squares from which a move takes enemies, ascending."""
+    return squares_of(int(_kernel().victims(state, config, move)))
 
 
 def read_move(text: str, state: State, config: Config) -> int:
@@ -196,7 +203,7 @@ def display_move(move: int, state: State, config: Config) -> str:
     letter = pieces_of(state).get(origin, "").upper()
     if origin == end:
         return f"{letter}{square_name(origin)}-off"
-    takes = bool(letter) and bool(_kernel().victims(state, config, move))
+    takes = bool(letter and victim_squares(move, state, config))
     if letter == "K":
         return f"K{square_name(origin)}{'x' * takes}{square_name(end)}"
     return f"{letter}{square_name(origin)}{square_name(end)}{'X' * takes}"

@@ -22,3 +22,6 @@ PLIES = 17
 
 KEY_SIZE = 15
 STATE_SIZE = 18
+
+LAST_COUNT = 999_999_999
+"""Counters stop here, so that every position can be read back."""
