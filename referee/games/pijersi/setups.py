@@ -124,7 +124,8 @@ def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
     """The variant of a name, numbered or listed, in the swap phase if the options say so. Raises ParseError."""
     found = _numbered(name) or next((variant for variant in listed() if variant.name == name), None)
     if found is not None and options.get("swap_phase"):
-        return Variant(found.name, f"{found.position} swap", {"swap_phase": True}, found.params, found.note)
+        # Not among its own options: it would be no override then, and no record would store it.
+        return Variant(found.name, f"{found.position} swap", found.options, found.params, found.note)
     return found
 
 
