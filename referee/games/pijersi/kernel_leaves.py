@@ -26,6 +26,9 @@ MAX_TURNS = 4096
 
 assert MAX_TURNS > 90 * CELL_COUNT
 
+ZERO = np.int64(0)
+"""Also the empty set. A bare 0 as an argument would compile the callee once more, for the literal."""
+
 _SW, _SE, _WEST, _EAST, _NW, _NE = (int(edge) for edge in EDGE)
 
 
@@ -138,9 +141,9 @@ def tally(batch: Any, low: Any, high: Any, R: Any, P: Any, S: Any, W: Any, stack
     joins = (R | P | S | W) & ~stacks
     wise_joins = W & ~stacks
     total = _weights(R | P | S, W, joins, wise_joins, stacks, w[0], b[0]) * (high - low)
-    _weights(R, 0, joins, 0, stacks, w[1], b[1])
-    _weights(P, 0, joins, 0, stacks, w[2], b[2])
-    _weights(S, 0, joins, 0, stacks, w[3], b[3])
+    _weights(R, ZERO, joins, ZERO, stacks, w[1], b[1])
+    _weights(P, ZERO, joins, ZERO, stacks, w[2], b[2])
+    _weights(S, ZERO, joins, ZERO, stacks, w[3], b[3])
     for j in range(6):
         wE = w[0, j]
         wR = w[1, j]
@@ -244,7 +247,7 @@ def count_turns(state: Any) -> Any:
     stacks = state[BOTTOMS] | state[BOTTOMS + 1] | state[BOTTOMS + 2] | state[BOTTOMS + 3]
     w = np.empty((4, 6), dtype=np.int64)
     b = np.empty((4, 3), dtype=np.int64)
-    return tally(batch, 0, 1, state[own], state[own + 1], state[own + 2], state[own + 3], stacks & mine, w, b)
+    return tally(batch, ZERO, ZERO + 1, state[own], state[own + 1], state[own + 2], state[own + 3], stacks & mine, w, b)
 
 
 @jit
@@ -318,8 +321,8 @@ def two_plies(state: Any, quiet: Any, catches: Any, w: Any, b: Any) -> Any:
     empty = ALL_CELLS & ~(mine | yR | yP | yS | yW)
     singles = mine & ~stacks
     no_goal = ALL_CELLS & ~(ROW_A if side else ROW_G)
-    n = 0
-    c = 0
+    n = ZERO
+    c = ZERO
     left = mine
     while left:
         bit = left & -left
@@ -374,7 +377,7 @@ def two_plies(state: Any, quiet: Any, catches: Any, w: Any, b: Any) -> Any:
                 taken = step & prey
                 if taken:
                     if step & fair:
-                        c = _take(catches, c, step, E, hR, hP, hS, mR, mP, mS, 0)
+                        c = _take(catches, c, step, E, hR, hP, hS, mR, mP, mS, ZERO)
                     if step & low_fair:
                         m = c
                         c = _enter(catches, c, around & vacated, E, bR, bP, bS, mR, mP, mS)
@@ -388,9 +391,9 @@ def two_plies(state: Any, quiet: Any, catches: Any, w: Any, b: Any) -> Any:
                     if step & low_fair:
                         n = _enter(quiet, n, around & vacated, E, bR, bP, bS, mR, mP, mS)
                         n = _climb(quiet, n, around & joins, E, bR, bP, bS, mR, mP, mS)
-                        c = _take(catches, c, around & prey, E, bR, bP, bS, mR, mP, mS, 0)
+                        c = _take(catches, c, around & prey, E, bR, bP, bS, mR, mP, mS, ZERO)
         n = _enter(quiet, n, near & empty & fair, free, uR, uP, uS, mR, mP, mS)
-        c = _take(catches, c, near & prey & fair, free, uR, uP, uS, mR, mP, mS, 0)
+        c = _take(catches, c, near & prey & fair, free, uR, uP, uS, mR, mP, mS, ZERO)
         mids = near & joins
         n = _climb(quiet, n, mids & fair, free, uR, uP, uS, mR, mP, mS)
         while mids:
@@ -401,10 +404,10 @@ def two_plies(state: Any, quiet: Any, catches: Any, w: Any, b: Any) -> Any:
             bP = uP & ~step
             bS = uS & ~step
             n = _enter(quiet, n, targets & free, free | step, bR, bP, bS, mR, mP, mS)
-            c = _take(catches, c, targets & prey, free | step, bR, bP, bS, mR, mP, mS, 0)
+            c = _take(catches, c, targets & prey, free | step, bR, bP, bS, mR, mP, mS, ZERO)
     theirs = yR | yP | yS | yW
-    total = tally(quiet, 0, n, yR, yP, yS, yW, stacks & theirs, w, b)
-    low = 0
+    total = tally(quiet, ZERO, n, yR, yP, yS, yW, stacks & theirs, w, b)
+    low = ZERO
     while low < c:  # what was taken changes the weights: one batch for each set of taken cells
         taken = catches[4, low]
         high = low + 1
