@@ -26,7 +26,8 @@ class Adjudicator:
         self._offered[side] = offers_draw
         if agreed:
             return Outcome("draw", Termination.DRAW_AGREED)
-        self._count(side, score)
+        if rule.resign_moves or rule.draw_moves:
+            self._count(side, score)
         if rule.resign_moves:
             if self._lost[side] >= rule.resign_moves and (
                 not rule.resign_both or self._won[1 - side] >= rule.resign_moves

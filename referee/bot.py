@@ -14,6 +14,7 @@ import signal
 import subprocess
 import time
 from collections import deque
+from collections.abc import Container
 from dataclasses import dataclass
 
 from protocol.errors import LineTooLong, ProtocolError
@@ -41,6 +42,8 @@ from referee.spec import BotSpec, Limits
 
 _MS = 1_000_000
 _CHUNK = 65_536
+_SLICE_MS = 100
+"""The longest single wait: being late for its end is noticed, whatever the reason, a stopped process included."""
 
 
 class BotError(Exception):
@@ -110,7 +113,7 @@ class Bot:
         self._arrived_ns = 0
         self._stop_fd = stop_fd
         self._meter = _LagMeter()
-        self._delay_ns = 0
+        self._is_quick = False
         self._lag_ns = 0
         self._info: bytes | None = None
         self.transcript: list[str] | None = None
@@ -316,22 +319,35 @@ class Bot:
             raise self._failed(Termination.OUTPUT_LIMIT, f"{error}, {stage}") from None
 
     def _line(self, deadline_ns: int, stage: str) -> bytes | None:
-        """The next line; None at the deadline. Raises BotError when the bot is gone, Stopped when called off."""
+        """The next line; None at the deadline. Raises BotError when the bot is gone, Stopped when called off.
+
+        Leaves in `_lag_ns` how late this process was when the last bytes came: what the kernel counts as runnable but
+        not running, and at least what the wait took beyond its own timeout. The first millisecond is waited for
+        without asking the kernel: a bot that answers within it is the case that must be fast.
+        """
         lines = self._lines
         while not lines:
-            left = deadline_ns - time.monotonic_ns()
-            events = self._poll.poll(max(0, -(-left // _MS)))
+            begin = time.monotonic_ns()
+            left = deadline_ns - begin
+            if self._is_quick:
+                self._is_quick = False
+                slice_ms = 1 if left > _MS else max(0, -(-left // _MS))
+                delay = None
+            else:
+                slice_ms = min(_SLICE_MS, max(0, -(-left // _MS)))
+                delay = self._meter.read()
+            events = self._poll.poll(slice_ms)
             if not events:
                 if time.monotonic_ns() < deadline_ns:
                     continue
                 return None
-            delay = self._meter.read()
-            self._lag_ns, self._delay_ns = delay - self._delay_ns, delay
             ready = [descriptor for descriptor, _ in events]
             if self._stop_fd in ready:
                 raise Stopped
             if self._out in ready:
                 self._read_output(stage)
+                late = self._arrived_ns - begin - slice_ms * _MS
+                self._lag_ns = max(0, late, self._meter.read() - delay if delay is not None else 0)
             if self._err in ready and not self._read_log():
                 self._poll.unregister(self._err)
             if not lines and ready == [self._pid_fd]:
@@ -408,8 +424,10 @@ class Bot:
             except (BotError, ProtocolError):
                 self.is_sound = False
 
-    def think(self, question: bytes, allowance_ms: float | None) -> Thought:
+    def think(self, question: bytes, allowance_ms: float | None, known: Container[bytes] = ()) -> Thought:
         """Send `position … go …` in one write and wait for `bestmove`.
+
+        `known` are move texts that need no reading: a `bestmove` with one of them takes the short way.
 
         `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. The referee's own lateness,
         as the kernel counts it, is taken off before a flag falls. Raises BotError with `time` (answered late),
@@ -420,12 +438,13 @@ class Bot:
             self._catch_up()
         self._info = None
         allowance_ns = int((self.limits.move_ms if allowance_ms is None else allowance_ms) * _MS)
-        begin = time.monotonic_ns()
-        self._write(question, begin + allowance_ns)
+        self._write(question, None)
         self.session.state = State.THINKING
+        self._lag_ns, self._is_quick = 0, True
         start = time.monotonic_ns()
-        self._lag_ns, self._delay_ns = 0, self._meter.read()
         deadline = start + allowance_ns
+        move: str | None
+        offer: str | None
         while True:
             line = self._line(deadline, stage)
             if line is None:
@@ -433,12 +452,17 @@ class Bot:
             if line.startswith(b"info"):
                 if b" score " in line or b" nodes " in line:
                     self._info = line
-                continue
-            message = self._receive(line, stage)
-            if isinstance(message, BestMove):
+            elif line.startswith(b"bestmove ") and line[9:] in known:
+                self.session.state = State.IDLE
+                move, offer = line[9:].decode(), None
                 break
+            else:
+                message = self._receive(line, stage)
+                if isinstance(message, BestMove):
+                    move, offer = message.move, message.offer
+                    break
         elapsed = self._arrived_ns - start
-        lag = min(max(0, self._lag_ns), elapsed)
+        lag = min(self._lag_ns, elapsed)
         if elapsed - lag > allowance_ns:
             raise self._failed(
                 Termination.TIME,
@@ -447,7 +471,7 @@ class Bot:
             )
         if self._lines and self._lines[0].startswith(b"bestmove"):
             raise self._failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
-        return Thought(message.move, message.offer, elapsed / _MS, lag / _MS, self._last_info())
+        return Thought(move, offer, elapsed / _MS, lag / _MS, self._last_info() if self._info else None)
 
     def _last_info(self) -> Info | None:
         if self._info is None:

@@ -15,6 +15,11 @@ class Clock:
         self.control = control
         self.margin_ms = margin_ms
         self.left_ms: list[float] = [float(control.base_ms), float(control.base_ms)]
+        self._fixed_words = b""
+        if control.kind == "movetime":
+            self._fixed_words = b"movetime %d" % control.base_ms
+        elif control.kind != "clock":
+            self._fixed_words = f"{control.kind} {control.limit}".encode()
 
     def allowance_ms(self, side: int) -> float | None:
         """How long the side may take for this move, margin included; None where only a search limit holds."""
@@ -35,12 +40,10 @@ class Clock:
         self.left_ms[side] = max(0.0, left) + self.control.increment_ms
         return True
 
-    def words(self) -> str:
+    def words(self) -> bytes:
         """The arguments of `go` for both sides: `p1time … p2inc …`, `movetime …`, `depth …` or `nodes …`."""
-        control = self.control
-        if control.kind == "clock":
-            first, second, plus = int(self.left_ms[0]), int(self.left_ms[1]), control.increment_ms
-            return f"p1time {max(1, first)} p2time {max(1, second)} p1inc {plus} p2inc {plus}"
-        if control.kind == "movetime":
-            return f"movetime {control.base_ms}"
-        return f"{control.kind} {control.limit}"
+        if self._fixed_words:
+            return self._fixed_words
+        first, second = self.left_ms
+        plus = self.control.increment_ms
+        return b"p1time %d p2time %d p1inc %d p2inc %d" % (max(1, first), max(1, second), plus, plus)

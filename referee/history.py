@@ -33,9 +33,8 @@ class Line:
         key = self.state[: self._key_size].tobytes()
         count, last = self._seen.get(key, (0, self.plies))
         self._seen[key] = (count + 1, self.plies)
-        return outcome_of(
-            self.ruleset, int(self._kernel.result(self.state, self._config, count + 1, self.plies - last))
-        )
+        code = int(self._kernel.result(self.state, self._config, count + 1, self.plies - last))
+        return outcome_of(self.ruleset, code) if code else None
 
     @property
     def side(self) -> Side:

@@ -111,8 +111,7 @@ class _Game:
         self.plies: list[Ply] = []
         self.detail = ""
         self.bots: list[Bot] = []
-        self.offset = 0
-        """0 when the side named first moves first from the start position, else 1."""
+        self.has_swaps = bool(self.ruleset.values.get("swap_phase"))
 
     # -- before the first move -----------------------------------------------------------------------------------
 
@@ -161,41 +160,46 @@ class _Game:
         clock = Clock(self.spec.time, self.spec.limits.margin_ms)
         adjudicator = Adjudicator(self.spec.adjudication)
         texts = _texts(self.spec.family)
+        is_timed = self.spec.time.kind in ("clock", "movetime")
+        names = _NAMES.setdefault(self.spec.family, {})
+        state_side, config = self.ruleset.rules.side, self.ruleset.config
         while (outcome := self.line.outcome) is None:
-            side = self.ruleset.rules.side(self.line.state, self.ruleset.config)
+            side = state_side(self.line.state, config)
             seat = self.seats[side]
-            swapping = self._is_swap_phase()
+            swapping = self.has_swaps and self._is_swap_phase()
             if swapping and seat.passes_swap:
                 self._push(self._pass_text(), Ply())
                 self._share(after_swap=not self._is_swap_phase())
                 continue
             try:
-                thought = seat.bot.think(self._question(seat, clock, side), clock.allowance_ms(side))
+                thought = seat.bot.think(self._question(seat, clock, side), clock.allowance_ms(side), texts)
             except BotError as error:
                 return self._forfeit(side, error)
-            charged = max(0.0, thought.ms - thought.lag_ms)
+            charged = thought.ms - thought.lag_ms
             clock.charge(side, charged)
-            if thought.move == "resign" or thought.offer == "resign":
+            if thought.offer == "resign":
                 self.detail = f"{SIDES[side]} resigned at ply {len(self.moves) + 1}"
                 return Outcome(SIDES[1 - side], Termination.RESIGNED)
-            code = texts.get(thought.move or "")
+            code = texts.get(thought.move.encode()) if thought.move else None
             if code is None:
                 code = self._read(thought.move, texts)
             if code is None or not self.line.is_legal(code):
                 return self._illegal(side, thought.move)
-            score = _centi(thought.info)
-            ply = Ply(
-                ms=round(thought.ms, 3),
-                charged_ms=round(charged, 3) if self.spec.time.kind in ("clock", "movetime") else 0.0,
-                lag_ms=round(thought.lag_ms, 3),
-                score=score,
-                depth=thought.info.depth if thought.info else None,
-                nodes=thought.info.nodes if thought.info else None,
-            )
-            self._push(self.ruleset.rules.notation.write_move(code), ply, code)
-            self._share(after_swap=swapping and not self._is_swap_phase())
+            ply = Ply(round(thought.ms, 3), round(charged, 3) if is_timed else 0.0, round(thought.lag_ms, 3))
+            info = thought.info
+            if info:
+                ply.score, ply.depth, ply.nodes = _centi(info), info.depth, info.nodes
+            name = names.get(code)
+            if name is None:
+                name = names[code] = self.ruleset.rules.notation.write_move(code)
+            self._push(name, ply, code)
+            if self.has_swaps:
+                self._share(after_swap=swapping and not self._is_swap_phase())
+            else:
+                for seat in self.seats:
+                    seat.see(self.moves[-1])
             if self.line.outcome is None:
-                ended = adjudicator.ply(side, len(self.moves), score, thought.offer == "draw")
+                ended = adjudicator.ply(side, len(self.moves), ply.score, thought.offer == "draw")
                 if ended:
                     return ended
         return outcome
@@ -213,10 +217,10 @@ class _Game:
             left_ms = int(clock.left_ms[side])
             overhead_ms = min(self.spec.limits.overshoot_ms, left_ms // 10)
             limit = movetime_for(left_ms, clock.control.increment_ms, overhead_ms)
-            words = f"movetime {limit}"
+            words = b"movetime %d" % limit
         else:
             words = clock.words()
-        return bytes(seat.question) + b"\ngo " + words.encode() + b"\n"
+        return b"%b\ngo %b\n" % (bytes(seat.question), words)
 
     def _push(self, text: str, ply: Ply, code: int | None = None) -> None:
         if code is None:
@@ -242,12 +246,12 @@ class _Game:
             seat.see(self.moves[-1])
 
     def _is_swap_phase(self) -> bool:
-        return bool(self.ruleset.values.get("swap_phase")) and self.ruleset.write(self.line.state).endswith(" swap")
+        return self.has_swaps and self.ruleset.write(self.line.state).endswith(" swap")
 
     def _pass_text(self) -> str:
         return self.ruleset.rules.notation.write_move(self.ruleset.rules.notation.pass_move)
 
-    def _read(self, text: str | None, texts: dict[str, int]) -> int | None:
+    def _read(self, text: str | None, texts: dict[bytes, int]) -> int | None:
         notation = self.ruleset.rules.notation
         try:
             code = notation.read_move(text or "", self.line.state, self.ruleset.config)
@@ -256,7 +260,7 @@ class _Game:
         if text == notation.write_move(code):
             if len(texts) > 500_000:
                 texts.clear()
-            texts[text] = code
+            texts[text.encode()] = code
         return code
 
     # -- verdicts ------------------------------------------------------------------------------------------------
@@ -318,17 +322,19 @@ class _Game:
 WIN_SCORE = 30_000
 
 
-def _centi(info: Info | None) -> int | None:
+def _centi(info: Info) -> int | None:
     """A bot's score in hundredths; a forced win in n plies is 30,000 - n, a forced loss the negative of it."""
-    if info is None or info.score is None or info.score_kind == "cp":
-        return info.score if info else None
+    if info.score is None or info.score_kind == "cp":
+        return info.score
     return WIN_SCORE - info.score if info.score >= 0 else -WIN_SCORE - info.score
 
 
-_TEXTS: dict[str, dict[str, int]] = {}
+_TEXTS: dict[str, dict[bytes, int]] = {}
+_NAMES: dict[str, dict[int, str]] = {}
+"""Canonical texts by code, per family: bounded by the moves there are on a board."""
 
 
-def _texts(family: str) -> dict[str, int]:
+def _texts(family: str) -> dict[bytes, int]:
     """Canonical move texts met so far and their codes: they never depend on the position."""
     return _TEXTS.setdefault(family, {})
 

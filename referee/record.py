@@ -16,7 +16,7 @@ from referee.position import Position
 from referee.rules import Ruleset, Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made per move, and freezing triples what that costs
 class Ply:
     """One ply as it was played. Times in milliseconds with three decimals.
 

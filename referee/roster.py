@@ -20,17 +20,18 @@ class Roster:
         self.sandbox = sandbox
         self._stop_fd = stop_fd
         self._is_reaper = is_reaper
-        self._idle: dict[tuple[str, int], Bot] = {}
+        self._idle: list[Bot] = []
 
     def seat(self, specs: Sequence[BotSpec], limits: Limits) -> list[Bot]:
         """One bot per spec, running ones first; a bot playing itself gets two processes. Not yet started when new."""
         seated: list[Bot] = []
         for spec in specs:
-            key = (spec.key, sum(bot.spec.key == spec.key for bot in seated))
-            bot = self._idle.pop(key, None)
-            if bot is not None and not bot.is_running:
-                bot.close()
-                bot = None
+            bot = next((bot for bot in self._idle if bot.spec == spec and bot.limits == limits), None)
+            if bot is not None:
+                self._idle.remove(bot)
+                if not bot.is_running:
+                    bot.close()
+                    bot = None
             seated.append(bot or Bot(spec, limits, self.sandbox, self._stop_fd))
         self._close_idle()
         return seated
@@ -39,8 +40,7 @@ class Roster:
         """Take bots back after a game: sound ones wait for the next, the others are killed."""
         for bot in bots:
             if bot.is_sound and bot.is_running and bot.is_reusable:
-                key = (bot.spec.key, sum(spec == bot.spec.key for spec, _ in self._idle))
-                self._idle[key] = bot
+                self._idle.append(bot)
             else:
                 bot.close()
         self._sweep()
@@ -58,13 +58,13 @@ class Roster:
         self._sweep()
 
     def _close_idle(self) -> None:
-        for bot in self._idle.values():
+        for bot in self._idle:
             bot.close()
         self._idle.clear()
 
     def _sweep(self) -> None:
         if self._is_reaper:
-            sweep({bot.pid for bot in self._idle.values() if bot.pid})
+            sweep({bot.pid for bot in self._idle if bot.pid})
 
     def __enter__(self) -> Roster:
         return self

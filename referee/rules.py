@@ -317,7 +317,7 @@ class Ruleset:
 
     def read(self, position: str | None = None) -> State:
         """The state of a position string, or of the variant's start. Raises ParseError."""
-        return self.rules.notation.read_position(position or self.variant.position, self.config)
+        return self.rules.notation.read_position(self.variant.position if position is None else position, self.config)
 
     def write(self, state: State) -> str:
         """The canonical position string of a state."""

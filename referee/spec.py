@@ -123,11 +123,6 @@ class BotSpec:
     options: tuple[tuple[str, str], ...] = ()
     """UGI options set before every game, as (name, value)."""
 
-    @property
-    def key(self) -> str:
-        """Two specs with one key may share a running process."""
-        return digest(asdict(self))
-
 
 @dataclass(frozen=True, slots=True)
 class GameSpec:
