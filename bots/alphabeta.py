@@ -6,14 +6,11 @@ games before. Refuses to know the family it plays.
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 from bots.sdk import Bot, Clock, OptionDecl, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from referee.position import Position
 
 DEPTH_WITHOUT_LIMIT = 60
@@ -51,9 +48,7 @@ class AlphaBeta(Bot):
         self._search.deepen(self._desk, position.ruleset.config, 1)
 
     def _lay_out(self, position: Position) -> None:
-        import numpy as np
-
-        from bots.search import search
+        from bots.search import past, search
 
         family = position.ruleset.rules.family
         if self._search is None or family != self._family:
@@ -61,14 +56,8 @@ class AlphaBeta(Bot):
         if self._desk is None:
             self._desk = self._search.new_desk(self.number("Hash") << 20)
             self._desk.work[self._search.GENERATION] = 1
-        keys: list[int] = []
-        one = position.previous
-        while one is not None:
-            keys.append(int(self._search.key_of(one.state)))
-            one = one.previous
-        earlier = np.array(keys[: self._search.MAX_LINE - 1][::-1], dtype=np.uint64)
         side = 0 if position.side == "first" else 1
-        self._search.begin(self._desk, position.ruleset.config, earlier, position.state, side)
+        self._search.begin(self._desk, position.ruleset.config, past(position, self._search), position.state, side)
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The best move of the deepest iteration that was worth anything."""
@@ -79,28 +68,13 @@ class AlphaBeta(Bot):
         work = self._desk.work
         if clock.nodes is not None or clock.depth is not None:
             work[s.GENERATION] += 1  # what was learned before must not show
-        work[s.STOP] = 0
         self._lay_out(position)
         work[s.LIMIT] = clock.nodes if clock.nodes is not None else 2**62
-
-        def stop() -> None:
-            work[s.STOP] = 1
-
-        clock.on_stop(stop)
-        alarm = None
-        if clock.is_timed:
-            alarm = threading.Timer(clock.remaining_ms() / 1000, stop)
-            alarm.daemon = True
-            alarm.start()
-        try:
-            for _ in self._iterations(position, clock):
-                pass
-        finally:
-            if alarm is not None:
-                alarm.cancel()
+        with clock.stops(work, s.STOP):
+            self._deepen(position, clock)
         return int(work[s.BEST])
 
-    def _iterations(self, position: Position, clock: Clock) -> Iterator[int]:
+    def _deepen(self, position: Position, clock: Clock) -> None:
         """Search deeper and deeper, telling about each finished depth."""
         s, work, config = self._search, self._desk.work, position.ruleset.config
         write = position.ruleset.rules.notation.write_move
@@ -114,7 +88,6 @@ class AlphaBeta(Bot):
             win_in = None if distance > s.MAX_DEPTH else distance if score > 0 else -distance
             best = int(work[s.BEST])
             self.info(depth=depth, nodes=int(work[s.NODES]), score=score, win_in=win_in, pv=[write(best)])
-            yield depth
             if (win_in is not None and abs(win_in) <= depth) or len(position.moves) == 1:
                 return
             if clock.is_timed and clock.elapsed_ms() > SPENT * clock.budget_ms():

@@ -8,15 +8,21 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, MutableSequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from protocol.messages import Go
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 RESERVE_MS = 150.0
 """What is never planned with: a busy machine may wake a bot that late."""
 HURRY_MS = 1.0
 """The budget when nothing but the reserve is left."""
-EOF_GRACE_MS = 1000.0
+EOF_GRACE_MS = 5000.0
 """How long a search may go on after the end of the input, so that a script piped into a bot gets its answer."""
 
 
@@ -86,6 +92,31 @@ class Clock:
             listeners = list(self._listeners)
         for listener in listeners:
             listener()
+
+    @contextmanager
+    def stops(self, numbers: MutableSequence[int] | NDArray[np.int64], place: int) -> Iterator[None]:
+        """Within the context, `numbers[place]` becomes 1 when the search must end: what a compiled search looks at.
+
+        It is set by another thread, so the search must run without the interpreter's lock.
+        """
+
+        def stop() -> None:
+            numbers[place] = 1
+
+        numbers[place] = 0
+        self.on_stop(stop)
+        left = self.remaining_ms()
+        alarm = None if math.isinf(left) else threading.Timer(left / 1000, stop)
+        if alarm is not None:
+            alarm.daemon = True
+            alarm.start()
+        try:
+            yield
+        finally:
+            if alarm is not None:
+                alarm.cancel()
+            with self._lock:
+                self._listeners.remove(stop)
 
     def wait(self) -> None:
         """Do nothing until the search must end: what `go infinite` asks of a bot that is done."""

@@ -14,7 +14,11 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
+import numpy.typing as npt
+
 from referee.games import load
+from referee.position import Position
 from referee.rules import Kernel
 
 _BETWEEN = "_for_"
@@ -44,3 +48,13 @@ def kernel_for(module_name: str) -> tuple[Kernel, str]:
     rules = load(family)
     module = sys.modules.get(rules.kernel_module) or importlib.import_module(rules.kernel_module)
     return rules.kernel, str(Path(str(module.__file__)).parent)
+
+
+def past(position: Position, found: ModuleType) -> npt.NDArray[np.uint64]:
+    """What a search keeps of the game before `position`: digests of its positions, as many as there is room for."""
+    keys: list[int] = []
+    one = position.previous
+    while one is not None and len(keys) < found.MAX_LINE:
+        keys.append(int(found.key_of(one.state)))
+        one = one.previous
+    return np.array(keys[::-1], dtype=np.uint64)

@@ -295,7 +295,7 @@ static inline void ugi_start(UgiReader *reader, const UgiGo *go, int side)
 }
 
 /* Whether the search must end now. Waits up to wait_ms for a line (0 while there is something to compute). At the end of the
- * input a search may go on for one more second, so that a script piped into a bot still gets its answer. A line that has
+ * input a search may go on for five more seconds, so that a script piped into a bot still gets its answer. A line that has
  * no business here ends the looking, not the search: only a script sends such. */
 static inline bool ugi_must_stop(UgiReader *reader, int wait_ms)
 {
@@ -303,7 +303,7 @@ static inline bool ugi_must_stop(UgiReader *reader, int wait_ms)
     int got;
     while (!reader->stopped && reader->held == NULL && (got = ugi_read_line(reader, wait_ms, &text)) != 0) {
         if (got < 0) {
-            int64_t grace = ugi_now_ms() + 1000;
+            int64_t grace = ugi_now_ms() + 5000;
             if (reader->deadline_ms > grace)
                 reader->deadline_ms = grace;
             poll(NULL, 0, wait_ms);

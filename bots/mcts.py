@@ -1,0 +1,97 @@
+"""A bot that plays random games: Monte Carlo tree search on compiled code.
+
+`nodes` are simulations. With such a limit the move is a function of the game so far, the limit and the option `Seed`.
+Refuses to know the family it plays.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bots.chance import number
+from bots.random_mover import SEED
+from bots.sdk import Bot, Clock, OptionDecl, run
+
+if TYPE_CHECKING:
+    from referee.position import Position
+
+WITHOUT_LIMIT = 10_000
+"""Simulations when the referee sets no limit but a depth, which means nothing here."""
+
+
+class MonteCarlo(Bot):
+    """UCT over any family."""
+
+    name = "mcts"
+    author = "the arena"
+    options = (
+        SEED,
+        OptionDecl("TreeNodes", "spin", "1000000", 1000, 50_000_000),
+        OptionDecl("PlayoutPlies", "spin", "40", 0, 10_000),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._family = ""
+        self._search: Any = None
+        self._tree: Any = None
+
+    def option_changed(self, name: str) -> None:
+        """Another size of the tree: begin with a new one."""
+        self._tree = None
+
+    def warm_up(self, position: Position) -> None:
+        """Compile the search, or load it from the cache."""
+        super().warm_up(position)
+        self._plant(position)
+        self._tree.work[self._search.LIMIT] = 1
+        self._search.grow(self._tree, position.ruleset.config)
+        self._search.favourite(self._tree, 0)
+
+    def _plant(self, position: Position) -> None:
+        import numpy as np
+
+        from bots.search import past, search
+
+        family = position.ruleset.rules.family
+        if self._search is None or family != self._family:
+            self._family, self._search, self._tree = family, search("uct", family), None
+        if self._tree is None:
+            self._tree = self._search.new_tree(self.number("TreeNodes"))
+        self._tree.rng[0] = np.uint64(number(position, self.number("Seed")))
+        self._tree.work[self._search.PLIES] = self.number("PlayoutPlies")
+        side = 0 if position.side == "first" else 1
+        self._search.plant(self._tree, position.ruleset.config, past(position, self._search), position.state, side)
+
+    def choose(self, position: Position, clock: Clock) -> int:
+        """The move most simulations went through."""
+        self._plant(position)
+        s, tree = self._search, self._tree
+        limit = clock.nodes if clock.nodes is not None else None if clock.is_timed or clock.infinite else WITHOUT_LIMIT
+        tree.work[s.LIMIT] = 2**62 if limit is None else limit
+        with clock.stops(tree.work, s.STOP):
+            s.grow(tree, position.ruleset.config)
+        best = int(s.favourite(tree, 0))
+        share = (tree.value[best] + s.GUESS_WEIGHT * tree.guess[best]) / (tree.visits[best] + s.GUESS_WEIGHT)
+        proof = int(tree.proof[0])
+        even = min(max(2 * float(share) - 1, -0.98), 0.98)
+        self.info(
+            depth=int(tree.work[s.DEEPEST]),
+            nodes=int(tree.work[s.GAMES]),
+            score=-15_000 * proof if abs(proof) == 1 else round(even * s.HALF_SCORE / (1 - abs(even))),
+            pv=self._line(position),
+        )
+        return int(tree.move[best])
+
+    def _line(self, position: Position) -> list[str]:
+        """The favourite moves from the root on, as far as the tree knows them."""
+        write, node = position.ruleset.rules.notation.write_move, 0
+        found: list[str] = []
+        while len(found) < 6 and (best := int(self._search.favourite(self._tree, node))) >= 0:
+            found.append(write(int(self._tree.move[best])))
+            node = best
+        return found
+
+
+if __name__ == "__main__":
+    run(MonteCarlo())
