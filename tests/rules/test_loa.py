@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -192,15 +193,15 @@ def placements(draw: st.DrawFn) -> tuple[State, Config]:
     return pack(pieces, config, side=draw(st.integers(0, 1)), ban=ban), config
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(placements())
 def test_random_placements_agree_with_the_reference(placed: tuple[State, Config]) -> None:
     state, config = placed
     agree(state, config)
-    expected = sum(slow(state, config).play(code).codes() != [] for code in slow(state, config).codes())
+    moves = slow(state, config).codes()
     assert kernel.perft(state, config, 0) == 1
-    assert kernel.perft(state, config, 1) == len(slow(state, config).codes())
-    if expected < 40:
+    assert kernel.perft(state, config, 1) == len(moves)
+    if len(moves) < 40:
         assert kernel.perft(state, config, 2) == slow(state, config).perft(2)
     written = RULES.notation.write_position(state, config)
     assert np.array_equal(RULES.notation.read_position(written, config), state)
@@ -509,7 +510,7 @@ def test_game_texts_in_every_style() -> None:
     ):
         games = read_games(text)
         assert [game.moves for game in games] == [moves]
-    assert read_games("[Event \"x \\\"y\\\"\"] 1. b1b3 0-1")[0] == GameText(
+    assert read_games('[Event "x \\"y\\""] 1. b1b3 0-1')[0] == GameText(
         ("b1b3",), tags={"Event": 'x "y"'}, result="0-1"
     )
 
@@ -701,20 +702,16 @@ def test_random_games_last_about_215_plies() -> None:
 def test_the_move_buffer_is_never_too_short() -> None:
     """The bound of `RULES.md`: the most moves one side can have on a line of each length, over all lines."""
     most = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 6: 4, 7: 4, 8: 5, 9: 6, 10: 6, 11: 7, 12: 8}
-    for length in range(2, 9):
-        patterns = range(3**length)
+    for length in range(2, 8):
         found = 0
-        for pattern in patterns:
-            digits = [pattern // 3**place % 3 for place in range(length)]
-            own = sum(1 << place for place in range(length) if digits[place] == 1)
-            opp = sum(1 << place for place in range(length) if digits[place] == 2)
-            if length < 7:
-                up, down = kernel_lines.movers(own, opp, length - digits.count(0), (1 << length) - 1)
-                found = max(found, int(up).bit_count() + int(down).bit_count())
-        assert length >= 7 or found == most[length]
+        for digits in itertools.product((0, 1, 2), repeat=length):
+            own, opp = (sum((digit == side) << place for place, digit in enumerate(digits)) for side in (1, 2))
+            up, down = kernel_lines.movers(own, opp, length - digits.count(0), (1 << length) - 1)
+            found = max(found, int(up).bit_count() + int(down).bit_count())
+        assert found == most[length]
     bounds = {n: 2 * n * most[n] + 2 * (most[n] + 2 * sum(most[k] for k in range(1, n))) for n in (8, 9, 11, 12)}
     assert bounds == {8: 154, 9: 204, 11: 300, 12: 368}
-    assert kernel.MAX_MOVES >= max(bounds[12], bounds[11] + 8) + 8
+    assert max(bounds[12], bounds[11] + 8) + 8 <= kernel.MAX_MOVES
 
 
 @pytest.mark.parametrize("variant", ["standard", "loa12"])
@@ -749,18 +746,21 @@ for variant in RULES.variants:
 
 def test_the_plain_python_kernel_agrees() -> None:
     vectors = ROOT / "tests" / "data" / "vectors" / "loa.json"
-    run: Callable[[dict[str, str]], str] = lambda extra: subprocess.run(  # noqa: E731
-        [sys.executable, "-c", _CHECK, str(vectors)],
-        cwd=ROOT,
-        env={**os.environ, **extra},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    ).stdout
-    plain = run({"NUMBA_DISABLE_JIT": "1"})
+
+    def run(disabled: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-c", _CHECK, str(vectors)],
+            cwd=ROOT,
+            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        ).stdout
+
+    plain = run("1")
     assert plain.splitlines()[0].startswith("standard "), plain
-    assert plain == run({"NUMBA_DISABLE_JIT": "0"})
+    assert plain == run("0")
 
 
 def test_the_limit_counts_plies_of_this_game_only() -> None:

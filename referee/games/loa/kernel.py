@@ -41,7 +41,7 @@ from referee.games.loa.state import (
     SIZE,
     STATE_SIZE,
 )
-from referee.games.loa.tables import LINES, LINES8
+from referee.games.loa.tables import BLACK, LINES, LINES8, NOWHERE, THIRD, WHITE
 from referee.jit import jit, random_below
 
 __all__ = [
@@ -64,7 +64,7 @@ MAX_MOVES = 376
 CONNECTION, BOTH, BLOCKED, STUCK, REPEATED, LIMIT = range(6)
 """Reason numbers of `result`: indices into `Rules.reasons`."""
 
-DECIDED, MOBILITY = 15_000, 2
+DECIDED, MOBILITY = 15_000, 4
 """Of the evaluation: the worth of a decided board, and of a move more than the opponent has."""
 
 
@@ -102,10 +102,10 @@ def legal(state: Any, config: Any, moves: Any) -> int:
     else:
         L = np.empty((3, LINES), dtype=np.int64)
         load(state, n, L)
-        if connected(L, 0) or connected(L, 1):
+        if connected(L, BLACK) or connected(L, WHITE):
             return 0
         k = list_lines(L, s, n, z, ban, moves)
-        if k == 0 and stuck(count_lines(L, 1 - s, n, z, -1), config, s) != 0:
+        if k == 0 and stuck(count_lines(L, 1 - s, n, z, NOWHERE), config, s) != 0:
             return 0
     if k == 0:
         moves[0] = PASS
@@ -129,11 +129,11 @@ def board_result(state: Any, config: Any) -> tuple[int, int]:
     else:
         L = np.empty((3, LINES), dtype=np.int64)
         load(state, n, L)
-        code = ended(connected(L, 0), connected(L, 1), config, s)
+        code = ended(connected(L, BLACK), connected(L, WHITE), config, s)
         if code != 0:
             return code, 0
         k = count_lines(L, s, n, z, ban)
-        replies = count_lines(L, 1 - s, n, z, -1) if k == 0 else 1
+        replies = count_lines(L, 1 - s, n, z, NOWHERE) if k == 0 else 1
     if k > 0:
         return 0, k
     code = stuck(replies, config, s)
@@ -158,7 +158,8 @@ def place(q: int, n: int) -> tuple[int, Any]:
 def play(state: Any, config: Any, move: int, out: Any) -> None:
     """See `Kernel.play`."""
     none, one = np.uint64(0), np.uint64(1)
-    out[:] = state
+    for i in range(STATE_SIZE):
+        out[i] = state[i]
     s = signed(state[SIDE])
     out[SIDE] = np.uint64(1 - s)
     out[BAN] = none
@@ -268,15 +269,15 @@ def playout_lines(state: Any, config: Any, rng: Any, last: int) -> tuple[int, in
     n, done = config[SIZE], 0
     load(state, n, L)
     while True:
-        code = ended(connected(L, 0), connected(L, 1), config, s)
+        code = ended(connected(L, BLACK), connected(L, WHITE), config, s)
         if code != 0:
             return code, done
         k = list_lines(L, s, n, z, ban, moves)
         if k == 0:
-            code = stuck(count_lines(L, 1 - s, n, z, -1), config, s)
+            code = stuck(count_lines(L, 1 - s, n, z, NOWHERE), config, s)
         if code != 0 or done >= last:
             return code, done
-        ban = -1
+        ban = NOWHERE
         if k > 0:
             z, ban, _ = make(L, s, z, config[HOLE], moves[random_below(rng, k)])
         s = 1 - s
@@ -294,16 +295,16 @@ def evaluate(state: Any, config: Any) -> int:
         X = np.empty(LINES8, dtype=np.int64)
         load8(state, X)
         score = shape8(state[SECOND]) - shape8(state[FIRST])
-        score += MOBILITY * (count8(X, 0) - count8(X, 1))
+        score += MOBILITY * (count8(X, BLACK) - count8(X, WHITE))
     else:
         L = np.empty((3, LINES), dtype=np.int64)
         load(state, n, L)
-        code = ended(connected(L, 0), connected(L, 1), config, s)
-        z0, z1, z2 = words(L, 2)
-        a0, a1, a2 = words(L, 0)
-        b0, b1, b2 = words(L, 1)
+        code = ended(connected(L, BLACK), connected(L, WHITE), config, s)
+        z0, z1, z2 = words(L, THIRD)
+        a0, a1, a2 = words(L, BLACK)
+        b0, b1, b2 = words(L, WHITE)
         score = shape_lines(b0 | z0, b1 | z1, b2 | z2) - shape_lines(a0 | z0, a1 | z1, a2 | z2)
-        score += MOBILITY * (count_lines(L, 0, n, z, -1) - count_lines(L, 1, n, z, -1))
+        score += MOBILITY * (count_lines(L, BLACK, n, z, NOWHERE) - count_lines(L, WHITE, n, z, NOWHERE))
     if code != 0:
         score = 0 if code % 4 == 3 else (DECIDED if code % 4 == 1 else -DECIDED)
     return -score if s == 1 else score

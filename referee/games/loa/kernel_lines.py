@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from referee.games.loa.state import BAN, FIRST, NEUTRAL, SIDE
-from referee.games.loa.tables import LINE_MASK
+from referee.games.loa.tables import BLACK, LINE_MASK, NOWHERE, THIRD, WHITE
 from referee.jit import ctz, jit, popcount
 
 U1, U16, U48, U63 = np.uint64(1), np.uint64(16), np.uint64(48), np.uint64(63)
@@ -42,7 +42,9 @@ def flip(L: Any, s: int, q: int) -> None:
 @jit
 def load(state: Any, n: int, L: Any) -> None:
     """Fill `L` from a state."""
-    L[:] = 0
+    for s in range(3):
+        for line in range(70):
+            L[s, line] = 0
     for s in range(2):
         for w in range(3):
             word = state[FIRST + 3 * s + w]
@@ -51,7 +53,7 @@ def load(state: Any, n: int, L: Any) -> None:
                 word &= word - U1
                 flip(L, s, ((i >> 3) << 4 | (i & 7)) if n == 8 else (w << 6 | i))
     if state[NEUTRAL] != np.uint64(0):
-        flip(L, 2, signed(state[NEUTRAL]) - 1)
+        flip(L, THIRD, signed(state[NEUTRAL]) - 1)
 
 
 @jit
@@ -216,7 +218,7 @@ def connected(L: Any, s: int) -> bool:
     a0, a1, a2 = words(L, s)
     if a0 == np.uint64(0) and a1 == np.uint64(0) and a2 == np.uint64(0):
         return True
-    z0, z1, z2 = words(L, 2)
+    z0, z1, z2 = words(L, THIRD)
     a0, a1, a2 = a0 | z0, a1 | z1, a2 | z2
     s0, s1, s2 = seed(a0, a1, a2)
     s0, s1, s2 = filled(a0, a1, a2, s0, s1, s2)
@@ -235,16 +237,16 @@ def make(L: Any, s: int, z: int, hole: int, move: int) -> tuple[int, int, int]:
         flip(L, 1 - s, target)
         taken = 1
     if source == z:
-        flip(L, 2, source)
-        flip(L, 2, target)
+        flip(L, THIRD, source)
+        flip(L, THIRD, target)
         return target, source, taken
     flip(L, s, source)
     if target == z:
-        flip(L, 2, target)
-        z, taken = -1, 2
+        flip(L, THIRD, target)
+        z, taken = NOWHERE, 2
     if target != hole:
         flip(L, s, target)
-    return z, -1, taken
+    return z, NOWHERE, taken
 
 
 @jit
@@ -252,8 +254,8 @@ def unmake(L: Any, s: int, z: int, hole: int, move: int, taken: int) -> None:
     """Take back a move; `z` is the neutral piece's square before it."""
     source, target = move >> 8, move & 255
     if source == z:
-        flip(L, 2, source)
-        flip(L, 2, target)
+        flip(L, THIRD, source)
+        flip(L, THIRD, target)
     else:
         flip(L, s, source)
         if target != hole:
@@ -261,7 +263,7 @@ def unmake(L: Any, s: int, z: int, hole: int, move: int, taken: int) -> None:
     if taken == 1:
         flip(L, 1 - s, target)
     elif taken == 2:
-        flip(L, 2, target)
+        flip(L, THIRD, target)
 
 
 @jit
@@ -275,20 +277,20 @@ def perft_lines(L: Any, buffers: Any, s: int, n: int, z: int, ban: int, hole: in
     """Leaves at exactly `depth` plies below the position; `buffers` is a row of moves for every depth."""
     if depth == 0:
         return 1
-    if connected(L, 0) or connected(L, 1):
+    if connected(L, BLACK) or connected(L, WHITE):
         return 0
     if depth == 1:
         total = count_lines(L, s, n, z, ban)
-        if total == 0 and passes and count_lines(L, 1 - s, n, z, -1) > 0:
+        if total == 0 and passes and count_lines(L, 1 - s, n, z, NOWHERE) > 0:
             return 1
         return total
     moves = buffers[depth]
     k = list_lines(L, s, n, z, ban, moves)
     if k == 0:
-        if not passes or count_lines(L, 1 - s, n, z, -1) == 0:
+        if not passes or count_lines(L, 1 - s, n, z, NOWHERE) == 0:
             return 0
         # Not a bare -1: a literal would be a second signature, and a recursion over two crashes when loaded from cache.
-        return perft_lines(L, buffers, 1 - s, n, z, np.int64(-1), hole, passes, depth - 1)
+        return perft_lines(L, buffers, 1 - s, n, z, NOWHERE, hole, passes, depth - 1)
     total = 0
     for i in range(k):
         after, barred, taken = make(L, s, z, hole, moves[i])

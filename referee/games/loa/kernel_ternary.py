@@ -25,6 +25,9 @@ U2, U4, U16, U32, U56 = np.uint64(2), np.uint64(4), np.uint64(16), np.uint64(32)
 NOT_A, NOT_H = np.uint64(0xFEFEFEFEFEFEFEFE), np.uint64(0x7F7F7F7F7F7F7F7F)
 FILE_A, GATHER = np.uint64(0x0101010101010101), np.uint64(0x0102040810204080)
 BYTE = np.uint64(255)
+ONE: Any = np.int64(1)
+TWO: Any = np.int64(2)
+"""The digits of both sides."""
 
 
 @jit
@@ -37,14 +40,15 @@ def put(X: Any, i: int, k: int) -> None:
 @jit
 def load8(state: Any, X: Any) -> tuple[Any, Any]:
     """Fill `X` from a state; return the bitboards of both sides."""
-    X[:] = EMPTY8
+    for line in range(46):
+        X[line] = EMPTY8[line]
     x = state[FIRST]
     while x != U0:
-        put(X, ctz(x), 1)
+        put(X, ctz(x), ONE)
         x &= x - U1
     x = state[SECOND]
     while x != U0:
-        put(X, ctz(x), 2)
+        put(X, ctz(x), TWO)
         x &= x - U1
     return state[FIRST], state[SECOND]
 

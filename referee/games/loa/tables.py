@@ -14,10 +14,18 @@ Refuses to know positions.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 LINES = 70
+
+BLACK: Any = np.int64(0)
+WHITE: Any = np.int64(1)
+THIRD: Any = np.int64(2)
+NOWHERE: Any = np.int64(-1)
+"""Both sides, the neutral piece, and no square, as arguments: numba would compile a version for every bare number."""
 
 
 def _line_masks() -> npt.NDArray[np.int64]:
