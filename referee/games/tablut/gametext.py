@@ -336,7 +336,7 @@ def write_otn(game: GameText, ruleset: Ruleset) -> str:
     options = [f"{name}={str(value).lower()}" for name, value in settled.overrides.items()]
     tags["variant"] = " ".join([settled.variant.name, *options])
     if game.position is not None:
-        board, *rest = game.position.split()
+        board, *rest = settled.write(settled.read(game.position)).split()
         first = "a" if attackers_first else "d"
         tags["position"] = " ".join([f"/{board.strip('/')}/", *(rest if rest != [first, "0", "0"] else [])])
     tags["rules"] = _rules_tag(settled)
