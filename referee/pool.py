@@ -34,7 +34,7 @@ class JobError(RuntimeError):
 class SlotPool(Executor):
     """`size` game slots. With `affinity` each is pinned to a core of its own, and so are its bots.
 
-    `on_event` is called with every event of a running job, from a thread of the pool.
+    `spare` is how many idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a running job, from a thread of the pool.
     """
 
     def __init__(
@@ -43,11 +43,13 @@ class SlotPool(Executor):
         *,
         sandbox: str = "none",
         affinity: bool = False,
+        spare: int = 0,
         on_event: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._on_event = on_event
         self._sandbox = sandbox
+        self._spare = spare
         self._lock = threading.Lock()
         self._connections: set[Connection] = set()
         self._is_closed = False
@@ -123,7 +125,7 @@ class SlotPool(Executor):
         with theirs:
             # Not `-m`: jobs name functions of the imported module, not of __main__.
             start = "from referee.slot import main; main()"
-            line = [sys.executable, "-c", start, str(theirs.fileno()), self._sandbox, str(core)]
+            line = [sys.executable, "-c", start, str(theirs.fileno()), self._sandbox, str(core), str(self._spare)]
             process = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         connection = Connection(ours.detach())
         with self._lock:

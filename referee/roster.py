@@ -14,12 +14,19 @@ from referee.spec import BotSpec, Limits
 
 
 class Roster:
-    """The processes of one slot. `is_reaper` says that every stray child of this process may be killed."""
+    """The processes of one slot.
 
-    def __init__(self, sandbox: Sandbox, stop_fd: int | None = None, is_reaper: bool = False) -> None:
+    `is_reaper` says that every stray child of this process may be killed. `spare` idle bots beyond those of the last
+    game are kept running: good for trusted bots that are slow to start, as an idle bot is free to use the processor.
+    """
+
+    def __init__(
+        self, sandbox: Sandbox, stop_fd: int | None = None, is_reaper: bool = False, spare: int = 0
+    ) -> None:
         self.sandbox = sandbox
         self._stop_fd = stop_fd
         self._is_reaper = is_reaper
+        self._spare = spare
         self._idle: list[Bot] = []
 
     def seat(self, specs: Sequence[BotSpec], limits: Limits) -> list[Bot]:
@@ -33,7 +40,7 @@ class Roster:
                     bot.close()
                     bot = None
             seated.append(bot or Bot(spec, limits, self.sandbox, self._stop_fd))
-        self._close_idle()
+        self._close_idle(keep=self._spare)
         return seated
 
     def release(self, bots: Sequence[Bot]) -> None:
@@ -57,10 +64,10 @@ class Roster:
         self._close_idle()
         self._sweep()
 
-    def _close_idle(self) -> None:
-        for bot in self._idle:
-            bot.close()
-        self._idle.clear()
+    def _close_idle(self, keep: int = 0) -> None:
+        """End idle bots, the longest idle first, until `keep` are left."""
+        while len(self._idle) > keep:
+            self._idle.pop(0).close()
 
     def _sweep(self) -> None:
         if self._is_reaper:

@@ -49,21 +49,23 @@ def _watch(game: str) -> Callable[[int, str, Ply], None]:
     return watch
 
 
-def open_slot(sandbox: str = "none", stop_fd: int | None = None, emit: Emit | None = None) -> Roster:
+def open_slot(
+    sandbox: str = "none", stop_fd: int | None = None, emit: Emit | None = None, spare: int = 0
+) -> Roster:
     """Make this process a game slot. Raises ValueError for an unknown sandbox."""
     global _roster, _emit
-    _roster, _emit = Roster(open_sandbox(sandbox), stop_fd, is_reaper=become_subreaper()), emit
+    _roster, _emit = Roster(open_sandbox(sandbox), stop_fd, is_reaper=become_subreaper(), spare=spare), emit
     return _roster
 
 
 def main() -> None:
     """Serve jobs from the socket named by the first argument until it ends."""
     connection = Connection(int(sys.argv[1]))
-    sandbox, core = sys.argv[2], int(sys.argv[3])
+    sandbox, core, spare = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is the parent's to answer
     if core >= 0:
         os.sched_setaffinity(0, {core})
-    with open_slot(sandbox, connection.fileno(), lambda event: connection.send(("event", event))):
+    with open_slot(sandbox, connection.fileno(), lambda event: connection.send(("event", event)), spare):
         _serve(connection)
 
 

@@ -120,7 +120,7 @@ def _play(games: list[GameSpec], store: Store, concurrency: int) -> bool:
         done += 1
         report(record, done, len(games), wants_logs=False)
 
-    pool = SlotPool(concurrency, sandbox="auto")
+    pool = SlotPool(concurrency, sandbox="auto", spare=len(SAMPLES) - 2)
     dispatcher = Dispatcher(pool, 2 * concurrency, keep)
     with Interrupts(dispatcher, pool):
         try:

@@ -1,0 +1,170 @@
+"""`arena play` and `arena check` as a user runs them: results, resuming after SIGKILL, bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ARENA = [sys.executable, "-m", "arena"]
+BOT = ROOT / "bots" / "examples" / "c" / "bin" / "loa_bot"
+
+
+def arena(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run a command line to its end and check its exit code."""
+    done = subprocess.run([*ARENA, *words], capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def c_bot(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The sample bot in C, built into a folder of its own."""
+    if not shutil.which("gcc") or not shutil.which("make"):
+        pytest.skip("no C compiler and make here")
+    folder = tmp_path_factory.mktemp("c")
+    shutil.copytree(ROOT / "bots" / "examples" / "c", folder / "c", ignore=shutil.ignore_patterns("bin"))
+    subprocess.run(["make", "-s", "-C", str(folder / "c")], check=True, capture_output=True)
+    return str(folder / "c" / "bin" / "loa_bot")
+
+
+def sums(result: dict[str, Any]) -> None:
+    """Crosstable, standings and games agree."""
+    points = {line["name"]: line["points"] for line in result["standings"]}
+    assert {row["name"]: row["points"] for row in result["crosstable"]} == points
+    assert sum(points.values()) == len(result["games"])
+
+
+def bare(games: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Records without what may differ between two runs: times."""
+    found = []
+    for game in games:
+        plies = [{key: ply[key] for key in ("score", "depth", "nodes", "book")} for ply in game["plies"]]
+        found.append({**game, "plies": plies, "started": "", "finished": "", "lag": None, "logs": {}})
+    return found
+
+
+def test_a_tournament_gives_games_standings_and_ratings(c_bot: str) -> None:
+    done = arena("play", f"one={c_bot}", f"two={c_bot}", "--family", "loa", "--games", "4", "--tc", "nodes:50", "--json")
+    result = json.loads(done.stdout)
+    assert len(result["games"]) == 4
+    sums(result)
+    assert {game["first"] for game in result["games"]} == {"one", "two"}
+    assert sum(result["terminations"].values()) == 4
+    assert result["moves"] == sum(len(game["moves"]) for game in result["games"])
+    for game in result["games"]:
+        assert len(game["plies"]) == len(game["moves"])
+        assert game["kind"] == "rules"
+
+
+def test_node_limited_games_are_the_same_at_any_concurrency(c_bot: str) -> None:
+    runs = []
+    for concurrency in ("1", "2"):
+        words = ["play", f"a={c_bot}", f"b={c_bot}", "g=sample:greedy", "--family", "loa", "--games", "2"]
+        done = arena(*words, "--tc", "nodes:40", "--concurrency", concurrency, "--seed", "5", "--json")
+        runs.append(bare(json.loads(done.stdout)["games"]))
+    assert runs[0] == runs[1]
+
+
+def test_a_killed_run_continues_with_every_game_once(c_bot: str, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    words = ["play", f"a={c_bot}", f"b={c_bot}", f"c={c_bot}", "--family", "loa", "--games", "20"]
+    words += ["--tc", "nodes:3000", "--concurrency", "2", "--out", str(out), "--json"]
+    process = subprocess.Popen([*ARENA, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    for line in process.stderr:
+        if line.startswith("[7/60]"):
+            os.kill(process.pid, signal.SIGKILL)
+            break
+    process.wait(timeout=60)
+    process.stderr.close()
+    kept = (out / "games.ndjson").read_text()
+    before = kept.count("\n")
+    assert 7 <= before < 60
+    result = json.loads(arena(*words).stdout)
+    assert [game["sequence"] for game in result["games"]] == list(range(1, 61))
+    sums(result)
+    after = (out / "games.ndjson").read_text()
+    assert after.startswith(kept[: kept.rfind("\n") + 1])
+    assert len({json.loads(line)["id"] for line in after.splitlines()}) == after.count("\n") == 60
+    again = arena(*words)
+    assert "60 of 60 games are there already" in again.stderr
+    assert json.loads(again.stdout)["games"] == result["games"]
+    other = arena(*[word if word != "nodes:3000" else "nodes:2" for word in words], code=2)
+    assert "another tc" in other.stderr
+    assert (out / "games.ndjson").read_text() == after
+
+
+def test_ctrl_c_finishes_the_running_games_and_keeps_them(c_bot: str, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    words = ["play", f"a={c_bot}", f"b={c_bot}", "--family", "loa", "--games", "400", "--tc", "nodes:3000"]
+    process = subprocess.Popen([*ARENA, *words, "--out", str(out)], stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    for line in process.stderr:
+        if line.startswith("[3/"):
+            process.send_signal(signal.SIGINT)
+            break
+    tail = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "finishing the running games" in tail
+    assert "games are left to play" in tail
+    assert all(json.loads(line)["winner"] for line in (out / "games.ndjson").read_text().splitlines())
+
+
+def test_a_bot_that_is_not_there_forfeits_its_games(c_bot: str) -> None:
+    done = arena("play", "ghost=/no/such/bot", f"c={c_bot}", "--family", "loa", "--json")
+    games = json.loads(done.stdout)["games"]
+    assert [game["termination"] for game in games] == ["handshake-failed"] * 2
+    assert all("/no/such/bot" in game["detail"] for game in games)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--family", "lao"], "loa"),
+        (["--family", "loa", "--variant", "zzen"], "zen"),
+        (["--family", "loa", "--option", "simultanous=draw"], "simultaneous"),
+        (["--family", "loa", "--option", "simultaneous=drawn"], "draw"),
+        (["--family", "loa", "--tc", "soon"], "10+0.1"),
+        (["--family", "loa", "--openings", "bok"], "random:PLIES:SEED"),
+        (["--family", "loa", "--games", "0"], "at least 1"),
+        (["--family", "loa", "--variant", "zen"], "announce"),
+    ],
+    ids=lambda value: " ".join(value[-2:]) if isinstance(value, list) else "",
+)
+def test_bad_input_says_what_to_write(words: list[str], message: str, c_bot: str) -> None:
+    done = arena("play", c_bot, c_bot, *words, code=2)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not done.stdout
+
+
+def test_a_folder_of_other_things_is_left_alone(c_bot: str, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    done = arena("play", c_bot, c_bot, "--family", "loa", "--out", str(tmp_path), code=2)
+    assert "letter.txt" in done.stderr
+    assert [item.name for item in tmp_path.iterdir() if item.name != "run.lock"] == ["letter.txt"]
+
+
+def test_check_finds_the_c_bot_fit_and_says_what_it_can(c_bot: str) -> None:
+    report = json.loads(arena("check", c_bot, "--family", "loa", "--json").stdout)
+    assert report["fit"] is True
+    assert all(step["passed"] for step in report["steps"])
+    assert any("> ugi" in step["lines"] for step in report["steps"])
+    assert report["capabilities"]["stop"] is True
+
+
+def test_check_of_what_is_no_bot_fails_with_the_stage(c_bot: str) -> None:
+    done = arena("check", "/bin/false", "--family", "loa", code=1)
+    assert "start and handshake" in done.stdout
+    assert "exit code 1" in done.stdout
+    assert "no such file" in arena("check", "/no/such/bot", "--family", "loa", code=1).stdout
+    assert "shebang" in arena("check", str(ROOT / "README.md"), "--family", "loa", code=1).stdout
