@@ -382,9 +382,9 @@ def test_perpetual_raichi_needs_a_way_at_every_turn_of_the_last_cycle() -> None:
         (shut + free, "defenders_lose", ("first", "perpetual-raichi")),
         (free + shut, "defenders_lose", ("draw", "repetition")),
         (shut + shut, "defenders_lose", ("draw", "repetition")),
-        # The same with the attackers on move where the position stands again.
-        (["c4c5", *["h8g8", "c5c4", "g8h8", "c4c5"] * 2], "defenders_lose", ("first", "perpetual-raichi")),
-        (["c4c3", *["h8g8", "c3c4", "g8h8", "c4c3"] * 2], "defenders_lose", ("draw", "repetition")),
+        # The same where the attackers are on move when the position stands again.
+        (["c4c6", *["h8g8", "c6c5", "g8h8", "c5c6"] * 2], "defenders_lose", ("first", "perpetual-raichi")),
+        (["c4c6", *["h8g8", "c6c3", "g8h8", "c3c6"] * 2], "defenders_lose", ("draw", "repetition")),
     ]:
         end = Position.start(RULES.settle("bell", {"perpetual_raichi": option}), start).play_all(moves)
         assert end.outcome is not None
@@ -718,7 +718,8 @@ def test_games_come_back_as_they_were_written(form: Any, seed: int) -> None:
     presets = [variant.name for variant in RULES.variants]
     ruleset = RULES.settle(presets[seed % len(presets)], {"king_max_step": seed % 3, "max_plies": 200})
     start = None if seed % 2 else "3ttt3/4t4/4T4/t7t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3 d 2 31"
-    position, moves = Position.start(ruleset, start), []
+    position = Position.start(ruleset, start)
+    moves: list[str] = []
     while position.moves and len(moves) < 40:
         moves.append(write_move(rng.choice(position.moves)))
         position = position.play(moves[-1])
