@@ -209,7 +209,7 @@ def placements(draw: st.DrawFn) -> str:
 
 
 @given(placements(), options)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_kernel_agrees_with_the_naive_rules_on_any_heap_of_pieces(text: str, chosen: dict[str, Value]) -> None:
     compare(Position.start(RULES.settle("standard", chosen), text))
 
@@ -398,12 +398,14 @@ def test_back_rows_are_numbered_alphabetically() -> None:
 def test_numbered_starts() -> None:
     by_option = RULES.settle("random-asymmetric", {"index_white": 77, "index_black": 9000})
     assert by_option.variant.position == "rbnbkmnq/pppppppp/8/8/8/8/PPPPPPPP/BBMNKRQN w 0 1"
-    assert by_option.overrides == {"index_white": 77, "index_black": 9000}
+    assert by_option.variant.name == "random-asymmetric#77/9000"
     by_name = RULES.settle("random-asymmetric#77/9000")
-    assert by_name.variant.position == by_option.variant.position
-    assert by_name.overrides == {}
+    assert by_name == by_option
+    assert by_name.overrides == by_name.changed() == {}
     assert by_name.values["index_black"] == 9000
-    assert by_name.changed() == by_option.changed() == {}
+    assert RULES.settle("random-asymmetric", {"index_white": 3}).variant.name == "random-asymmetric#3/0"
+    assert RULES.settle("random-symmetric").variant.name == "random-symmetric"
+    assert RULES.settle("random-symmetric#007").variant.name == "random-symmetric#7"
     mirrored = RULES.settle("random-symmetric", {"index": 1234}).variant.position
     assert mirrored == RULES.settle("random-symmetric#1234").variant.position
     assert mirrored == "bnkmnrbq/pppppppp/8/8/8/8/PPPPPPPP/BNKMNRBQ w 0 1"
@@ -659,6 +661,27 @@ def test_any_text_gives_a_value_or_a_parse_error(text: str) -> None:
     for read in readers:
         with contextlib.suppress(ParseError):
             read()
+
+
+def test_the_page_of_the_rules_shows_a_game_that_can_be_played() -> None:
+    page = (ROOT / "referee/games/baroque/RULES.md").read_text(encoding="utf-8")
+    shown = "\n".join(line.strip() for line in page.splitlines() if line.startswith("    "))
+    (game,) = RULES.formats[0].read(shown, PURE)
+    assert RULES.formats[0].write(game, PURE).strip() == shown.replace('"*"]', '"*"]\n', 1)
+
+
+def test_pages_name_every_option_and_variant() -> None:
+    rules_page = (ROOT / "referee/games/baroque/RULES.md").read_text(encoding="utf-8")
+    dialect_page = (ROOT / "protocol/dialects/baroque.md").read_text(encoding="utf-8")
+    for option in RULES.options:
+        assert f"`{option.name}`" in rules_page
+        assert f"Rule.{option.name}" in dialect_page
+    for variant in RULES.variants:
+        assert f"`{variant.name}`" in rules_page
+        assert f"`{variant.name}`" in dialect_page
+    for reason in RULES.reasons:
+        assert f"`{reason}`" in rules_page
+        assert f"`{reason}`" in dialect_page
 
 
 # Kernel

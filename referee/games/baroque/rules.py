@@ -44,7 +44,7 @@ OPTIONS: tuple[Option, ...] = (
         "what a side without legal moves gets when it is not in check",
         values=("draw", "loss"),
     ),
-    Option("repetition", "spin", 3, "limits", "the n-th occurrence of a position is a draw; 0 = off"),
+    Option("repetition", "spin", 3, "limits", "the n-th occurrence of a position is a draw; 0 = off", excluded=(1,)),
     Option("no_capture_limit", "spin", 100, "limits", "a draw after so many plies without a capture; 0 = off"),
     Option("bare_kings_draw", "check", True, "limits", "whether king against king is a draw at once"),
     Option("max_plies", "spin", 0, "limits", "a draw after so many plies in all; 0 = off"),

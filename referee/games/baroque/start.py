@@ -85,10 +85,17 @@ def _number(text: str, start: int, name: str) -> int:
     raise ParseError("not the number of a back row", text=name, index=start, hint=f"write 0 to {ROWS - 1}")
 
 
+def _numbered(base: str, numbers: Mapping[str, Value]) -> Variant:
+    """A random variant with its numbers given: one for both sides, or White's and Black's."""
+    rows = [int(number) for number in numbers.values()]
+    return Variant(f"{base}#{'/'.join(map(str, rows))}", array(rows[0], rows[-1]), numbers)
+
+
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
     """The random variants: `random-symmetric` with the option `index` or as `random-symmetric#1234`,
     `random-asymmetric` with `index_white` and `index_black` or as `random-asymmetric#77/9000`.
 
+    Either way the variant found has the numbers in its name, so that nobody takes it for another start.
     None for every other name. Raises ParseError for a number that does not exist, or that an option contradicts.
     """
     base, mark, numbers = name.partition("#")
@@ -96,8 +103,9 @@ def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
     if names is None:
         return None
     if not mark:
-        given = [int(options.get(option, 0)) for option in names]
-        return Variant(name, array(given[0], given[-1]), PURE)
+        if not any(option in options for option in names):
+            return None
+        return _numbered(base, {option: options.get(option, 0) for option in names})
     parts, start = numbers.split("/"), len(base) + 1
     if len(parts) != len(names):
         form = f"{SYMMETRIC}#1234" if len(names) == 1 else f"{ASYMMETRIC}#77/9000"
@@ -108,7 +116,7 @@ def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
         if options.get(option, preset[option]) != preset[option]:
             raise ParseError(f"option {option} says {options[option]}", text=name, index=start, hint="leave one out")
         start += len(part) + 1
-    return Variant(name, array(int(preset[names[0]]), int(preset[names[-1]])), preset)
+    return _numbered(base, preset)
 
 
 def draw(name: str, rng: random.Random) -> Variant:
