@@ -8,8 +8,8 @@ import numpy as np
 
 from referee.games.pijersi.kernel_leaves import MAX_TURNS, count_turns, two_plies
 from referee.games.pijersi.kernel_score import static_score
-from referee.games.pijersi.kernel_turns import MAX_PAIRS, SWAP, has_turn, is_won, list_pairs, play_turn
-from referee.games.pijersi.state import BOTTOMS, HALF, NO_CAPTURE_LIMIT, PHASE, REPETITION, SIZE, SWAPPING
+from referee.games.pijersi.kernel_turns import MAX_PAIRS, has_turn, is_won, list_pairs, play_turn
+from referee.games.pijersi.state import BOTTOMS, HALF, NO_CAPTURE_LIMIT, PHASE, REPETITION, SIZE, SWAP, SWAPPING
 from referee.jit import ctz, jit, popcount, random_below
 
 STATE_SIZE = SIZE

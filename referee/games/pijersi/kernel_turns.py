@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from referee.games.pijersi.state import BOTTOMS, FULL, HALF, PHASE, SWAPPING
+from referee.games.pijersi.state import BOTTOMS, FULL, HALF, PHASE, SWAP, SWAPPING
 from referee.games.pijersi.tables import ALL_CELLS, JUMPS, NEAR, ROW_A, ROW_G
 from referee.jit import ctz, jit
 
-SWAP = 1 << 18
 MAX_PAIRS = 600  # at most 13 mid cells (itself, 6 near, 6 two steps away) for each of 45 starts
 
 

@@ -47,7 +47,8 @@ def board(state: State, config: Config) -> Board:
     notes = [f"White {_count(pieces, True)}", f"Black {_count(pieces, False)}"]
     limit = int(config[NO_CAPTURE_LIMIT])
     if state[HALF]:
-        notes.append(f"{int(state[HALF])} plies without a capture" + (f" of {limit}" if limit else ""))
+        plies = "1 ply" if state[HALF] == 1 else f"{int(state[HALF])} plies"
+        notes.append(f"{plies} without a capture" + (f" of {limit}" if limit else ""))
     if state[PHASE] & SWAPPING:
         notes.append("swap phase: exchange two single cubes, or pass")
     return Board(shape="hex", cells=CELLS, pieces=pieces, marks=marks, notes=tuple(notes))

@@ -8,12 +8,9 @@ from __future__ import annotations
 import re
 
 from referee.core import ParseError
-from referee.games.pijersi.state import BOTTOMS, FULL, HALF, PHASE, SWAPPING, pieces_of, state_of
+from referee.games.pijersi.state import BOTTOMS, FULL, HALF, PHASE, SWAP, SWAPPING, pieces_of, state_of
 from referee.games.pijersi.tables import CELL_NAMES, CELL_NUMBERS, ROW_LENGTHS, ROWS
 from referee.rules import Config, Notation, State
-
-SWAP = 1 << 18
-"""The code of the pass in the swap phase, and the base of all swaps; turns are below (see `kernel_turns.py`)."""
 
 _CELL = "[a-g][1-7]"
 _RUN = re.compile(rf"({_CELL})({_CELL})({_CELL})?")

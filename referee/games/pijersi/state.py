@@ -27,6 +27,9 @@ FULL = 14
 SIZE = 15
 SWAPPING = 2
 
+SWAP = 1 << 18
+"""The code of the pass in the swap phase, and the base of all swaps; the codes of turns are below."""
+
 NO_CAPTURE_LIMIT = 0
 REPETITION = 1
 SWAP_PHASE = 2
