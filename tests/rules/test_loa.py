@@ -264,6 +264,19 @@ def test_random_moves_of_the_small_board_are_uniform() -> None:
         assert 120 < min(drawn.values()) <= max(drawn.values()) < 290
 
 
+def test_far_apart_means_two_empty_ranks_or_files_inside() -> None:
+    chance = random.Random(1)
+
+    def gaps(taken: set[int]) -> int:
+        return max(taken) - min(taken) + 1 - len(taken)
+
+    for _ in range(3000):
+        members = {chance.randrange(64) for _ in range(chance.randint(1, 6))}
+        board = np.uint64(sum(1 << member for member in members))
+        far = gaps({member // 8 for member in members}) > 1 or gaps({member % 8 for member in members}) > 1
+        assert kernel_ternary.far(board) == far, members
+
+
 # ---------------------------------------------------------------- the examples of the rules
 
 
@@ -724,11 +737,11 @@ def test_a_short_buffer_is_refused(variant: str) -> None:
 # ---------------------------------------------------------------- without the compiler
 
 _CHECK = """
-import json, sys
+import json, pathlib, sys
 from referee.games.loa import RULES
 from referee.position import Position
 from referee.vectors import check_entry
-data = json.load(open(sys.argv[1], encoding="utf-8"))
+data = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
 sample = [("positions", entry) for entry in data["positions"]]
 sample += [("games", entry) for entry in data["games"] if len(entry["moves"]) < 10]
 sample += [("perft", entry) for entry in data["perft"] if entry["nodes"] < 400]
@@ -749,7 +762,7 @@ def test_the_plain_python_kernel_agrees() -> None:
 
     def run(disabled: str) -> str:
         return subprocess.run(
-            [sys.executable, "-c", _CHECK, str(vectors)],
+            [sys.executable, "-W", "error::RuntimeWarning", "-c", _CHECK, str(vectors)],
             cwd=ROOT,
             env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
             capture_output=True,

@@ -20,10 +20,10 @@ from referee.games.loa.state import FIRST, SECOND
 from referee.games.loa.tables import COUNTS, EMPTY8, HOLES, LINE8, PLACE8, STONES, TERNARY, WAYS, WORTH8
 from referee.jit import ctz, jit, random_below
 
-U0, U1, U7, U8 = np.uint64(0), np.uint64(1), np.uint64(7), np.uint64(8)
-U2, U4, U16, U32, U56 = np.uint64(2), np.uint64(4), np.uint64(16), np.uint64(32), np.uint64(56)
+U0, U1, U2, U4, U7, U8 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(7), np.uint64(8)
+U14, U16, U28, U32 = np.uint64(14), np.uint64(16), np.uint64(28), np.uint64(32)
 NOT_A, NOT_H = np.uint64(0xFEFEFEFEFEFEFEFE), np.uint64(0x7F7F7F7F7F7F7F7F)
-FILE_A, GATHER = np.uint64(0x0101010101010101), np.uint64(0x0102040810204080)
+FILE_A = np.uint64(0x0101010101010101)
 BYTE = np.uint64(255)
 ONE: Any = np.int64(1)
 TWO: Any = np.int64(2)
@@ -85,7 +85,12 @@ def far(x: Any) -> bool:
     f = x | x >> U32
     f |= f >> U16
     f |= f >> U8
-    return bool(HOLES[np.int64((r & FILE_A) * GATHER >> U56)] > 1 or HOLES[np.int64(f & BYTE)] > 1)
+    # One bit per rank, eight apart, pushed together.
+    r &= FILE_A
+    r |= r >> U7
+    r |= r >> U14
+    r |= r >> U28
+    return bool(HOLES[np.int64(r & BYTE)] > 1 or HOLES[np.int64(f & BYTE)] > 1)
 
 
 @jit
