@@ -134,13 +134,15 @@ def tally(batch: Any, low: Any, high: Any, R: Any, P: Any, S: Any, W: Any, stack
     Rows of `batch`: empty cells, then the other side's rocks, papers and scissors (tops). `w` (4 x 6) and `b` (4 x 3)
     are scratch. Neither side stands on its goal row, which is the caller's care.
     """
-    empty = batch[0]
-    rocks = batch[1]
-    papers = batch[2]
-    scissors = batch[3]
+    n = high - low
+    # Slices, because a loop from 0 is known never to wrap round and becomes vector code; one from `low` does not.
+    empty = batch[0, low:high]
+    rocks = batch[1, low:high]
+    papers = batch[2, low:high]
+    scissors = batch[3, low:high]
     joins = (R | P | S | W) & ~stacks
     wise_joins = W & ~stacks
-    total = _weights(R | P | S, W, joins, wise_joins, stacks, w[0], b[0]) * (high - low)
+    total = _weights(R | P | S, W, joins, wise_joins, stacks, w[0], b[0]) * n
     _weights(R, ZERO, joins, ZERO, stacks, w[1], b[1])
     _weights(P, ZERO, joins, ZERO, stacks, w[2], b[2])
     _weights(S, ZERO, joins, ZERO, stacks, w[3], b[3])
@@ -151,7 +153,7 @@ def tally(batch: Any, low: Any, high: Any, R: Any, P: Any, S: Any, W: Any, stack
         wS = w[3, j]
         if wE | wR | wP | wS:
             t = 0
-            for k in range(low, high):
+            for k in range(n):
                 t += popcount((empty[k] & wE) | (scissors[k] & wR) | (rocks[k] & wP) | (papers[k] & wS))
             total += t << j
     # Stacks going two cells: from a base over an empty cell x to the cell behind it.
@@ -174,7 +176,7 @@ def tally(batch: Any, low: Any, high: Any, R: Any, P: Any, S: Any, W: Any, stack
                 dR = ((bR & down) >> shift) & down
                 dP = ((bP & down) >> shift) & down
                 dS = ((bS & down) >> shift) & down
-                for k in range(low, high):
+                for k in range(n):
                     x = empty[k]
                     r = rocks[k]
                     p = papers[k]
@@ -212,7 +214,7 @@ def tally(batch: Any, low: Any, high: Any, R: Any, P: Any, S: Any, W: Any, stack
         t0 = 0
         t1 = 0
         t2 = 0
-        for k in range(low, high):
+        for k in range(n):
             x = empty[k]
             landing = x | prey[k]
             far = (

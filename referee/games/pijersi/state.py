@@ -12,7 +12,7 @@ Refuses to know numba, turns and texts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -37,16 +37,24 @@ SWAP_PHASE = 2
 ROLES = "RPSW"
 
 
+def _members(cells: int) -> Iterator[int]:
+    """The cells of a set, ascending."""
+    while cells:
+        yield (cells & -cells).bit_length() - 1
+        cells &= cells - 1
+
+
 def pieces_of(state: State) -> dict[str, str]:
     """The occupied cells by name, in cell order, with their cubes bottom first (`WR` = a white rock on a wise)."""
+    words = state.tolist()
     found: dict[int, str] = {}
-    for side in (0, 1):
-        for role, symbol in enumerate(ROLES):
-            for cell in range(len(CELL_NAMES)):
-                if int(state[TOPS + 4 * side + role]) >> cell & 1:
-                    under = [ROLES[low] for low in range(4) if int(state[BOTTOMS + low]) >> cell & 1]
-                    stack = "".join(under) + symbol
-                    found[cell] = stack.lower() if side else stack
+    for place, symbol in enumerate("RPSWrpsw"):
+        for cell in _members(words[TOPS + place]):
+            found[cell] = symbol
+    for place, symbol in enumerate(ROLES, start=BOTTOMS):
+        for cell in _members(words[place]):
+            top = found[cell]
+            found[cell] = (symbol if top.isupper() else symbol.lower()) + top
     return {CELL_NAMES[cell]: found[cell] for cell in sorted(found)}
 
 
