@@ -122,6 +122,8 @@ class BotSpec:
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     options: tuple[tuple[str, str], ...] = ()
     """UGI options set before every game, as (name, value)."""
+    bundle: str = ""
+    """The SHA-256 of the stored bundle the command runs in; empty for a bot of this machine, run in `folder`."""
 
 
 @dataclass(frozen=True, slots=True)
