@@ -277,7 +277,7 @@ def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
             if draft.moves:
                 games.append(_otn_game(draft, ruleset))
                 draft, is_aside = _Draft(text, at=at), False
-            draft.tags[tag.group(1).lower()] = tag.group(2).strip()
+            draft.tags[tag.group(1).lower()] = _one_line(tag.group(2))
         elif word in "[]":
             raise ParseError(f"a stray {word!r}", text=text, index=at, hint="tags and comments stand in [...]")
         elif not draft.moves and word.startswith("/"):
@@ -346,7 +346,7 @@ def write_otn(game: GameText, ruleset: Ruleset) -> str:
 
 def _one_line(value: str) -> str:
     """A tag's value without what would end the tag."""
-    return re.sub(r"[\[\]\s]+", " ", value)
+    return re.sub(r"[\[\]\s]+", " ", value).strip()
 
 
 def _otn_moves(game: GameText, settled: Ruleset) -> Iterator[str]:

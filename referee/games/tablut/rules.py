@@ -104,7 +104,6 @@ OPTIONS = (
         3,
         "limits",
         "the occurrence of a position that ends the game (0: never)",
-        maximum=1000,
         excluded=(1,),
     ),
     _choice("repetition_result", "result", "a repetition is a draw, or lost for who completed it", "draw", "loss"),
