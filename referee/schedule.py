@@ -113,7 +113,11 @@ def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> lis
     found = []
     for _ in range(count):
         drawn = deal(variant, rng)
-        found.append(Opening(drawn.name, drawn.position, options=tuple(drawn.options.items())))
+        named = ruleset.rules.settle(drawn.name, drawn.options)
+        position = None if named.variant.position == drawn.position else drawn.position
+        if position and ruleset.values.get("swap_phase"):
+            position += " swap"  # a start that a name stands for gets its swap phase from the option itself
+        found.append(Opening(drawn.name, position, options=tuple(drawn.options.items())))
     return found
 
 

@@ -101,3 +101,18 @@ def test_bad_opening_files_are_refused_with_the_line(text: str) -> None:
 def test_unknown_sources_are_refused(source: str) -> None:
     with pytest.raises(ValueError, match=r"openings|no set-ups"):
         openings(RULES, source, 2, 0)
+
+
+@pytest.mark.parametrize("variant", ["pijersi-8100", "pijersi-24#random/random", "half-random"])
+@pytest.mark.parametrize("swap_phase", [0, 1])
+def test_drawn_set_ups_start_with_the_swap_phase_when_there_is_one(variant: str, swap_phase: int) -> None:
+    ruleset = load("pijersi").settle(None, {"swap_phase": swap_phase})
+    found = openings(ruleset, f"setups:{variant}:7", 5, 0)
+    assert found == openings(ruleset, f"setups:{variant}:7", 5, 1)
+    starts = set()
+    for opening in found:
+        settled = ruleset.rules.settle(opening.variant, {**ruleset.overrides, **dict(opening.options)})
+        start = str(Position.start(settled, opening.position))
+        assert start.endswith(" swap") == bool(swap_phase)
+        starts.add(start)
+    assert len(starts) == 5
