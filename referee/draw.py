@@ -72,7 +72,8 @@ def _shared(names: Sequence[str]) -> str:
 
 
 def _legend(board: Board) -> list[str]:
-    found = [f"{mark} {kind}" for kind, mark in special_cells(board).items() if kind not in ("plain", "hole")]
+    empty = {cell.kind for cell in board.cells if cell.name not in board.pieces} - {"plain", "hole"}
+    found = [f"{mark} {kind}" for kind, mark in special_cells(board).items() if kind in empty]
     marked: dict[str, list[str]] = defaultdict(list)
     for cell in board.cells:
         for mark in board.marks.get(cell.name, ()):

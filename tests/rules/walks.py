@@ -1,4 +1,4 @@
-"""Where the laws look: any family, any variant, any options, positions by random walks and by shuffled position texts."""
+"""Where the laws look: any family, variant and options; positions by random walks and by shuffled position texts."""
 
 from __future__ import annotations
 

@@ -1,0 +1,24 @@
+"""Makes the families under `tests/rules/toy/` families of the program: a pytest plugin, and a function for tests.
+
+python -m pytest -p tests.rules.sixth tests/rules -k hexapawn
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import referee.games
+
+TOY = Path(__file__).parent / "toy"
+
+
+def install() -> None:
+    """Let discovery find the toy families as well."""
+    if str(TOY) not in referee.games.__path__:
+        referee.games.__path__.append(str(TOY))
+        referee.games.families.cache_clear()
+
+
+def pytest_configure() -> None:
+    """Called by pytest before it collects."""
+    install()

@@ -1,0 +1,15 @@
+"""The playthrough beside each family's rules is what the rules play today."""
+
+import pytest
+
+from referee.games import families
+from tests.rules.playthrough import path, playthrough
+
+
+@pytest.mark.parametrize("family", families())
+def test_playthrough(family):
+    written = path(family).read_text(encoding="utf-8")
+    assert playthrough(family) == written, (
+        f"{family} plays differently now; if that is meant, raise the rules' version, "
+        f"run: python -m tests.rules.playthrough {family}"
+    )

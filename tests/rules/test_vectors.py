@@ -1,0 +1,84 @@
+"""Every entry of every vector file, one test each; and a sample of each file without the compiler.
+
+The files are those of tests/data/vectors and any `vectors.json` beside a family's rules.
+
+Nothing is left out: with bulk counting even the largest perft entry, a thousand million leaves, takes under a second.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import referee.games
+from referee.games import families, load
+from referee.vectors import CHECKS, check_entry, read_file
+
+FOLDER = Path(__file__).parent.parent / "data" / "vectors"
+FILES = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
+HOMES = [Path(folder) for folder in referee.games.__path__]
+FILES |= {path.parent.name: path for home in HOMES for path in sorted(home.glob("*/vectors.json"))}
+
+
+def _entries():
+    for name, path in FILES.items():
+        data = read_file(path)
+        for kind in CHECKS:
+            for index, entry in enumerate(data.get(kind, [])):
+                yield pytest.param(data["game"], kind, entry, id=f"{name}-{kind}-{index}")
+
+
+@pytest.mark.parametrize(("family", "kind", "entry"), list(_entries()))
+def test_entry(family, kind, entry):
+    problems = check_entry(load(family), kind, entry)
+    where = f"{family} {entry.get('variant', '')} {entry.get('options') or ''} {entry.get('position') or 'start'}"
+    assert not problems, f"{kind}, {where} ({entry.get('note', '')}): " + "; ".join(problems)
+
+
+@pytest.mark.parametrize("family", families())
+def test_every_family_has_vectors(family):
+    assert read_file(FILES[family])["game"] == family
+
+
+SAMPLE = """
+import sys
+from pathlib import Path
+from referee.jit import IS_COMPILED
+from referee.games import load
+from referee.vectors import check_entry, read_file
+import referee.games
+
+referee.games.__path__.extend(sys.argv[2:])
+assert not IS_COMPILED
+data = read_file(Path(sys.argv[1]))
+rules = load(data["game"])
+chosen = [("perft", e) for e in data["perft"] if e["nodes"] <= 50_000][:30]
+chosen += [("positions", e) for e in data["positions"][::2]]
+chosen += [("games", e) for e in sorted(data["games"], key=lambda e: len(e["moves"]))[:15]]
+for kind, entry in chosen:
+    for problem in check_entry(rules, kind, entry):
+        print(kind, entry.get("variant"), entry.get("options"), entry.get("position"), problem)
+print(len(chosen), "checked")
+"""
+
+
+@pytest.mark.parametrize("name", list(FILES))
+def test_without_the_compiler(name):
+    """Plain Python and compiled code do not agree on integer arithmetic by themselves: the kernels must not care."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", SAMPLE, str(FILES[name]), *referee.games.__path__[1:]],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[-1].endswith("checked")
+    assert lines[:-1] == []
