@@ -23,7 +23,10 @@ class AlphaBeta(Bot):
 
     name = "alphabeta"
     author = "the arena"
-    options = (OptionDecl("Hash", "spin", "16", 1, 4096),)
+    options = (
+        OptionDecl("Hash", "spin", "16", 1, 4096),
+        OptionDecl("Contempt", "spin", "150", 0, 10_000),
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +35,7 @@ class AlphaBeta(Bot):
         self._desk: Any = None
 
     def option_changed(self, name: str) -> None:
-        """Another size of the table: a new desk."""
+        """Another size of the table, or scores that no longer compare: a new desk."""
         self._desk = None
 
     def new_game(self) -> None:
@@ -56,6 +59,7 @@ class AlphaBeta(Bot):
         if self._desk is None:
             self._desk = self._search.new_desk(self.number("Hash") << 20)
             self._desk.work[self._search.GENERATION] = 1
+            self._desk.work[self._search.CONTEMPT] = self.number("Contempt")
         side = 0 if position.side == "first" else 1
         self._search.begin(self._desk, position.ruleset.config, past(position, self._search), position.state, side)
 

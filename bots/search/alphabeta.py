@@ -38,6 +38,7 @@ MAX_LINE = 4096
 
 NOUGHT: Any = np.int64(0)
 ONCE: Any = np.int64(1)
+OFTEN: Any = np.int64(1 << 30)
 KEY_SIZE: Any = np.int64(_kernel.KEY_SIZE)
 STATE_SIZE: Any = np.int64(_kernel.STATE_SIZE)
 """Numbers as arguments: for a bare 0 numba would compile a version of the function for 0 alone, and a recursive
@@ -48,9 +49,10 @@ WIN = 30_000
 SURE = WIN - 1_000
 INFINITE = 1_000_000
 
-NODES, LIMIT, STOP, ABORTED, BEST, SCORE, ROOT, SIDE, GENERATION = range(9)
+NODES, LIMIT, STOP, ABORTED, BEST, SCORE, ROOT, SIDE, GENERATION, CONTEMPT = range(10)
 """`work`: nodes so far, their limit, the order to stop (set from outside), whether it was heeded; best move and score
-at the root; the root's place in `line`; the side to move at the root; which searches may read what this one stores."""
+at the root; the root's place in `line`; the side to move at the root; which searches may read what this one stores;
+how much worse than even a draw is for the side to move at the root."""
 WORK_SIZE = 16
 
 KEY, MOVE, VALUE, META = range(4)
@@ -104,15 +106,16 @@ def visit(desk: Desk, config: Config, ply: int) -> int:
     desk.line[at] = digest(state, NOUGHT, KEY_SIZE, np.uint64(0))
     desk.keys[ply] = digest(state, KEY_SIZE, STATE_SIZE, desk.line[at])
     times, gap = recurrence(desk.line, at)
-    return result(state, config, times, gap)
+    # A position that comes back once can be made to come back until the rules end the game: it is worth that end now.
+    return result(state, config, times if times == 1 else OFTEN, gap)
 
 
 @compiled
-def ended(code: int, side: int, ply: int) -> int:
-    """The score, for `side` to move at `ply`, of a game that ended there with a result code."""
+def ended(work: Any, code: int, side: int, ply: int) -> int:
+    """The score for `side` of a game that ended at `ply` with a result code."""
     winner = code % 4
     if winner == 3:
-        return 0
+        return -work[CONTEMPT] if side == work[SIDE] else work[CONTEMPT]  # type: ignore[no-any-return]
     return WIN - ply if winner == side + 1 else ply - WIN
 
 
@@ -153,7 +156,7 @@ def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, en
             if code == 0:
                 rank = rank // 50 - evaluate(desk.states[ply + 1], config)
             else:
-                rank = 10 * ended(code, side, NOUGHT)
+                rank = 10 * ended(work, code, side, NOUGHT)
         ranks[i] = rank
 
 
@@ -229,7 +232,7 @@ def negamax(desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: 
         work[NODES] += 1
         code = visit(desk, config, ply + 1)
         if code != 0:
-            score = ended(code, side, ply + 1)
+            score = ended(work, code, side, ply + 1)
         elif depth <= 1 or ply + 1 > MAX_DEPTH:
             score = -evaluate(desk.states[ply + 1], config)
         elif i == 0:
