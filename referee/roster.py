@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from referee.bot import Bot
-from referee.reaper import sweep
+from referee.reaper import children, sweep
 from referee.sandbox import Sandbox
+from referee.sandbox.watchdog import Watchdog
 from referee.spec import BotSpec, Limits
 
 
@@ -20,14 +21,15 @@ class Roster:
     game are kept running: good for trusted bots that are slow to start, as an idle bot is free to use the processor.
     """
 
-    def __init__(
-        self, sandbox: Sandbox, stop_fd: int | None = None, is_reaper: bool = False, spare: int = 0
-    ) -> None:
+    def __init__(self, sandbox: Sandbox, stop_fd: int | None = None, is_reaper: bool = False, spare: int = 0) -> None:
         self.sandbox = sandbox
         self._stop_fd = stop_fd
         self._is_reaper = is_reaper
         self._spare = spare
         self._idle: list[Bot] = []
+        self._watchdog = Watchdog()
+        self._others = children() if is_reaper else set()
+        """What this process had running before: none of the bots' doing."""
 
     def seat(self, specs: Sequence[BotSpec], limits: Limits) -> list[Bot]:
         """One bot per spec, running ones first; a bot playing itself gets two processes. Not yet started when new."""
@@ -39,9 +41,14 @@ class Roster:
                 if not bot.is_running:
                     bot.close()
                     bot = None
-            seated.append(bot or Bot(spec, limits, self.sandbox, self._stop_fd))
+            seated.append(bot or Bot(spec, limits, self.sandbox, self._stop_fd, self._watchdog))
         self._close_idle(keep=self._spare)
         return seated
+
+    @property
+    def idle(self) -> tuple[Bot, ...]:
+        """The bots that wait for their next game."""
+        return tuple(self._idle)
 
     def release(self, bots: Sequence[Bot]) -> None:
         """Take bots back after a game: sound ones wait for the next, the others are killed."""
@@ -71,7 +78,7 @@ class Roster:
 
     def _sweep(self) -> None:
         if self._is_reaper:
-            sweep({bot.pid for bot in self._idle if bot.pid})
+            sweep(self._others | {bot.pid for bot in self._idle if bot.pid})
 
     def __enter__(self) -> Roster:
         return self

@@ -1,0 +1,65 @@
+/* An instant bot: replays a fixed game. Usage: instant PARITY MOVES-FILE, parity 0 or 1 = the plies it plays. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_PLIES 4096
+
+static char *answers[MAX_PLIES];
+static size_t lengths[MAX_PLIES];
+static char buffer[1 << 16];
+
+static void say(const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t done = write(1, text, length);
+        if (done <= 0) exit(0);
+        text += done;
+        length -= (size_t)done;
+    }
+}
+
+static void load(int parity, const char *path) {
+    FILE *file = fopen(path, "r");
+    char move[64], line[96];
+    int ply = 0, count = 0;
+    if (!file) exit(2);
+    while (fscanf(file, "%63s", move) == 1 && count < MAX_PLIES - 1) {
+        if (ply++ % 2 != parity) continue;
+        lengths[count] = (size_t)snprintf(line, sizeof line, "bestmove %s\n", move);
+        answers[count++] = strdup(line);
+    }
+    fclose(file);
+}
+
+int main(int argc, char **argv) {
+    size_t held = 0;
+    int next = 0;
+    if (argc != 3) return 2;
+    load(atoi(argv[1]), argv[2]);
+    for (;;) {
+        char *line = buffer, *end;
+        ssize_t got = read(0, buffer + held, sizeof buffer - held);
+        if (got <= 0) return 0;
+        held += (size_t)got;
+        while ((end = memchr(line, '\n', held - (size_t)(line - buffer))) != NULL) {
+            if (!strncmp(line, "go", 2)) {
+                if (!answers[next]) return 3;
+                say(answers[next], lengths[next]);
+                next++;
+            } else if (!strncmp(line, "uginewgame", 10)) {
+                next = 0;
+            } else if (!strncmp(line, "isready", 7)) {
+                say("readyok\n", 8);
+            } else if (!strncmp(line, "ugi", 3)) {
+                say("id name instant\nugiok\n", 22);
+            } else if (!strncmp(line, "quit", 4)) {
+                return 0;
+            }
+            line = end + 1;
+        }
+        held -= (size_t)(line - buffer);
+        memmove(buffer, line, held);
+    }
+}

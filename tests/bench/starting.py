@@ -1,0 +1,73 @@
+"""How long things take to start: the command line, the first bot, the next game."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from referee.play import play
+from referee.roster import Roster
+from referee.sandbox import Sandbox
+from tests.bench.figure import Figure, best_seconds
+from tests.bench.overhead import build, specs
+
+STAMP = """#!/bin/sh
+[ -e "$0.stamp" ] || date +%s.%N > "$0.stamp"
+exec "$@"
+"""
+
+
+def run(quick: bool) -> Iterator[Figure]:
+    """Figures of starting."""
+    bare = best_seconds(lambda: subprocess.run([sys.executable, "-c", ""], check=True), 5)
+    line = [sys.executable, "-m", "arena", "--help"]
+    help_seconds = best_seconds(lambda: subprocess.run(line, check=True, capture_output=True), 5)
+    yield Figure("starting", "arena --help", help_seconds, "s", "bare interpreter", bare, "< 0.3")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        build(folder)
+        yield Figure(
+            "starting", "arena play to its first bot", _first_bot(folder), "s", "bare interpreter", bare, "< 1"
+        )
+        games = specs("loa", folder, 22)
+        with Roster(Sandbox("none")) as roster:
+            for spec in games[:2]:
+                play(spec, roster)
+            records = [play(spec, roster) for spec in games[2:]]
+        thinking = sum(ply.ms for record in records for ply in record.plies) / len(records)
+        whole = best_seconds(lambda: None, 1)
+        begin = time.perf_counter()
+        with Roster(Sandbox("none")) as roster:
+            play(games[0], roster)
+            begin = time.perf_counter()
+            for spec in games[1:]:
+                play(spec, roster)
+            whole = 1000 * (time.perf_counter() - begin) / (len(games) - 1)
+    yield Figure("starting", "from one game to the next, bots reused (game included)", whole, "ms", goal="< 20")
+    yield Figure("starting", "of that, waiting for the bots", thinking, "ms")
+
+
+def _first_bot(folder: Path) -> float:
+    wrapper = folder / "stamped.sh"
+    wrapper.write_text(STAMP)
+    wrapper.chmod(0o755)
+    moves = folder / "loa.txt"
+    if not moves.exists():
+        specs("loa", folder, 1)
+    bots = [f"one={wrapper} {folder}/instant 0 {moves}", f"two={wrapper} {folder}/instant 1 {moves}"]
+    line = [sys.executable, "-m", "arena", "play", *bots, "--family", "loa", "--games", "1", "--max-plies", "200"]
+    found = []
+    for _ in range(3):
+        stamp = Path(f"{wrapper}.stamp")
+        stamp.unlink(missing_ok=True)
+        begin = time.time()
+        done = subprocess.run([*line, "--json", "--sandbox", "none"], capture_output=True, check=True, env=os.environ)
+        assert json.loads(done.stdout)["moves"] == 200
+        found.append(float(stamp.read_text()) - begin)
+    return min(found)
