@@ -10,8 +10,6 @@ import contextlib
 import math
 import os
 import select
-import signal
-import subprocess
 import time
 from collections import deque
 from collections.abc import Container
@@ -36,14 +34,22 @@ from protocol.messages import (
     parse_bot_line,
 )
 from protocol.session import Capabilities, RefereeSession, State, Stray
+from referee.child import Child
 from referee.core import Termination
 from referee.sandbox import Sandbox
+from referee.sandbox.watchdog import Watchdog
 from referee.spec import BotSpec, Limits
 
 _MS = 1_000_000
 _CHUNK = 65_536
 _SLICE_MS = 100
 """The longest single wait: being late for its end is noticed, whatever the reason, a stopped process included."""
+_HELD_MS = 50
+"""Late by more than that for the end of a wait, this process was held up, and very likely the bot with it."""
+_CATCH_UP_BYTES = 2**20
+"""How much is taken of what a bot said unasked before it is asked: its pipe never holds more."""
+_BY_LIMIT = (Termination.CRASHED, Termination.STALLED, Termination.HANDSHAKE_FAILED)
+"""How a bot fails that ran into the limit of its memory or its processes."""
 
 
 class BotError(Exception):
@@ -98,9 +104,17 @@ class Bot:
     """A bot process from spawn to reaping. Not safe for several threads; one slot owns it.
 
     `stop_fd` becomes readable when everything is to be called off (raises Stopped wherever the bot is waited for).
+    `watchdog` is shared by the bots of a slot, so that waiting for one keeps an eye on the other.
     """
 
-    def __init__(self, spec: BotSpec, limits: Limits, sandbox: Sandbox, stop_fd: int | None = None) -> None:
+    def __init__(
+        self,
+        spec: BotSpec,
+        limits: Limits,
+        sandbox: Sandbox,
+        stop_fd: int | None = None,
+        watchdog: Watchdog | None = None,
+    ) -> None:
         self.spec = spec
         self.limits = limits
         self.session = RefereeSession(Capabilities.from_json(spec.capabilities))
@@ -115,6 +129,7 @@ class Bot:
         self._meter = _LagMeter()
         self._is_quick = False
         self._lag_ns = 0
+        self._held_ns = 0
         self._info: bytes | None = None
         self.transcript: list[str] | None = None
         """Set to a list to have every line exchanged kept (`> ` to the bot, `< ` from it)."""
@@ -122,37 +137,26 @@ class Bot:
         """What the bot can take: what a check found, with what it announced itself; known after the handshake."""
         self._has_been_ready = False
         self._sandbox = sandbox
-        self._process: subprocess.Popen[bytes] | None = None
+        self._watchdog = watchdog or Watchdog()
+        self._child: Child | None = None
         self._poll = select.poll()
 
     # -- the process ---------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Spawn the process. Raises BotError (`handshake-failed`) when there is nothing to run."""
-        command = self._sandbox.wrap(self.spec.command, self.limits)
+        """Spawn the process. Raises BotError (`handshake-failed`) when there is nothing to run, SandboxError."""
         problem = _problem_with(self.spec)
         if problem:
             raise BotError(Termination.HANDSHAKE_FAILED, problem)
         try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=self.spec.folder,
-                start_new_session=True,
-                bufsize=0,
-            )
+            launch = self._sandbox.confine(self.spec.command, self.spec.folder, self.limits)
+        except OSError as error:
+            raise SandboxError(f"sandbox {self._sandbox.name}: {error}") from None
+        try:
+            self._child = child = Child(launch, self.limits, self._watchdog)
         except OSError as error:
             raise BotError(Termination.HANDSHAKE_FAILED, f"cannot be started: {error}") from None
-        assert process.stdin
-        assert process.stdout
-        assert process.stderr
-        self._process = process
-        self._in, self._out, self._err = process.stdin.fileno(), process.stdout.fileno(), process.stderr.fileno()
-        for descriptor in (self._in, self._out, self._err):
-            os.set_blocking(descriptor, False)
-        self._pid_fd = os.pidfd_open(process.pid)
+        self._in, self._out, self._err, self._pid_fd = child.stdin, child.stdout, child.stderr, child.pid_fd
         for descriptor in (self._out, self._err, self._pid_fd):
             self._poll.register(descriptor, select.POLLIN)
         if self._stop_fd is not None:
@@ -161,12 +165,12 @@ class Bot:
     @property
     def pid(self) -> int | None:
         """The process id while the process has not been reaped."""
-        return self._process.pid if self._process else None
+        return self._child.pid if self._child else None
 
     @property
     def is_running(self) -> bool:
-        """Whether the process lives and has said nothing but what it was asked."""
-        return self._process is not None and self._process.poll() is None
+        """Whether the process lives."""
+        return self._child is not None and not self._child.has_exited
 
     @property
     def has_shaken_hands(self) -> bool:
@@ -182,41 +186,34 @@ class Bot:
     @property
     def log(self) -> str:
         """The tail of what the bot wrote to standard error."""
-        self._read_log()
+        with contextlib.suppress(BotError):
+            self._read_log()
         return bytes(self._log).decode("utf-8", "replace")
 
     def close(self) -> None:
-        """End the process for good: `quit` if it is sound, then kill its whole group, reap, close every descriptor."""
-        process, self._process = self._process, None
-        if process is None:
-            self._meter.close()
-            return
-        assert process.stdin
-        assert process.stdout
-        assert process.stderr
-        if self.is_sound and process.poll() is None:
-            with contextlib.suppress(OSError, ProtocolError):
-                os.write(self._in, self.session.send(Quit()))
-            process.stdin.close()
-            self._wait_exit(process)
-        else:
-            process.stdin.close()
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        # A full pipe must not keep the dead from being reaped, so our ends are closed before the wait.
-        process.stdout.close()
-        process.stderr.close()
-        process.wait()
-        os.close(self._pid_fd)
+        """End the process for good: `quit` if it is sound, then kill all of it, reap, close every descriptor."""
+        child, self._child = self._child, None
         self._meter.close()
+        if child is None:
+            return
+        try:
+            if self.is_sound:
+                with contextlib.suppress(OSError, ProtocolError):
+                    os.write(self._in, self.session.send(Quit()))
+                child.hang_up()
+                self._wait_exit(child)
+        finally:
+            child.end()
 
-    def _wait_exit(self, process: subprocess.Popen[bytes]) -> None:
+    def _wait_exit(self, child: Child) -> None:
         """Give a bot that was told to quit a moment; throw away what it still says."""
         deadline = time.monotonic_ns() + self.limits.quit_ms * _MS
         while (left := deadline - time.monotonic_ns()) > 0:
-            events = dict(self._poll.poll(math.ceil(left / _MS)))
-            if self._pid_fd in events or self._stop_fd in events or not events:
+            events = dict(self._poll.poll(min(_SLICE_MS, math.ceil(left / _MS))))
+            if self._pid_fd in events or self._stop_fd in events:
                 return
+            if not events:
+                child.look()
             for descriptor in (self._out, self._err):
                 if descriptor in events:
                     with contextlib.suppress(BlockingIOError):
@@ -225,12 +222,12 @@ class Bot:
 
     def quit(self) -> bool:
         """Ask the bot to leave; whether it did within `limits.quit_ms`. `close` must still follow."""
-        assert self._process
+        assert self._child
         with contextlib.suppress(BotError, ProtocolError):
             self._write(self.session.send(Quit()))
-        self._wait_exit(self._process)
+        self._wait_exit(self._child)
         self.is_sound = False
-        return self._process.poll() is not None
+        return self._child.has_exited
 
     # -- reading and writing -------------------------------------------------------------------------------------
 
@@ -244,12 +241,12 @@ class Bot:
                 self._note("> ", line)
         try:
             done = os.write(self._in, data)
-            if done < len(data):
-                self._write_rest(data[done:], deadline_ns)
         except BlockingIOError:
-            self._write_rest(data, deadline_ns)
+            done = 0
         except BrokenPipeError:
             raise self._gone("writing to it") from None
+        if done < len(data):
+            self._write_rest(data[done:], deadline_ns)
 
     def _write_rest(self, data: bytes, deadline_ns: int | None) -> None:
         """The pipe is full: the bot does not read. Wait for it until the deadline."""
@@ -259,30 +256,40 @@ class Bot:
         while data:
             if not poll.poll(max(0, math.ceil((deadline - time.monotonic_ns()) / _MS))):
                 raise self._failed(Termination.STALLED, "does not read its standard input")
-            with contextlib.suppress(BlockingIOError):
+            try:
                 data = data[os.write(self._in, data) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError:
+                raise self._gone("writing to it") from None
 
     def _failed(self, termination: Termination, detail: str) -> BotError:
+        """The verdict; where a limit is what ended the bot or held it up, that limit's."""
         self.is_sound = False
+        if termination in _BY_LIMIT and self._child:
+            excess = self._child.excess()
+            if excess == "memory":
+                return BotError(
+                    Termination.MEMORY_LIMIT, f"used more than {self.limits.memory_bytes:,} bytes of memory; {detail}"
+                )
+            if excess == "processes":
+                return BotError(
+                    Termination.PROCESS_LIMIT, f"wanted more than {self.limits.processes} processes; {detail}"
+                )
         return BotError(termination, detail)
 
     def _gone(self, stage: str) -> BotError:
         """The bot hung up: tell an exit from a pipe closed by a process that lives on."""
-        process = self._process
-        assert process
-        code = None
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            code = process.wait(self.limits.grace_ms / 1000)
-        if code is None:
+        assert self._child
+        if not self._child.exits_within(self.limits.grace_ms):
             return self._failed(
                 Termination.PROTOCOL_ERROR, f"closed its standard input or output and lives on, {stage}"
             )
-        how = f"killed by {_signal_name(-code)}" if code < 0 else f"exit code {code}"
-        return self._failed(Termination.CRASHED, f"{how}, {stage}")
+        return self._failed(Termination.CRASHED, f"{self._child.how_it_ended()}, {stage}")
 
     def _read_log(self) -> bool:
         """Take what there is on standard error, keep the tail. False at its end."""
-        if self._process is None:
+        if self._child is None:
             return False
         for _ in range(64):
             try:
@@ -326,6 +333,7 @@ class Bot:
         without asking the kernel: a bot that answers within it is the case that must be fast.
         """
         lines = self._lines
+        assert self._child
         while not lines:
             begin = time.monotonic_ns()
             left = deadline_ns - begin
@@ -338,7 +346,16 @@ class Bot:
                 delay = self._meter.read()
             events = self._poll.poll(slice_ms)
             if not events:
-                if time.monotonic_ns() < deadline_ns:
+                now = time.monotonic_ns()
+                late = now - begin - slice_ms * _MS
+                if delay is not None and late > _HELD_MS * _MS:
+                    # Not runnable and not woken either: a stopped process, a frozen machine. That time was nobody's.
+                    held = max(0, late - self._meter.read() + delay)
+                    self._held_ns += held
+                    deadline_ns += held
+                if now < deadline_ns:
+                    if slice_ms == _SLICE_MS:
+                        self._child.look()
                     continue
                 return None
             ready = [descriptor for descriptor, _ in events]
@@ -350,7 +367,7 @@ class Bot:
                 self._lag_ns = max(0, late, self._meter.read() - delay if delay is not None else 0)
             if self._err in ready and not self._read_log():
                 self._poll.unregister(self._err)
-            if not lines and ready == [self._pid_fd]:
+            if not lines and self._pid_fd in ready and self._out not in ready:
                 self._read_output(stage)
                 if not lines:
                     raise self._gone(stage)
@@ -364,13 +381,16 @@ class Bot:
 
     def _expect(self, kind: type[Message], deadline_ms: int, stage: str, silent: Termination) -> None:
         """Read until a message of that kind arrives. Raises BotError(`silent`) at the deadline."""
+        self._held_ns = 0
         deadline_ns = time.monotonic_ns() + deadline_ms * _MS
         while True:
-            line = self._line(deadline_ns, stage)
+            line = self._line(deadline_ns + self._held_ns, stage)
             if line is None:
                 raise self._failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
             if isinstance(self._receive(line, stage), kind):
                 return
+            if self._arrived_ns - self._lag_ns - self._held_ns > deadline_ns:  # it talks, but does not answer
+                raise self._failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
 
     def _receive(self, line: bytes, stage: str) -> Message | Stray:
         try:
@@ -379,13 +399,15 @@ class Bot:
             raise self._failed(Termination.PROTOCOL_ERROR, f"{error}, {stage}") from None
 
     def handshake(self) -> None:
-        """`ugi` … `ugiok`. Raises BotError (`handshake-failed`, or how it died)."""
+        """`ugi` … `ugiok`. Raises BotError (`handshake-failed`, or the limit it ran into)."""
         try:
             self._write(self.session.send(Ugi()))
             self._expect(UgiOk, self.limits.start_ms, "`ugi`", Termination.HANDSHAKE_FAILED)
         except BotError as error:
             self.is_sound = False
-            raise BotError(Termination.HANDSHAKE_FAILED, error.detail) from None
+            if error.termination in (Termination.CRASHED, Termination.STALLED, Termination.PROTOCOL_ERROR):
+                raise BotError(Termination.HANDSHAKE_FAILED, error.detail) from None
+            raise
         self.capabilities = Capabilities.from_session(self.session)
 
     def tell(self, message: RefereeMessage) -> None:
@@ -436,22 +458,26 @@ class Bot:
         stage = "thinking"
         if self._lines or self._poll.poll(0):
             self._catch_up()
+        if self._arrived_ns > self._watchdog.next_ns:
+            self._watchdog.look()
         self._info = None
         allowance_ns = int((self.limits.move_ms if allowance_ms is None else allowance_ms) * _MS)
         self._write(question, None)
         self.session.state = State.THINKING
-        self._lag_ns, self._is_quick = 0, True
+        self._lag_ns, self._held_ns, self._is_quick = 0, 0, True
         start = time.monotonic_ns()
         deadline = start + allowance_ns
         move: str | None
         offer: str | None
         while True:
-            line = self._line(deadline, stage)
+            line = self._line(deadline + self._held_ns, stage)
             if line is None:
                 raise self._late(allowance_ms, (time.monotonic_ns() - start) / _MS)
             if line.startswith(b"info"):
                 if b" score " in line or b" nodes " in line:
                     self._info = line
+                if self._arrived_ns - self._lag_ns - self._held_ns > deadline:
+                    raise self._late(allowance_ms, (self._arrived_ns - start) / _MS)
             elif line.startswith(b"bestmove ") and line[9:] in known:
                 self.session.state = State.IDLE
                 move, offer = line[9:].decode(), None
@@ -462,7 +488,7 @@ class Bot:
                     move, offer = message.move, message.offer
                     break
         elapsed = self._arrived_ns - start
-        lag = min(self._lag_ns, elapsed)
+        lag = min(self._lag_ns + self._held_ns, elapsed)
         if elapsed - lag > allowance_ns:
             raise self._failed(
                 Termination.TIME,
@@ -485,7 +511,8 @@ class Bot:
     def _catch_up(self) -> None:
         """Take what the bot said before it was asked: harmless lines are counted, an answer is a protocol error."""
         stage = "before its turn"
-        while (line := self._line(0, stage)) is not None:
+        enough = self._output + _CATCH_UP_BYTES
+        while (self._lines or self._output < enough) and (line := self._line(0, stage)) is not None:
             if not line.startswith(b"info"):
                 self._receive(line, stage)
 
@@ -503,6 +530,8 @@ class Bot:
                     return self._failed(
                         Termination.TIME, f"{asked}, {allowance_ms:.1f} ms were left; {text(line)[:80]!r} came later"
                     )
+                if self._arrived_ns > deadline:  # it talks, but does not answer
+                    break
         except BotError as error:
             return error
         return self._failed(
@@ -523,10 +552,3 @@ def _problem_with(spec: BotSpec) -> str | None:
     if os.path.isdir(path) or not os.access(path, os.X_OK):
         return f"not an executable file: {path}; try chmod +x, and a shebang line in a script"
     return None
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

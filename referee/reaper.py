@@ -1,6 +1,7 @@
-"""Kills and reaps every process a bot may have started, also those that fled its process group.
+"""Finds, kills and reaps every process a bot may have started, also those that fled its process group.
 
 Linux only: a slot declares itself subreaper, so that orphans of its bots become its own children and can be found.
+Refuses to know what a bot is, and why it must go.
 """
 
 from __future__ import annotations
@@ -8,10 +9,15 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import select
 import signal
-from pathlib import Path
+import time
+from collections.abc import Iterable, Iterator
 
 _PR_SET_CHILD_SUBREAPER = 36
+_ROUNDS = 200
+PATIENCE_S = 2.0
+"""How long the killed may take to be gone: the memory of a big process is not freed in no time."""
 
 
 def become_subreaper() -> bool:
@@ -22,26 +28,83 @@ def become_subreaper() -> bool:
         return False
 
 
-def children() -> set[int]:
-    """The process ids of this process's children, all threads' included."""
+def children(pid: int | str = "self") -> set[int]:
+    """The process ids of a process's children, those of all its threads; of this process unless named."""
     found: set[int] = set()
-    for task in Path("/proc/self/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            found.update(map(int, task.read_text().split()))
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{task}/children", "rb") as file:
+                found.update(map(int, file.read().split()))
     return found
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """The children of a process, theirs, and so on."""
+    for child in children(pid):
+        yield child
+        yield from descendants(child)
+
+
+def kill_tree(pid: int) -> None:
+    """Kill a process of ours that has not been reaped, its process group and all its descendants, and see them gone.
+
+    All are stopped before the first is killed, so that nobody forks his way out. `pid` itself is left to be reaped.
+    """
+    _kill_trees({pid})
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
 
 
 def sweep(keep: set[int]) -> int:
     """Kill and reap every child not in `keep`, and what they leave behind; the number of strays killed."""
     killed: set[int] = set()
-    for _ in range(1000):
-        strays = children() - keep
-        if not strays:
-            break
+    deadline = time.monotonic() + PATIENCE_S
+    while (strays := children() - keep) and time.monotonic() < deadline:
+        _kill_trees(strays)
         for pid in strays:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, 0)
+                os.waitpid(pid, os.WNOHANG)
         killed |= strays
     return len(killed)
+
+
+def _kill_trees(roots: Iterable[int]) -> None:
+    """Stop, then kill, `roots` and all below; return when they are gone or zombies."""
+    doomed: set[int] = set()
+    for _ in range(_ROUNDS):
+        found = set(roots)
+        for root in roots:
+            found.update(descendants(root))
+        if found <= doomed:
+            break
+        for pid in found - doomed:
+            _signal(pid, signal.SIGSTOP)
+        doomed |= found
+    waiting: list[int] = []
+    for pid in doomed:
+        with contextlib.suppress(OSError):  # gone already
+            waiting.append(os.pidfd_open(pid))
+    try:
+        for pid in doomed:
+            _signal(pid, signal.SIGKILL)
+        _see_gone(waiting)
+    finally:
+        for descriptor in waiting:
+            os.close(descriptor)
+
+
+def _signal(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def _see_gone(pid_fds: Iterable[int]) -> None:
+    poll = select.poll()
+    left = set(pid_fds)
+    for descriptor in left:
+        poll.register(descriptor, select.POLLIN)
+    deadline = time.monotonic() + PATIENCE_S
+    while left and (patience := deadline - time.monotonic()) > 0:
+        for descriptor, _ in poll.poll(patience * 1000):
+            poll.unregister(descriptor)
+            left.discard(descriptor)

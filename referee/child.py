@@ -1,0 +1,157 @@
+"""One confined process with three pipes: spawned, watched, killed with all its descendants, reaped.
+
+Refuses to know what is written on the pipes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import subprocess
+
+from referee.reaper import kill_tree
+from referee.sandbox import FILTER, Launch
+from referee.sandbox.watchdog import Watchdog, Watched
+from referee.spec import Limits
+
+_NEARLY = 0.9
+"""The share of its memory above which a process that died is held to have died of it."""
+
+
+class Child:
+    """A running process. `stdin`, `stdout`, `stderr` are our ends of its pipes, not blocking; `pid_fd` tells its end.
+
+    Raises OSError when the command cannot be executed.
+    """
+
+    def __init__(self, launch: Launch, limits: Limits, watchdog: Watchdog) -> None:
+        self._launch = launch
+        self._process = process = _spawn(launch)
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        self.pid = process.pid
+        self.stdin, self.stdout, self.stderr = process.stdin.fileno(), process.stdout.fileno(), process.stderr.fileno()
+        for descriptor in (self.stdin, self.stdout, self.stderr):
+            os.set_blocking(descriptor, False)
+        self.pid_fd = os.pidfd_open(process.pid)
+        self._resident = 0
+        self._limits = limits
+        self._watchdog = watchdog
+        self._watched = Watched(process.pid, limits.memory_bytes, limits.processes, launch.overhead)
+        watchdog.watch(self._watched)
+
+    def exits_within(self, ms: float) -> bool:
+        """Whether the process ends in that time; it is not reaped, so that its number stays its own."""
+        poll = select.poll()
+        poll.register(self.pid_fd, select.POLLIN)
+        return bool(poll.poll(ms))
+
+    @property
+    def has_exited(self) -> bool:
+        """Whether the process has ended."""
+        return self.exits_within(0)
+
+    def look(self) -> None:
+        """Have the memory and the processes of all bots of this slot looked at, unless that was done a moment ago."""
+        self._watchdog.look()
+
+    def excess(self) -> str:
+        """Which limit this process ran into, in words; empty when none."""
+        cause = self._launch.cell.excess() if self._launch.cell else ""
+        watched, limits = self._watched, self._limits
+        if not (cause or watched.excess or self.has_exited):
+            watched.look()
+        cause = cause or watched.excess
+        if not cause and limits.processes and watched.peak.threads >= limits.processes:
+            cause = "processes"
+        if not cause and limits.memory_bytes and self._most_resident() >= _NEARLY * limits.memory_bytes:
+            cause = "memory"
+        return cause
+
+    def _most_resident(self) -> int:
+        """The most memory the tree, or one process of it, was seen to hold."""
+        if self.has_exited:
+            self._reap()
+        # The kernel begins this count with what the process held that spawned it: this one.
+        is_own = self._resident <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        return max(self._watched.peak.memory_bytes, 0 if is_own else self._resident)
+
+    def how_it_ended(self) -> str:
+        """`exit code N` or `killed by SIGNAL`. Only for a process that has exited."""
+        code = self._reap()
+        if code > 128 and self._launch.reports_signals and code - 128 in set(signal.Signals):
+            code = 128 - code
+        return f"killed by {_signal_name(-code)}" if code < 0 else f"exit code {code}"
+
+    def _reap(self) -> int:
+        """The exit code, negative for a signal; waits for the end."""
+        process = self._process
+        if process.returncode is None:
+            # What else is in its process group must die first: once reaped, the number may come to mean another one.
+            kill_tree(self.pid)
+            _, status, usage = os.wait4(self.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self._resident = usage.ru_maxrss * 1024
+        return process.returncode
+
+    def hang_up(self) -> None:
+        """Close its standard input."""
+        assert self._process.stdin
+        self._process.stdin.close()
+
+    def end(self) -> None:
+        """Kill it and all its descendants, reap it, close every descriptor."""
+        process = self._process
+        self._watchdog.forget(self._watched)
+        if process.returncode is None:
+            kill_tree(self.pid)
+        # A full pipe must not keep the dead from being reaped, so our ends are closed before the wait.
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._reap()
+        os.close(self.pid_fd)
+        if self._launch.cell:
+            self._launch.cell.close()
+
+
+def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
+    line = list(launch.line)
+    passed: tuple[int, ...] = ()
+    if launch.filter:
+        reader, writer = os.pipe()
+        with open(writer, "wb") as file:  # far below what a pipe holds
+            file.write(launch.filter)
+        line = [str(reader) if word == FILTER else word for word in line]
+        passed = (reader,)
+    try:
+        return subprocess.Popen(
+            line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=launch.folder,
+            env=launch.environment,
+            start_new_session=True,
+            bufsize=0,
+            pass_fds=passed,
+        )
+    except OSError:
+        if launch.cell:
+            launch.cell.close()
+        raise
+    finally:
+        for descriptor in passed:
+            os.close(descriptor)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

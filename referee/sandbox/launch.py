@@ -1,0 +1,54 @@
+"""What is really run in place of a bot's command: the line, its surroundings, and how to read its exit.
+
+Refuses to start anything.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+FILTER = "{filter}"
+"""Stands in a line for the number of the descriptor from which the system call filter is read."""
+
+
+class Cell(Protocol):
+    """Where the kernel bounds and counts what one bot uses."""
+
+    def excess(self) -> str:
+        """`memory` or `processes` when the kernel refused more of it; else empty."""
+        ...
+
+    def close(self) -> None:
+        """Kill whatever is in it, and remove it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A command with everything in front of it. `environment` and `folder` None mean those of this process."""
+
+    line: tuple[str, ...]
+    environment: Mapping[str, str] | None = None
+    folder: str | None = None
+    filter: bytes = b""
+    """A system call filter, handed over on a descriptor of its own (see `FILTER`)."""
+    overhead: int = 0
+    """How many processes of the tree are the sandbox's own."""
+    reports_signals: bool = False
+    """Whether an exit code of 128 + n says that the bot was killed by signal n."""
+    cell: Cell | None = None
+
+
+@functools.cache
+def death_with_parent() -> tuple[str, ...]:
+    """`setpriv --pdeathsig`: the bot dies with the process that plays it, even when that is killed by SIGKILL."""
+    found = shutil.which("setpriv")
+    if not found:
+        return ()
+    line = (found, "--pdeathsig", "KILL", "--")
+    return line if subprocess.run([*line, "true"], capture_output=True, check=False).returncode == 0 else ()
