@@ -1,0 +1,53 @@
+"""What may be kept, and for how long: `ETag` with 304, `immutable` for what is over, `no-store` for what is alive.
+
+Refuses to know what is answered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal, TypeAlias
+
+from aiohttp import web
+
+Keep: TypeAlias = Literal["immutable", "revalidate", "never"]
+
+_CONTROL: dict[Keep, str] = {
+    "immutable": "max-age=31536000, immutable",
+    "revalidate": "no-cache",
+    "never": "no-store",
+}
+
+
+def etag_of(body: bytes) -> str:
+    """A weak tag of a body: the same for every encoding of it."""
+    return f'W/"{hashlib.sha256(body).hexdigest()[:24]}"'
+
+
+def is_known(request: web.BaseRequest, etag: str) -> bool:
+    """Whether `If-None-Match` names this tag (weak comparison, RFC 9110 13.1.2)."""
+    given = request.headers.get("If-None-Match", "")
+    if given.strip() == "*":
+        return True
+    opaque = etag.removeprefix("W/")
+    return any(part.strip().removeprefix("W/") == opaque for part in given.split(",")[:64])
+
+
+def control(keep: Keep, *, is_private: bool) -> str:
+    """The value of `Cache-Control`."""
+    return _CONTROL[keep] if keep == "never" else f"{'private' if is_private else 'public'}, {_CONTROL[keep]}"
+
+
+def answer(
+    request: web.BaseRequest, body: bytes, *, status: int, keep: Keep, is_private: bool, content_type: str
+) -> web.Response:
+    """The answer to a GET or a write: 304 without a body if the client has it already."""
+    headers = {"Cache-Control": control(keep, is_private=is_private), "Vary": "Accept, Accept-Encoding, Authorization"}
+    if status == 200 and request.method in ("GET", "HEAD") and keep != "never":
+        headers["ETag"] = etag_of(body)
+        if is_known(request, headers["ETag"]):
+            return web.Response(status=304, headers=headers)
+    response = web.Response(status=status, body=body, headers={**headers, "Content-Type": content_type})
+    if len(body) > 1024:
+        response.enable_compression()
+    return response
