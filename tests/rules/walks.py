@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
@@ -13,6 +13,24 @@ from hypothesis import strategies as st
 from referee.core import ParseError
 from referee.games import load
 from referee.rules import Option, Ruleset, State, Value
+
+
+class Chosen(Ruleset):
+    """A ruleset that Hypothesis prints in one line."""
+
+    def __repr__(self) -> str:
+        return f"<{self.rules.family} {self.variant.name} {self.overrides or ''}>"
+
+
+class Place(NamedTuple):
+    """Rules and a position; printed as what `named` says."""
+
+    ruleset: Ruleset
+    state: State
+
+    def __repr__(self) -> str:
+        return f"<{named(self.ruleset, self.state)}>"
+
 
 SPINS = (0, 1, 2, 3, 4, 6, 20, 60)
 
@@ -36,7 +54,8 @@ def rulesets(draw: Any, family: str) -> Ruleset:
     if draw(st.booleans()):
         names = draw(st.sets(st.sampled_from([option.name for option in rules.options]))) if rules.options else set()
         options = {name: draw(st.sampled_from(values(rules.option(name)))) for name in sorted(names)}
-    return rules.settle(variant, options)
+    settled = rules.settle(variant, options)
+    return Chosen(settled.rules, settled.variant, settled.values)
 
 
 def legal(ruleset: Ruleset, state: State) -> list[int]:
@@ -103,14 +122,14 @@ def shuffled(ruleset: Ruleset, state: State, rng: random.Random) -> State:
 
 
 @st.composite
-def positions(draw: Any, family: str) -> tuple[Ruleset, State]:
+def positions(draw: Any, family: str) -> Place:
     """Rules and a position: mostly somewhere along a random game, else shuffled and perhaps played on from there."""
     ruleset = draw(rulesets(family))
     state = walk(ruleset, draw(st.integers(0, 2**32)), draw(st.integers(0, 120)))
     if draw(st.integers(0, 2)) == 0:
         seed = draw(st.integers(0, 2**32))
         state = walk(ruleset, seed, draw(st.integers(0, 3)), shuffled(ruleset, state, random.Random(seed)))
-    return ruleset, state
+    return Place(ruleset, state)
 
 
 def named(ruleset: Ruleset, state: State, *facts: object) -> str:

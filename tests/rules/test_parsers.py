@@ -1,0 +1,227 @@
+"""Every reader of every family takes any text whatever: a value that round-trips, or an error with place and hint."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.core import ParseError, UnknownNameError
+from referee.games import families, load
+from referee.position import IllegalMoveError, Position
+from referee.rules import GameText
+from referee.vectors import read_file
+from tests.rules.walks import named, positions, rulesets
+
+VECTORS = Path(__file__).parent.parent / "data" / "vectors"
+NASTY = (
+    "",
+    " ",
+    "\0",
+    "\n",
+    "٣",
+    "²",
+    "Ⅷ",
+    "１",
+    "ß",
+    "\u202e",
+    "9" * 40,
+    "-1",
+    "0",
+    "/" * 30,
+    "x" * 10_000,
+    "1" * 10_000,
+)
+
+ANYTHING = st.one_of(
+    st.sampled_from(NASTY), st.text(max_size=40), st.text("abcdefghiBRWXw123456789/- :.{}()[]#!=", max_size=60)
+)
+
+
+def spoilt(text: str, rng: random.Random) -> str:
+    """The text after a few insertions, deletions, replacements, swaps, changes of case and doublings."""
+    for _ in range(rng.randrange(1, 5)):
+        place = rng.randrange(len(text) + 1)
+        piece = rng.choice((*NASTY[:-2], *'abewWsSkK019/- xX:=()#{}[]"\t', text[place : place + 3]))
+        match rng.randrange(5):
+            case 0:
+                text = text[:place] + piece + text[place:]
+            case 1:
+                text = text[:place] + text[place + rng.randrange(1, 4) :]
+            case 2:
+                text = text[:place] + piece + text[place + 1 :]
+            case 3:
+                text = text[:place] + text[place:].swapcase()
+            case 4:
+                text = text[place:] + text[:place]
+    return text
+
+
+def refused(error: ParseError, text: str) -> None:
+    """Assert that a refusal says where in the text and what to write instead."""
+    assert error.problem, repr(text)
+    has_advice = error.hint or "did you mean" in error.problem or "known: " in error.problem
+    assert has_advice, f"no hint for {text[:200]!r}: {error}"
+    assert 0 <= error.index <= len(error.text), repr(text)
+    assert len(str(error)) < 1000, repr(text)
+
+
+def attempt(read, text: str):
+    """What `read` makes of the text, None if it refuses properly; any other exception is the reader's fault."""
+    try:
+        return read(text)
+    except ParseError as error:
+        refused(error, text)
+    except UnknownNameError:
+        pass  # says what is known by itself
+    return None
+
+
+SEEDS = st.integers(0, 2**32)
+
+
+@pytest.mark.parametrize("family", families())
+def test_positions(family):
+    @given(positions(family), SEEDS, ANYTHING)
+    def survives(found, seed, anything):
+        ruleset, state = found
+        rng = random.Random(seed)
+        for text in (anything, *(spoilt(ruleset.write(state), rng) for _ in range(5))):
+            again = attempt(lambda text: ruleset.rules.notation.read_position(text, ruleset.config), text)
+            if again is not None:
+                written = ruleset.write(again)
+                assert ruleset.write(ruleset.read(written)) == written, named(ruleset, again, f"from {text!r}")
+
+    survives()
+
+
+@pytest.mark.parametrize("family", families())
+def test_moves(family):
+    @given(positions(family), SEEDS, ANYTHING)
+    def survives(found, seed, anything):
+        ruleset, state = found
+        notation, rng = ruleset.rules.notation, random.Random(seed)
+        moves = Position(ruleset, state).moves
+        texts = [anything]
+        for move in rng.sample(moves, min(4, len(moves))):
+            texts.append(spoilt(notation.write_move(move), rng))
+            texts.append(spoilt(notation.display_move(move, state, ruleset.config), rng))
+        for text in texts:
+            code = attempt(lambda text: notation.read_move(text, state, ruleset.config), text)
+            if code is not None:
+                written = notation.write_move(code)
+                again = notation.read_move(written, state, ruleset.config)
+                assert again == code, named(ruleset, state, f"{text!r} is {written!r}, read as {again} not {code}")
+
+    survives()
+
+
+@pytest.mark.parametrize("family", families())
+def test_setups(family):
+    rules = load(family)
+    if rules.notation.read_setup is None:
+        pytest.skip("the family has no set-up notation")
+    read = rules.notation.read_setup
+    models = [entry["text"] for entry in read_file(VECTORS / f"{family}.json").get("setup_notation", [])]
+
+    @given(SEEDS, ANYTHING)
+    def survives(seed, anything):
+        rng = random.Random(seed)
+        for text in (anything, *(spoilt(model, rng) for model in models)):
+            position = attempt(read, text)
+            if position is not None:
+                ruleset = rules.settle()
+                assert ruleset.write(ruleset.read(position)) == position, repr(text)
+
+    survives()
+
+
+@pytest.mark.parametrize("family", families())
+def test_names_and_values(family):
+    rules = load(family)
+    names = [variant.name for variant in rules.variants]
+
+    @given(SEEDS, ANYTHING)
+    def survives(seed, anything):
+        rng = random.Random(seed)
+        for text in (anything, spoilt(rng.choice(names), rng), rng.choice(names) + spoilt("#17/42", rng)):
+            variant = attempt(rules.variant, text)
+            if variant is not None:
+                ruleset = rules.settle(variant.name)
+                assert ruleset.write(ruleset.read()) == ruleset.variant.position, repr(text)
+            if rules.draw is not None:
+                drawn = attempt(lambda text: rules.draw(text, random.Random(1)), text)
+                if drawn is not None:
+                    rules.settle(drawn.name).read(drawn.position)
+            assert attempt(rules.option, text) is None or text in {option.name for option in rules.options}
+        for option in rules.options:
+            for text in (anything, spoilt(str(option.default), rng)):
+                value = attempt(option.read, text)
+                if value is not None:
+                    assert option.read(value) == value, (option.name, text)
+
+    survives()
+
+
+def test_unknown_family():
+    with pytest.raises(UnknownNameError, match="did you mean"):
+        load(families()[0] + "x")
+
+
+def written_games(family: str):
+    """Random games of the family as `GameText`, with the rules they were played by."""
+
+    @st.composite
+    def build(draw) -> tuple:
+        ruleset = draw(rulesets(family))
+        rng = random.Random(draw(SEEDS))
+        position = Position.start(ruleset)
+        moves = []
+        for _ in range(draw(st.integers(0, 30))):
+            if not position.moves or position.outcome is not None:
+                break
+            position = position.play(rng.choice(position.moves))
+            moves.append(ruleset.rules.notation.write_move(position.move))
+        return ruleset, GameText(tuple(moves), ruleset.variant.name, ruleset.overrides), rng
+
+    return build()
+
+
+@pytest.mark.parametrize("family", families())
+def test_game_texts(family):
+    formats = load(family).formats
+
+    @given(written_games(family), ANYTHING)
+    @settings(max_examples=25)
+    def survives(game, anything):
+        ruleset, text, rng = game
+        for form in formats:
+            written = form.write(text, ruleset)
+            where = f"{form.name}: {written!r}"
+            if text.moves:
+                found = form.read(written, ruleset)
+                assert [each.moves for each in found] == [text.moves], where
+            for read in (anything, *(spoilt(written, rng) for _ in range(4))):
+                games = attempt(lambda read, form=form: form.read(read, ruleset), read)
+                assert games is None or all(isinstance(each, GameText) for each in games), repr(read)
+
+    survives()
+
+
+@pytest.mark.parametrize("family", families())
+def test_bad_moves_are_refused_by_position(family):
+    """A position reads any text as a legal move, or raises one of two errors that name it."""
+    position = Position.start(load(family).settle())
+
+    @given(ANYTHING)
+    def survives(text):
+        try:
+            found = position.read(text)
+        except (ParseError, IllegalMoveError):
+            return
+        assert found in position.moves, repr(text)
+
+    survives()
