@@ -72,6 +72,9 @@ def _read_number(field: str, index: int, text: str, limits: tuple[str, int, int]
     return value
 
 
+_SHAPE = "rows i to a have 5 6 7 8 9 8 7 6 5 cells"
+
+
 def _read_board(field: str, start: int, text: str) -> tuple[int, int]:
     boards = {"S": 0, "s": 0}
     row, filled, after_digit = 0, 0, False
@@ -79,7 +82,9 @@ def _read_board(field: str, start: int, text: str) -> tuple[int, int]:
         name = ROWS[8 - row]
         if symbol == "/":
             if filled != LENGTHS[row]:
-                raise ParseError(f"row {name} has {filled} cells, not {LENGTHS[row]}", text=text, index=index)
+                raise ParseError(
+                    f"row {name} has {filled} cells, not {LENGTHS[row]}", text=text, index=index, hint=_SHAPE
+                )
             row, filled, after_digit = row + 1, 0, False
             if row == 9:
                 raise ParseError("more than nine rows", text=text, index=index, hint="rows i to a, separated by /")
@@ -97,12 +102,12 @@ def _read_board(field: str, start: int, text: str) -> tuple[int, int]:
             hint = "S = Black, s = White, 1-9 = so many empty cells, / between rows"
             raise ParseError(f"{symbol!r} stands for nothing on a board", text=text, index=index, hint=hint)
         if filled > LENGTHS[row]:
-            raise ParseError(f"row {name} has more than {LENGTHS[row]} cells", text=text, index=index)
+            raise ParseError(f"row {name} has more than {LENGTHS[row]} cells", text=text, index=index, hint=_SHAPE)
     end = start + len(field)
     if row < 8:
         raise ParseError(f"{row + 1} rows, not nine", text=text, index=end, hint="rows i to a, separated by /")
     if filled != LENGTHS[8]:
-        raise ParseError(f"row a has {filled} cells, not {LENGTHS[8]}", text=text, index=end)
+        raise ParseError(f"row a has {filled} cells, not {LENGTHS[8]}", text=text, index=end, hint=_SHAPE)
     return boards["S"], boards["s"]
 
 
