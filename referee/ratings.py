@@ -25,6 +25,9 @@ DRAW_PROBABILITY = {"abalone": 0.10, "baroque": 0.25, "loa": 0.02, "pijersi": 0.
 """The prior chance of a draw between equals, per family: it sets how much a draw tells. Others: `DEFAULT_DRAW`."""
 DEFAULT_DRAW = 0.10
 
+SUCCESSOR_SIGMA = 5.0
+"""A new version starts from its predecessor's mu with this sigma: wide enough to be provisional, and to move fast."""
+
 PROVISIONAL_GAMES = 20
 PROVISIONAL_SIGMA = 4.0
 """A rating is provisional below that many games or above that sigma."""
@@ -63,6 +66,16 @@ class Rating:
             "losses": self.losses,
             "provisional": self.is_provisional,
         }
+
+
+def start(predecessor: Rating | None = None) -> Rating:
+    """The rating before the first game: everybody's, or the predecessor's mu with a wide sigma and no games.
+
+    The predecessor's is that of the moment of the first game, so a rebuild in the same order finds the same.
+    """
+    if predecessor is None:
+        return Rating()
+    return Rating(predecessor.mu, max(SUCCESSOR_SIGMA, predecessor.sigma))
 
 
 @lru_cache(maxsize=16)
