@@ -62,6 +62,13 @@ class LineSplitter:
                 return []
             self._dropping = False
         found: list[bytes] = []
+        if not start and b"\r" not in data and not self._held.endswith(b"\r"):
+            # Many lines at once, none too long: cut them all in one go. A flood of short lines must not cost us much.
+            *found, rest = (bytes(self._held) + data if self._held else data).split(b"\n")
+            if len(rest) <= self.limit and all(len(line) <= self.limit for line in found):
+                self._held = bytearray(rest)
+                return found
+            found = []
         while (end := data.find(b"\n", start)) >= 0:
             length = len(self._held) + end - start
             if length > self.limit:

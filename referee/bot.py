@@ -320,7 +320,8 @@ class Bot:
             raise self._gone(stage)
         self._count_output(len(data))
         try:
-            self._lines.extend(self._splitter.feed(data))
+            found = self._splitter.feed(data)
+            self._lines.extend(found if len(found) == 1 else filter(None, found))  # of a flood, the empty lines go here
         except LineTooLong as error:
             self._lines.extend(error.complete)
             raise self._failed(Termination.OUTPUT_LIMIT, f"{error}, {stage}") from None
@@ -476,8 +477,6 @@ class Bot:
             if line.startswith(b"info"):
                 if b" score " in line or b" nodes " in line:
                     self._info = line
-                if self._arrived_ns - self._lag_ns - self._held_ns > deadline:
-                    raise self._late(allowance_ms, (self._arrived_ns - start) / _MS)
             elif line.startswith(b"bestmove ") and line[9:] in known:
                 self.session.state = State.IDLE
                 move, offer = line[9:].decode(), None
@@ -487,6 +486,8 @@ class Bot:
                 if isinstance(message, BestMove):
                     move, offer = message.move, message.offer
                     break
+            if self._arrived_ns - self._lag_ns - self._held_ns > deadline:  # it talks, but does not answer
+                raise self._late(allowance_ms, (self._arrived_ns - start) / _MS)
         elapsed = self._arrived_ns - start
         lag = min(self._lag_ns + self._held_ns, elapsed)
         if elapsed - lag > allowance_ns:

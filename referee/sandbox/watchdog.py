@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from referee.reaper import descendants, kill_tree
 
-INTERVAL_NS = 100_000_000
+INTERVAL_NS = 90_000_000
+"""A little less than the longest single wait for a bot, so that every such wait ends with a look."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 

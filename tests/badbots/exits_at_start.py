@@ -1,0 +1,5 @@
+"""Ends before it says a word."""
+
+import sys
+
+sys.exit(3)

@@ -1,0 +1,104 @@
+"""Plays one game of a bad bot against an honest one, then an honest game, and counts what is left over."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from referee.play import play
+from referee.reaper import become_subreaper, children, descendants
+from referee.record import GameRecord
+from referee.roster import Roster
+from referee.sandbox import Sandbox
+from referee.spec import GameSpec
+from tests.badbots.catalogue import LIMITS, LONG, Fault
+from tests.referee.conftest import scripted
+
+SLACK_S = 0.5
+"""How long after its limit a fault may take to be judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What this process has open and running, and how big it is."""
+
+    resident_bytes: int
+    descriptors: int
+    processes: int
+    files: int
+
+    @classmethod
+    def take(cls) -> Trace:
+        """Count now."""
+        with open("/proc/self/statm", "rb") as file:
+            resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return cls(
+            resident,
+            len(os.listdir("/proc/self/fd")),
+            sum(1 for _ in descendants(os.getpid())),
+            len(os.listdir(tempfile.gettempdir())),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a game of a bad bot ended: the record, the seconds it took, and those to clear up after it."""
+
+    record: GameRecord
+    seconds: float
+    clearing_s: float
+
+
+@contextmanager
+def roster(sandbox: Sandbox) -> Iterator[Roster]:
+    """A roster that, like that of a game slot, may kill every stray child of this process."""
+    is_reaper = become_subreaper()
+    before = children()
+    with Roster(sandbox, is_reaper=is_reaper) as found:
+        yield found
+    assert children() <= before, "processes are left over"
+
+
+def spec_of(fault: Fault, sequence: int = 0) -> GameSpec:
+    """The game of a bad bot: it moves first, against one that plays two moves and resigns."""
+    honest = scripted("honest", "h4f2", "resign")
+    return GameSpec("loa", "standard", fault.bot, honest, time=fault.time, limits=fault.limits, sequence=sequence)
+
+
+def judge(fault: Fault, found: Roster, sequence: int = 0) -> Verdict:
+    """Play it."""
+    begin = time.monotonic()
+    record = play(spec_of(fault, sequence), found)
+    end = time.monotonic()
+    return Verdict(record, end - begin, _clear(found))
+
+
+def _clear(found: Roster) -> float:
+    begin = time.monotonic()
+    found.close()
+    return time.monotonic() - begin
+
+
+def play_honestly(found: Roster) -> GameRecord:
+    """A game of two honest bots: does the referee still work?"""
+    one, two = scripted("one", "b1b3", "resign"), scripted("two", "h4f2")
+    return play(GameSpec("loa", "standard", one, two, time=LONG, limits=LIMITS), found)
+
+
+def complaint(fault: Fault, verdict: Verdict, is_confined: bool) -> str:
+    """What is wrong with the verdict; empty when nothing is."""
+    record = verdict.record
+    expected = fault.confined if is_confined and fault.confined else fault.terminations
+    loser = "second" if record.termination == "resigned" else "first"
+    if record.termination not in expected or record.loser != loser:
+        return f"{record.loser} lost by {record.termination}, not by {' or '.join(expected)}: {record.detail}"
+    if fault.evidence not in record.detail:
+        return f"the record does not say {fault.evidence!r}: {record.detail}"
+    return ""
+
+
+__all__ = ["SLACK_S", "Trace", "Verdict", "complaint", "judge", "play_honestly", "roster", "spec_of"]

@@ -1,0 +1,14 @@
+"""Stops itself while it thinks."""
+
+import os
+import signal
+
+from loop import Bot
+
+
+class Bad(Bot):
+    def go(self) -> None:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+Bad().run()

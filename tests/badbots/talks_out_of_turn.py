@@ -1,0 +1,26 @@
+"""Never stops talking, also while the opponent thinks, and answers when asked."""
+
+import os
+import threading
+
+from loop import Bot, say
+
+
+def chatter() -> None:
+    while True:
+        os.write(1, b"info string and another thing\n")
+
+
+class Bad(Bot):
+    def go(self) -> None:
+        say(f"bestmove {self.move}")
+
+    def isready(self) -> None:
+        threading.Thread(target=chatter, daemon=True).start()
+        say("readyok")
+
+    def quit(self) -> None:
+        os._exit(0)
+
+
+Bad().run()
