@@ -37,6 +37,7 @@ MOVE_HINT: Final = "write an inline move as e5e6, a broadside as e6e8f6"
 _FIELD = re.compile(r"[^ \t\r\n]+")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _BLANKS = " \t"
+_SCORE = re.compile(r"(?<=[ \t])[0-9]{1,2}-[0-9]{1,2}$")
 
 
 def read_position(text: str, config: Config) -> State:
@@ -131,8 +132,10 @@ def write_position(state: State, config: Config) -> str:
 
 
 def _read_cells(text: str) -> list[tuple[str, int]]:
-    """The cells of a move text with their indices, without case, separators and a trailing `(e)`."""
+    """The cells of a move text with their indices, without case, separators, a trailing `(e)` and a score after it."""
     end = len(text.rstrip(_BLANKS))
+    if score := _SCORE.search(text, max(0, end - 8), end):
+        end = len(text[: score.start()].rstrip(_BLANKS))
     if text[:end].endswith(("(e)", "(E)")):
         end = len(text[: end - 3].rstrip(_BLANKS))
     found: list[tuple[str, int]] = []
