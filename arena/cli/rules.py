@@ -204,7 +204,8 @@ def _report(report: Report, family: str) -> None:
         if failure.kind == "perft":
             variant = f" --variant {failure.variant}" if failure.variant else ""
             position = f' --position "{failure.position}"' if failure.position else ""
-            output.text(f"    to find it: arena perft {family}{variant}{options}{position} --divide --depth ...")
+            depth = failure.problem.removeprefix("perft ").partition(":")[0]
+            output.text(f"    to find it: arena perft {family}{variant}{options}{position} --divide --depth {depth}")
 
 
 def _check(arguments: argparse.Namespace) -> int:

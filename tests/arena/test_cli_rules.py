@@ -221,7 +221,7 @@ def test_rules_check(capsys, tmp_path):
     code, out, _ = run(capsys, "rules", "check", str(path))
     assert code == 1
     assert wrong["positions"][1]["position"] in out
-    assert "arena perft loa --variant standard --divide" in out
+    assert "arena perft loa --variant standard --divide --depth 1" in out
     path.write_text("{")
     assert run(capsys, "rules", "check", str(path))[0] == 2
 
