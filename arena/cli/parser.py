@@ -178,7 +178,9 @@ def build() -> Parser:
         epilog=_EPILOG,
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser, help=argparse.SUPPRESS)
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", prog="arena", parser_class=Parser, help=argparse.SUPPRESS
+    )
     for command in COMMANDS:
         commands.add_parser(
             command.name,
