@@ -82,9 +82,31 @@ def pair_points(records: Sequence[GameRecord], name: str) -> list[float]:
 
 def judge(test: Sprt, records: Sequence[GameRecord], name: str) -> Verdict:
     """Where the test of `name` against its only opponent stands."""
-    points = pair_points(records, name)
+    return judge_points(test, pair_points(records, name))
+
+
+def judge_points(test: Sprt, points: Sequence[float], *, is_sequential: bool = False) -> Verdict:
+    """Where the test stands after pairs in which the first-named bot scored these points.
+
+    `is_sequential`: the pairs are in the order of their completion, and the first decision stands.
+    """
+    counts = [0] * 5
+    if not is_sequential:
+        for pair in points:
+            counts[round(2 * pair)] += 1
+        return _judge(test, counts)
+    found = _judge(test, counts)
+    for pair in points:
+        counts[round(2 * pair)] += 1
+        found = _judge(test, counts)
+        if found.state != "continue":
+            break
+    return found
+
+
+def _judge(test: Sprt, counts: Sequence[int]) -> Verdict:
+    pairs = sum(counts)
     lower, upper = math.log(test.beta / (1 - test.alpha)), math.log((1 - test.beta) / test.alpha)
-    counts = [points.count(half / 2) for half in range(5)]
     five = (counts[0], counts[1], counts[2], counts[3], counts[4])
     # A quarter of a pair per result beforehand: without it the variance after the first pair is zero and decides.
     weights = [count + 0.25 for count in counts]
@@ -92,6 +114,6 @@ def judge(test: Sprt, records: Sequence[GameRecord], name: str) -> Verdict:
     mean = sum(weight * half / 4 for half, weight in enumerate(weights)) / total
     variance = sum(weight * (half / 4 - mean) ** 2 for half, weight in enumerate(weights)) / total
     s0, s1 = _score(test.elo0), _score(test.elo1)
-    llr = len(points) * (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance) if points else 0.0
+    llr = pairs * (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance) if pairs else 0.0
     state: Literal["H0", "H1", "continue"] = "H1" if llr >= upper else "H0" if llr <= lower else "continue"
-    return Verdict(state, llr, lower, upper, len(points), five)
+    return Verdict(state, llr, lower, upper, pairs, five)

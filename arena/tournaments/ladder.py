@@ -1,0 +1,135 @@
+"""Ladder: games without end, always between the two whose meeting tells most, and nobody left waiting.
+
+What a game tells is the variance of the two ratings it is expected to take away (the Fisher information of its result
+under TrueSkill's model); games on their way count as if played. Whoever waited too long comes first. Refuses to know
+where ratings come from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.tournaments.meeting import Meeting, Played, Seat, Step, finish
+from referee.ratings import BETA
+
+PATIENCE = 2
+"""Nobody waits longer than for this many pairs per active bot."""
+
+
+@dataclass(slots=True)
+class _Player:
+    number: int
+    mu: float
+    variance: float
+    games: int = 0
+    last: int = 0
+    """The number of its last pair."""
+
+
+def information(one: Seat | _Player, two: Seat | _Player) -> float:
+    """The variance one game between them is expected to take away from both ratings together."""
+    first, second = _variance(one), _variance(two)
+    spread = 2 * BETA**2 + first + second
+    t = (one.mu - two.mu) / math.sqrt(spread)
+    win = 0.5 * math.erfc(-t / math.sqrt(2))
+    chance = win * (1 - win)
+    if chance <= 0:  # beyond 8 sigma nothing is learnt
+        return 0.0
+    density = math.exp(-t * t / 2) / math.sqrt(2 * math.pi)
+    return (first**2 + second**2) * density**2 / chance / spread
+
+
+def _variance(player: Seat | _Player) -> float:
+    return player.variance if isinstance(player, _Player) else player.sigma**2
+
+
+class _Ladder:
+    def __init__(self, seats: Sequence[Seat], played: Sequence[Played], cap: int) -> None:
+        self.cap = cap
+        self.players = {
+            seat.number: _Player(seat.number, seat.mu, seat.sigma**2) for seat in seats if not seat.is_withdrawn
+        }
+        self.met: dict[tuple[int, int], set[int]] = {}
+        self.pairs = max((game.pair for game in played), default=0)
+        for game in played:
+            if game.state == "cancelled":
+                continue
+            self.met.setdefault((min(game.first, game.second), max(game.first, game.second)), set()).add(game.pair)
+            for number in (game.first, game.second):
+                if player := self.players.get(number):
+                    player.games += 1
+                    player.last = max(player.last, game.pair)
+            if game.is_open:
+                self._expect(game.first, game.second, 1)
+
+    def _expect(self, one: int, two: int, games: int) -> None:
+        """Count games on their way as played: they will have taken this much variance away."""
+        left, right = self.players.get(one), self.players.get(two)
+        if left and right:
+            for _ in range(games):
+                gain = information(left, right) / (left.variance**2 + right.variance**2)
+                for player in (left, right):
+                    player.variance = max(player.variance - player.variance**2 * gain, 1e-6)
+
+    def choose(self) -> Meeting | None:
+        """The next meeting, counted as planned; None when nobody has two games left."""
+        ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
+        if len(ready) < 2:
+            return None
+        patience = PATIENCE * len(ready)
+        # Of those who waited too long the longest; at the start nobody has waited.
+        starved = min(ready, key=lambda player: (player.last, player.games, player.number))
+        if self.pairs - starved.last >= patience:
+            others = [player for player in ready if player is not starved]
+            rival = max(others, key=lambda player: (information(starved, player), -player.games, -player.number))
+            return self._meet(starved, rival)
+        best = max(
+            ((one, two) for place, one in enumerate(ready) for two in ready[place + 1 :]),
+            key=lambda pair: (
+                information(*pair),
+                -len(self._meetings(*pair)),
+                -(pair[0].games + pair[1].games),
+                -pair[0].number,
+                -pair[1].number,
+            ),
+        )
+        return self._meet(*best)
+
+    def _meetings(self, one: _Player, two: _Player) -> set[int]:
+        return self.met.setdefault((min(one.number, two.number), max(one.number, two.number)), set())
+
+    def _meet(self, one: _Player, two: _Player) -> Meeting:
+        times = len(self._meetings(one, two))
+        self.pairs += 1
+        self._meetings(one, two).add(self.pairs)
+        self._expect(one.number, two.number, 2)
+        for player in (one, two):
+            player.games += 2
+            player.last = self.pairs
+        low, high = sorted((one.number, two.number))
+        return Meeting(1, *((low, high) if times % 2 == 0 else (high, low)), opening=times)
+
+
+def step(total: int, cap: int, seats: Sequence[Seat], played: Sequence[Played], ahead: int) -> Step:
+    """Meetings until `ahead` pairs are on their way; `total` bounds all games, `cap` those of one bot (0: no bound)."""
+    kept = [game for game in played if game.state != "cancelled"]
+    waiting = len({game.pair for game in kept if game.is_open})
+    room = ahead - waiting
+    if total:
+        room = min(room, (total - len(kept)) // 2)
+    if total and len(kept) + 2 > total:
+        return finish(played, f"{len(kept)} games played")
+    ladder = _Ladder(seats, played, cap)
+    found: list[Meeting] = []
+    while len(found) < room:
+        meeting = ladder.choose()
+        if meeting is None:
+            break
+        found.append(meeting)
+    if found or room <= 0:
+        return Step(tuple(found))
+    if not cap:  # too few bots now: more may enter
+        return Step()
+    return finish(played, f"everybody has played {cap} games")

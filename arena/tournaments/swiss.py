@@ -1,0 +1,222 @@
+"""Swiss: round by round, equals against equals, nobody twice against the same while that can be avoided.
+
+Each round is one minimum-cost matching: score differences first, then colours, then the fold of each score group (best
+of the upper half against best of the lower). With an odd number one rests, whoever did not yet and stands lowest,
+and gets the points of a won match. Refuses to know ratings: the seats are the seeding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from arena.tournaments.meeting import Meeting, Played, Seat, Step, finish, matches
+
+WINDOW = 24
+"""In big fields only opponents this near in rank, or to the ideal one, are looked at first."""
+_WHOLE = 64
+"""Fields up to this size are looked at whole."""
+_BYE = -1
+
+
+@dataclass(slots=True)
+class Line:
+    """How a seat stands. `rivals`: (opponent or None for a bye, points scored) of every match, in order of rounds."""
+
+    seat: int
+    points: float = 0.0
+    rivals: list[tuple[int | None, float]] = field(default_factory=list)
+    balance: int = 0
+    """Games moved first in, less games moved second in."""
+    was_first: bool = False
+    """Whether it was named first in its last match."""
+    wins: int = 0
+
+    @property
+    def byes(self) -> int:
+        """How often it rested."""
+        return sum(rival is None for rival, _ in self.rivals)
+
+
+def lines(seats: Sequence[Seat], played: Sequence[Played], games: int) -> list[Line]:
+    """The standing after all planned rounds, by seat. A void game is half a point each, a walkover a whole one."""
+    table = [Line(seat.number) for seat in seats]
+    gone = {seat.number for seat in seats if seat.is_withdrawn}
+    resting: dict[int, set[int]] = {}
+    for (round, low, high), match in matches(played).items():
+        resting.setdefault(round, {seat.number for seat in seats}).difference_update((low, high))
+        points = {low: 0.0, high: 0.0}
+        for game in match.games:
+            table[game.first].balance += 1
+            table[game.second].balance -= 1
+            for seat in (low, high):
+                if game.state == "done":
+                    points[seat] += game.points_of(seat)
+                    table[seat].wins += game.points_of(seat) == 1
+                elif game.state == "void" or (game.state == "cancelled" and not {low, high} & gone):
+                    points[seat] += 0.5
+                elif game.state == "cancelled" and seat not in gone:
+                    points[seat] += 1.0
+        for seat, rival in ((low, high), (high, low)):
+            table[seat].was_first = match.games[0].first == seat
+            table[seat].rivals.append((rival, points[seat]))
+            table[seat].points += points[seat]
+    for round in sorted(resting):
+        for seat in resting[round] - gone:
+            table[seat].rivals.append((None, float(games)))
+            table[seat].points += games
+    return table
+
+
+def default_rounds(players: int) -> int:
+    """Enough rounds to find a winner, and a few places behind: log2 of the field and one more, at most all-play-all."""
+    return max(1, min(math.ceil(math.log2(max(2, players))) + 1, players - 1 + players % 2))
+
+
+def step(rounds: int | None, games: int, seats: Sequence[Seat], played: Sequence[Played]) -> Step:
+    """The next round once the last one is over; finished after `rounds` of them."""
+    if any(game.is_open for game in played):
+        return Step()
+    done = max((game.round for game in played), default=0)
+    active = [seat.number for seat in seats if not seat.is_withdrawn]
+    if done >= (rounds or default_rounds(len(seats))) or len(active) < 2:
+        return finish(played, f"{done} rounds played")
+    table = lines(seats, played, games)
+    field_ = [table[number] for number in active]
+    openings = (games + 1) // 2
+    return Step(
+        tuple(
+            Meeting(done + 1, first, second, done * openings, games)
+            for first, second in pair(field_, done + 1, is_odd=games % 2 == 1)
+        )
+    )
+
+
+def pair(field_: Sequence[Line], round: int, *, is_odd: bool = False) -> list[tuple[int, int]]:
+    """(first, second) seats of a round, best board first; whoever is missing has the bye.
+
+    `is_odd`: the matches have an odd number of games, so that colours matter.
+    """
+    ranked = sorted(field_, key=lambda line: (-line.points, line.seat))
+    near = _edges(ranked, WINDOW if len(ranked) > _WHOLE else len(ranked))
+    partner = (
+        _match(ranked, near, is_odd, may_repeat=False)
+        or _match(ranked, _edges(ranked, len(ranked)), is_odd, may_repeat=False)
+        or _match(ranked, _edges(ranked, len(ranked)), is_odd, may_repeat=True)
+    )
+    assert partner is not None, "everybody may meet everybody: there is a pairing"
+    tables: list[tuple[int, int]] = []
+    for place, line in enumerate(ranked):
+        rival = partner[place]
+        if rival > place:
+            tables.append(_colours(line, ranked[rival], round, len(tables)))
+    return tables
+
+
+def _group_folds(ranked: Sequence[Line]) -> list[int]:
+    """For every place the place it would ideally meet: half its score group away."""
+    ideal = [0] * len(ranked)
+    begin = 0
+    while begin < len(ranked):
+        end = begin
+        while end < len(ranked) and ranked[end].points == ranked[begin].points:
+            end += 1
+        half = (end - begin) // 2
+        for place in range(begin, begin + half):
+            ideal[place], ideal[place + half] = place + half, place
+        if (end - begin) % 2:
+            ideal[end - 1] = end  # the last of an odd group floats down, or rests
+        begin = end
+    return ideal
+
+
+def _edges(ranked: Sequence[Line], window: int) -> Iterable[tuple[int, int]]:
+    ideal = _group_folds(ranked)
+    for one in range(len(ranked)):
+        for two in range(one + 1, len(ranked)):
+            if two - one <= window or abs(two - ideal[one]) <= window or abs(one - ideal[two]) <= window:
+                yield one, two
+
+
+def _match(
+    ranked: Sequence[Line], edges: Iterable[tuple[int, int]], is_odd: bool, *, may_repeat: bool
+) -> list[int] | None:
+    """The partner of every place (`_BYE` for the one who rests), or None when somebody finds none."""
+    from networkx import Graph, max_weight_matching  # a third of a second to import: only where rounds are paired
+
+    size = len(ranked)
+    ideal = _group_folds(ranked)
+    # Each weight outdoes the greatest sum of all that follow.
+    fold = 1
+    colour = 2 * fold * size * size
+    most = max((abs(line.balance) for line in ranked), default=0) + 1
+    score = 2 * colour * size * most * most
+    spread = round(2 * (ranked[0].points - ranked[-1].points)) + 1
+    repeat = 2 * score * size * spread * spread
+    met = [_meetings(line) for line in ranked]
+    graph = Graph()
+    graph.add_nodes_from(range(size))
+    for one, two in edges:
+        again = met[one].get(ranked[two].seat, 0)
+        if again and not may_repeat:
+            continue
+        cost = repeat * again * again
+        cost += score * round(2 * (ranked[one].points - ranked[two].points)) ** 2
+        if is_odd and ranked[one].balance * ranked[two].balance > 0:
+            cost += colour * min(abs(ranked[one].balance), abs(ranked[two].balance)) ** 2
+        cost += fold * abs(two - ideal[one])
+        graph.add_edge(one, two, weight=-cost)
+    if size % 2:
+        for place, line in enumerate(ranked):
+            if line.byes and not may_repeat:
+                continue
+            cost = repeat * line.byes**2 + score * round(2 * (line.points - ranked[-1].points)) ** 2
+            graph.add_edge(place, _BYE, weight=-cost - fold * (size - 1 - place))
+    found = max_weight_matching(graph, maxcardinality=True)
+    if 2 * len(found) != size + size % 2:
+        return None
+    partner = [_BYE] * size
+    for one, two in found:
+        if one != _BYE:
+            partner[one] = two
+        if two != _BYE:
+            partner[two] = one
+    return partner
+
+
+def _meetings(line: Line) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for rival, _ in line.rivals:
+        if rival is not None:
+            counts[rival] = counts.get(rival, 0) + 1
+    return counts
+
+
+def _colours(one: Line, two: Line, round: int, board: int) -> tuple[int, int]:
+    """Who moves first: whoever did so less often, or did not last time; on equal terms boards alternate."""
+    if (one.balance, one.was_first) != (two.balance, two.was_first):
+        is_one = (one.balance, one.was_first) < (two.balance, two.was_first)
+    else:
+        is_one = (round + board) % 2 == 1
+    return (one.seat, two.seat) if is_one else (two.seat, one.seat)
+
+
+@dataclass(frozen=True, slots=True)
+class TieBreaks:
+    """Behind the points: `buchholz` is the sum of the opponents' points, `cut` the same without the lowest."""
+
+    buchholz: float
+    cut: float
+    sonneborn_berger: float
+
+
+def tie_breaks(table: Sequence[Line]) -> list[TieBreaks]:
+    """The tie-breaks of every line. A bye counts as an opponent with the player's own points (FIDE C.07, 16.4)."""
+    found = []
+    for line in table:
+        sums = [line.points if rival is None else table[rival].points for rival, _ in line.rivals]
+        berger = sum(points * (line.points if rival is None else table[rival].points) for rival, points in line.rivals)
+        total = sum(sums)
+        found.append(TieBreaks(total, total - min(sums, default=0.0), berger))
+    return found

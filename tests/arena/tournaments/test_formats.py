@@ -1,0 +1,298 @@
+"""Every format, played to its end without bots: the laws of its plan."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.tournaments import knockout, ladder, match, roundrobin, swiss
+from arena.tournaments.meeting import Played, Seat, matches
+from referee.sprt import Sprt
+from tests.arena.tournaments.simulation import drawn, planned, run
+
+
+def seats(count: int, *gone: int) -> list[Seat]:
+    """So many seats, some of them withdrawn."""
+    return [Seat(number, number in gone) for number in range(count)]
+
+
+# -- round robin, gauntlet -------------------------------------------------------------------------------------------
+
+
+@given(st.integers(2, 9), st.integers(1, 6))
+def test_round_robin_everybody_plays_everybody_equally_often(players: int, games: int) -> None:
+    found = run(partial(roundrobin.step, "round-robin", games, seats(players)), drawn(random.Random(1)))
+    meetings = Counter(frozenset((game.first, game.second)) for game in found)
+    assert meetings == {frozenset(pair): games for pair in itertools.combinations(range(players), 2)}
+    firsts = Counter((game.first, game.second) for game in found)
+    assert all(abs(firsts[one, two] - firsts[two, one]) <= 1 for one, two in itertools.combinations(range(players), 2))
+
+
+def test_a_gauntlet_is_one_against_all() -> None:
+    found = run(partial(roundrobin.step, "gauntlet", 4, seats(5)), drawn(random.Random(1)))
+    assert Counter(frozenset((game.first, game.second)) for game in found) == {
+        frozenset((0, rival)): 4 for rival in range(1, 5)
+    }
+
+
+def test_an_extended_round_robin_plays_the_new_cycles_only() -> None:
+    before = run(partial(roundrobin.step, "round-robin", 2, seats(4)), drawn(random.Random(1)))
+    longer = roundrobin.step("round-robin", 6, seats(4), before)
+    assert not {meeting.round for meeting in longer.meetings} & {game.round for game in before}
+    assert len(planned(longer.meetings, before)) == 2 * len(before)
+
+
+# -- Swiss -----------------------------------------------------------------------------------------------------------
+
+
+def _can_pair(field: Sequence[int], met: set[frozenset[int]], byes: set[int]) -> bool:
+    """By trying everything: is there a round without a rematch and without a second bye?"""
+    if not field:
+        return True
+    one, rest = field[0], field[1:]
+    if len(field) % 2 and one not in byes and _can_pair(rest, met, byes):
+        return True
+    return any(
+        frozenset((one, two)) not in met and _can_pair([other for other in rest if other != two], met, byes)
+        for two in rest
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 9), st.integers(1, 9), st.integers(1, 2), st.integers(0, 10**6))
+def test_swiss_no_rematch_while_avoidable(players: int, rounds: int, games: int, seed: int) -> None:
+    found = run(partial(swiss.step, rounds, games, seats(players)), drawn(random.Random(seed)))
+    by_round: dict[int, set[frozenset[int]]] = {}
+    for game in found:
+        by_round.setdefault(game.round, set()).add(frozenset((game.first, game.second)))
+    assert sorted(by_round) == list(range(1, rounds + 1))
+    met: set[frozenset[int]] = set()
+    byes: set[int] = set()
+    for round in sorted(by_round):
+        resting = set(range(players)) - {seat for pair in by_round[round] for seat in pair}
+        assert len(resting) == players % 2
+        assert len(by_round[round]) == players // 2
+        if _can_pair(list(range(players)), met, byes):
+            assert not by_round[round] & met
+            assert not resting & byes
+        met |= by_round[round]
+        byes |= resting
+
+
+def test_swiss_first_round_folds_the_seeding_and_the_last_rests() -> None:
+    step = swiss.step(3, 2, seats(9), [])
+    assert {frozenset((meeting.first, meeting.second)) for meeting in step.meetings} == {
+        frozenset((seat, seat + 4)) for seat in range(4)
+    }
+
+
+def test_swiss_leaders_meet_and_a_bye_is_a_won_match() -> None:
+    def stronger_wins(game: Played) -> float:
+        return 1.0 if game.first < game.second else 0.0
+
+    found = run(partial(swiss.step, 3, 2, seats(8)), stronger_wins)
+    assert (0, 1) in [(low, high) for _, low, high in matches(found)]
+    table = swiss.lines(seats(8), found, 2)
+    assert [line.points for line in table] == sorted((line.points for line in table), reverse=True)
+    assert table[0].points == 6
+    odd = swiss.lines(seats(5), run(partial(swiss.step, 3, 2, seats(5)), stronger_wins), 2)
+    assert sum(line.byes for line in odd) == 3
+    assert all(points == 2 for line in odd for rival, points in line.rivals if rival is None)
+    assert sum(line.points for line in odd) == 3 * 6
+
+
+def test_swiss_colours_are_balanced_in_matches_of_one_game() -> None:
+    found = run(partial(swiss.step, 6, 1, seats(12)), drawn(random.Random(5)))
+    assert all(abs(line.balance) <= 2 for line in swiss.lines(seats(12), found, 1))
+
+
+def test_swiss_tie_breaks_by_hand() -> None:
+    # 0 beats 1 and 2, 1 beats 3, 2 draws 3; one game each.
+    rows = [(1, 0, 1, 1.0), (1, 2, 3, 0.5), (2, 0, 2, 1.0), (2, 1, 3, 1.0)]
+    games = [
+        Played(number, round, number, first, second, "done", points, number)
+        for number, (round, first, second, points) in enumerate(rows, 1)
+    ]
+    table = swiss.lines(seats(4), games, 1)
+    assert [line.points for line in table] == [2, 1, 0.5, 0.5]
+    breaks = swiss.tie_breaks(table)
+    assert [one.buchholz for one in breaks] == [1.5, 2.5, 2.5, 1.5]
+    assert [one.cut for one in breaks] == [1.0, 2.0, 2.0, 1.0]
+    assert [one.sonneborn_berger for one in breaks] == [1.5, 0.5, 0.25, 0.25]
+
+
+def test_swiss_void_games_hurt_nobody_and_the_withdrawn_are_not_paired() -> None:
+    found = run(partial(swiss.step, 2, 2, seats(4)), lambda game: None)
+    assert [line.points for line in swiss.lines(seats(4), found, 2)] == [2, 2, 2, 2]
+    first = planned(swiss.step(3, 2, seats(6), []).meetings, [])
+    first = [replace(game, state="done", points=0.5, order=game.sequence) for game in first]
+    second = swiss.step(3, 2, seats(6, 2), first)
+    assert len(second.meetings) == 2
+    assert 2 not in {seat for meeting in second.meetings for seat in (meeting.first, meeting.second)}
+
+
+def test_swiss_pairs_a_big_field_without_rematches() -> None:
+    rng = random.Random(1)
+    found = run(
+        partial(swiss.step, 4, 2, seats(101)),
+        lambda game: float(game.first < game.second) if rng.random() < 0.8 else 0.5,
+    )
+    assert len(matches(found)) == 4 * 50
+    assert len({(low, high) for _, low, high in matches(found)}) == 200
+
+
+# -- knockout --------------------------------------------------------------------------------------------------------
+
+
+def test_the_bracket_keeps_the_best_apart() -> None:
+    assert knockout.bracket(8) == [0, 7, 3, 4, 1, 6, 2, 5]
+    assert knockout.bracket(5) == [0, None, 3, 4, 1, None, 2, None]
+    assert knockout.bracket(2) == [0, 1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 17), st.booleans(), st.sampled_from([2, 4]), st.integers(0, 10**6))
+def test_knockout_every_loser_is_out_and_one_is_left(players: int, third: bool, games: int, seed: int) -> None:
+    rng = random.Random(seed)
+    found = run(partial(knockout.step, games, 2, third, seats(players)), drawn(rng), rng=rng)
+    bracket = knockout.Bracket(seats(players), found, games, 2, third_place=third)
+    assert bracket.is_decided
+    assert not bracket.due
+    ties = [tie for round in bracket.rounds for tie in round]
+    losers = [tie.loser for tie in ties if tie.loser is not None]
+    assert len(losers) == len(set(losers)) == players - 1
+    assert {bracket.rounds[-1][0].winner, *losers} == set(range(players))
+    for (_, low, high), games_ in matches(found).items():
+        first, last = games_.games[:games], games_.games[-2:]
+        assert len(games_.games) <= games + 2 * 2
+        if len(games_.games) > games:  # further pairs only where the match was level
+            assert sum(game.points_of(low) for game in first) == sum(game.points_of(high) for game in first)
+        assert {game.first for game in last} == {low, high}
+    assert (bracket.third is not None) == (third and players > 2)
+
+
+def test_knockout_tied_for_ever_goes_to_the_better_seed() -> None:
+    found = run(partial(knockout.step, 2, 3, False, seats(4)), lambda game: 0.5)
+    bracket = knockout.Bracket(seats(4), found, 2, 3)
+    assert bracket.rounds[-1][0].winner == 0
+    assert "seeding" in bracket.rounds[-1][0].reason
+    assert len(found) == 3 * (2 + 6)
+    void = run(partial(knockout.step, 2, 3, False, seats(4)), lambda game: None)
+    assert knockout.Bracket(seats(4), void, 2, 3).rounds[-1][0].winner == 0
+
+
+def test_knockout_a_withdrawn_bot_loses_by_walkover() -> None:
+    field = seats(4, 0)
+    found = run(partial(knockout.step, 2, 1, False, field), lambda game: float(game.first < game.second))
+    bracket = knockout.Bracket(field, found, 2, 1)
+    assert bracket.rounds[-1][0].winner == 1
+    assert {tie.reason for tie in bracket.rounds[0]} == {"walkover", "points"}
+    everybody = seats(2, 0, 1)
+    assert knockout.step(2, 1, False, everybody, []).is_finished
+
+
+# -- ladder ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_ladder_prefers_games_that_tell_more() -> None:
+    close, far, sure = Seat(0, mu=25, sigma=4), Seat(1, mu=45, sigma=4), Seat(2, mu=25, sigma=1)
+    unsure = Seat(3, mu=26, sigma=4)
+    assert ladder.information(close, unsure) > ladder.information(far, unsure) > 0
+    assert ladder.information(close, unsure) > ladder.information(close, sure)
+    assert ladder.information(Seat(0, mu=0, sigma=0.1), Seat(1, mu=1e6, sigma=0.1)) == 0
+    field = [Seat(0, mu=25, sigma=1), Seat(1, mu=25, sigma=1), Seat(2, mu=25, sigma=8), Seat(3, mu=40, sigma=1)]
+    first = ladder.step(100, 0, field, [], 1).meetings[0]
+    assert 2 in (first.first, first.second)
+    assert 3 not in (first.first, first.second)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 12), st.integers(1, 6), st.integers(0, 10**6))
+def test_a_ladder_starves_nobody_and_keeps_its_bounds(players: int, ahead: int, seed: int) -> None:
+    rng = random.Random(seed)
+    field = [Seat(number, mu=rng.uniform(0, 50), sigma=rng.choice([0.5, 2, 8])) for number in range(players)]
+    found = run(
+        lambda played: ladder.step(20 * players, 0, field, played, ahead), drawn(rng), rng=rng, limit=100 * players
+    )
+    assert len(found) == 20 * players
+    bound = ladder.PATIENCE * players + players
+    for seat in range(players):
+        pairs = sorted({game.pair for game in found if seat in (game.first, game.second)})
+        gaps = [later - earlier for earlier, later in itertools.pairwise([0, *pairs])]
+        assert pairs
+        assert max(gaps) <= bound
+
+
+@given(st.integers(2, 7), st.sampled_from([2, 6, 10]))
+def test_a_ladder_caps_the_games_of_a_bot(players: int, cap: int) -> None:
+    found = run(lambda played: ladder.step(0, cap, seats(players), played, 3), drawn(random.Random(1)))
+    counts = Counter(seat for game in found for seat in (game.first, game.second))
+    assert max(counts.values()) <= cap
+    assert sum(counts[seat] < cap for seat in range(players)) <= 1
+
+
+def test_a_newcomer_gets_games_at_once_and_a_ladder_waits_for_company() -> None:
+    field = [Seat(number, sigma=1) for number in range(5)]
+    games: list[Played] = []
+    for _ in range(20):
+        games += planned(ladder.step(0, 0, field, games, 1).meetings, games)
+        games = [replace(game, state="done", points=0.5, order=game.sequence) for game in games]
+    fresh = ladder.step(0, 0, [*field, Seat(5)], games, 1).meetings[0]
+    assert 5 in (fresh.first, fresh.second)
+    alone = ladder.step(0, 0, seats(1), [], 4)
+    assert (alone.meetings, alone.is_finished) == ((), False)
+
+
+# -- SPRT ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("chance", "state"), [(0.75, "H1"), (0.25, "H0")])
+def test_a_test_stops_when_decided_and_calls_the_rest_off(chance: float, state: str) -> None:
+    rng = random.Random(3)
+    test = Sprt(0, 20)
+
+    def judge(game: Played) -> float:
+        is_won = rng.random() < chance
+        return float(is_won) if game.first == 0 else float(not is_won)
+
+    found = run(lambda played: match.step(test, 4000, seats(2), played, 5), judge, rng=rng)
+    verdict = match.verdict(test, found)
+    assert verdict.state == state
+    assert len(found) < 4000
+    assert match.step(test, 4000, seats(2), found, 5).reason.startswith(state)
+
+
+def test_the_first_decision_stands_whatever_comes_later() -> None:
+    test = Sprt(0, 50)
+
+    def pair(number: int, points: float) -> list[Played]:
+        return [
+            Played(2 * number, 1, number, 0, 1, "done", points, 2 * number),
+            Played(2 * number + 1, 1, number, 1, 0, "done", 1 - points, 2 * number + 1),
+        ]
+
+    games: list[Played] = []
+    number = 0
+    while match.verdict(test, games).state == "continue":
+        games += pair(number, 1.0)
+        number += 1
+    decided = match.verdict(test, games)
+    for later in range(number, number + 200):
+        games += pair(later, 0.0)
+    assert match.verdict(test, games) == decided
+
+
+def test_an_undecided_test_ends_with_its_games_and_void_pairs_do_not_count() -> None:
+    test = Sprt(0, 5)
+    found = run(lambda played: match.step(test, 20, seats(2), played, 3), lambda game: 0.5)
+    assert len(found) == 20
+    void = run(lambda played: match.step(test, 20, seats(2), played, 3), lambda game: None)
+    assert match.verdict(test, void).pairs == 0
