@@ -8,10 +8,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from referee.core import Kind
 from referee.record import GameRecord
+
+
+class Scored(Protocol):
+    """What the tables need of a finished game: a whole record, or a few columns of one."""
+
+    @property
+    def first(self) -> str: ...
+    @property
+    def second(self) -> str: ...
+    @property
+    def winner(self) -> str | None: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def points(self) -> tuple[float, float]: ...
+    @property
+    def sequence(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +61,7 @@ class _Meeting:
     results: str = ""
 
 
-def _meetings(records: Iterable[GameRecord]) -> dict[tuple[str, str], _Meeting]:
+def _meetings(records: Iterable[Scored]) -> dict[tuple[str, str], _Meeting]:
     table: dict[tuple[str, str], _Meeting] = {}
     for record in records:
         if record.kind is Kind.VOID:
@@ -59,7 +76,7 @@ def _meetings(records: Iterable[GameRecord]) -> dict[tuple[str, str], _Meeting]:
     return table
 
 
-def standings(records: Sequence[GameRecord], names: Sequence[str]) -> list[Standing]:
+def standings(records: Sequence[Scored], names: Sequence[str]) -> list[Standing]:
     """Every bot of `names`, best first: by points, then Sonneborn-Berger, then wins, then the order of `names`."""
     meetings = _meetings(records)
     points = dict.fromkeys(names, 0.0)
@@ -92,7 +109,7 @@ def standings(records: Sequence[GameRecord], names: Sequence[str]) -> list[Stand
     ]
 
 
-def crosstable(records: Sequence[GameRecord], names: Sequence[str]) -> list[dict[str, Any]]:
+def crosstable(records: Sequence[Scored], names: Sequence[str]) -> list[dict[str, Any]]:
     """One row per bot in rank order: `name`, `points`, and `cells`, one per column bot in the same order.
 
     A cell is None on the diagonal, else `{"points", "games", "results"}` with results such as `WDL` in playing order.

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.play import Interrupts, report, show_crosstable
-from arena.contender import SAMPLES, introduce, make_unique, read_bot
+from arena.contender import SAMPLES, introduce, read_bot
+from arena.models import Tournament, Version
 from arena.store import Store
 from referee.bot import Bot
 from referee.dispatch import Dispatcher
 from referee.games import families, load
 from referee.play import prepare
 from referee.pool import SlotPool
+from referee.ratings import pool_of
 from referee.record import GameRecord
 from referee.rules import Ruleset
 from referee.sandbox import open_sandbox
@@ -50,28 +54,33 @@ def run(arguments: argparse.Namespace) -> int:
     control = read_time_control(arguments.tc)
     store = Store.in_folder(arguments.data)
     try:
-        event = f"demo-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}"
+        event = f"demo {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
         games: list[GameSpec] = []
-        bots: dict[str, tuple[BotSpec, ...]] = {}
         warm_up(names, arguments.concurrency)
+        versions = _samples(store)
+        tournaments: dict[str, int] = {}
         for name, ruleset in rulesets.items():
-            bots[name] = _bots(ruleset)
+            _make_ready(ruleset)
             plan = Plan(
                 ruleset=ruleset,
-                bots=bots[name],
+                bots=tuple(_spec(version, name) for version in versions),
                 openings=tuple(openings(ruleset, "auto", (arguments.games + 1) // 2, seed=1)),
                 games=arguments.games,
                 time=control,
                 adjudication=Adjudication(max_plies=MAX_PLIES),
                 limits=replace(Limits(), margin_ms=50),
-                event=f"{event}-{name}",
+                event=f"{event}, {name}",
             )
-            games += schedule(plan)
+            specs = schedule(plan)
+            tournaments[name] = _plan(store, plan, specs, versions)
+            games += specs
         output.note(f"{len(games)} games, {arguments.concurrency} at once")
         is_complete = _play(games, store, arguments.concurrency)
         for name in names:
-            _show(store, name, f"{event}-{name}")
-        wrong = store.wrong_ratings()
+            if is_complete:
+                store.tournaments.move(tournaments[name], "finished")
+            _show(store, name, tournaments[name])
+        wrong = store.ratings.check()
         if wrong:
             raise CommandError(f"the stored ratings do not follow from the games: {wrong[0]}", Exit.FAILED)
         if not is_complete:
@@ -91,9 +100,19 @@ def warm_up(names: list[str], jobs: int) -> None:
     warmup.run(argparse.Namespace(families=names, jobs=jobs, json=False))
 
 
-def _bots(ruleset: Ruleset) -> tuple[BotSpec, ...]:
-    """The sample bots, each made ready once so that none compiles on its clock."""
-    found = []
+def _samples(store: Store) -> list[Version]:
+    """The sample bots of the arena, made if need be."""
+    variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
+    return list(store.bots.ensure_samples(SAMPLES, variants).values())
+
+
+def _spec(version: Version, family: str) -> BotSpec:
+    command = tuple(word.replace("{family}", family) for word in version.command)
+    return BotSpec(version.name, command, options=tuple(version.options.items()))
+
+
+def _make_ready(ruleset: Ruleset) -> None:
+    """Start each sample bot once, so that none compiles on its clock."""
     limits = replace(Limits(), ready_ms=300_000)
     sandbox = open_sandbox("auto")
     for sample in SAMPLES:
@@ -107,16 +126,45 @@ def _bots(ruleset: Ruleset) -> tuple[BotSpec, ...]:
         finally:
             bot.close()
         output.note(f"{ruleset.rules.family:<10} {spec.name} ready in {time.monotonic() - begin:.1f} s")
-        found.append(spec)
-    return make_unique(found)
+
+
+def _plan(store: Store, plan: Plan, specs: list[GameSpec], versions: list[Version]) -> int:
+    """Store the tournament with all its games, running; its number."""
+    user = store.users.get(store.bots.get(versions[0].bot_id).owner_id)
+    tournament = store.tournaments.add(
+        Tournament(
+            name=plan.event,
+            family=plan.ruleset.rules.family,
+            variant=plan.ruleset.variant.name,
+            format=plan.format,
+            pool=pool_of(plan.ruleset),
+            starts=datetime.now(UTC),
+            created_by=user.id or 0,
+        ),
+        [(version.id or 0, "a sample bot plays everything") for version in versions],
+    )
+    assert tournament.id is not None
+    store.games.plan(tournament.id, specs, {version.name: version.id or 0 for version in versions})
+    store.tournaments.move(tournament.id, "running")
+    return tournament.id
+
+
+def _here(spec: GameSpec) -> GameSpec:
+    """The game as this machine plays it: `python` is this interpreter."""
+
+    def run(bot: BotSpec) -> BotSpec:
+        return replace(bot, command=(sys.executable, *bot.command[1:])) if bot.command[0] == "python" else bot
+
+    return replace(spec, first=run(spec.first), second=run(spec.second))
 
 
 def _play(games: list[GameSpec], store: Store, concurrency: int) -> bool:
     done = 0
+    local = {_here(game).id: game.id for game in games}
 
     def keep(record: GameRecord) -> None:
         nonlocal done
-        store.add(record)
+        store.games.commit(replace(record, id=local[record.id]))
         done += 1
         report(record, done, len(games), wants_logs=False)
 
@@ -124,33 +172,33 @@ def _play(games: list[GameSpec], store: Store, concurrency: int) -> bool:
     dispatcher = Dispatcher(pool, 2 * concurrency, keep)
     with Interrupts(dispatcher, pool):
         try:
-            dispatcher.run(games)
+            dispatcher.run([_here(game) for game in games])
         finally:
             pool.shutdown()
     return done == len(games)
 
 
-def _show(store: Store, family: str, event: str) -> None:
-    records = store.records(event=event)
-    lines = store.leaderboard(family)
+def _show(store: Store, family: str, tournament_id: int) -> None:
+    results = store.games.results(tournament_id=tournament_id)
+    lines = store.ratings.leaderboard(family, limit=100).items
     output.text("", f"{load(family).title}: leaderboard (rating = mu - 3 sigma, TrueSkill)")
     output.table(
         ("#", "bot", "rating", "mu", "±2σ", "games", "W", "D", "L"),
         [
             (
-                str(line["rank"]),
-                line["name"],
-                f"{line['conservative']:.2f}",
-                f"{line['mu']:.2f}",
-                f"{2 * line['sigma']:.2f}",
-                *(str(line[key]) for key in ("games", "wins", "draws", "losses")),
+                str(line.place),
+                line.name,
+                f"{line.conservative:.2f}",
+                f"{line.mu:.2f}",
+                f"{2 * line.sigma:.2f}",
+                *(str(number) for number in (line.games, line.wins, line.draws, line.losses)),
             )
             for line in lines
         ],
         numbers=("#", "rating", "mu", "±2σ", "games", "W", "D", "L"),
     )
-    names = list(dict.fromkeys(name for record in records for name in (record.first, record.second)))
-    show_crosstable(crosstable(records, names))
+    names = list(dict.fromkeys(name for result in results for name in (result.first, result.second)))
+    show_crosstable(crosstable(results, names))
 
 
 def _serve(store: Store, host: str, port: int) -> None:

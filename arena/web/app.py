@@ -13,9 +13,11 @@ from aiohttp import web
 from arena.store import Store
 from referee.games import families, load
 from referee.ratings import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
-from referee.standings import crosstable, standings
+from referee.standings import crosstable
 
 STORE: web.AppKey[Store] = web.AppKey("store", Store)
+CROSSTABLE_BOTS, CROSSTABLE_GAMES = 100, 5000
+"""What the crosstable of a leaderboard takes in: the best bots, the latest games."""
 _HERE = Path(__file__).parent
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
@@ -49,12 +51,20 @@ def _family(request: web.Request) -> str:
 async def home(request: web.Request) -> dict[str, Any]:
     """The families with their best bots."""
     store = request.app[STORE]
-    counts = await asyncio.to_thread(lambda: dict(store.pools()))
-    tops = {name: await asyncio.to_thread(store.leaderboard, name, 5) for name in families()}
-    items = [
-        {"name": name, "rules": load(name), "games": counts.get(name, 0), "top": tops[name]} for name in families()
-    ]
-    return {"families": items}
+
+    def read() -> list[dict[str, Any]]:
+        counts = dict(store.ratings.pools())
+        return [
+            {
+                "name": name,
+                "rules": load(name),
+                "games": counts.get(name, 0),
+                "top": store.ratings.leaderboard(name, limit=5).items,
+            }
+            for name in families()
+        ]
+
+    return {"families": await asyncio.to_thread(read)}
 
 
 @routes.get("/{family}/leaderboard")
@@ -62,21 +72,32 @@ async def home(request: web.Request) -> dict[str, Any]:
 async def leaderboard(request: web.Request) -> dict[str, Any]:
     """A family's ratings, crosstable and latest games; `?pool=` chooses another rules class."""
     store, family = request.app[STORE], _family(request)
-    pools = [name for name, _ in await asyncio.to_thread(store.pools) if name.split("/")[0] == family] or [family]
+    pools = [name for name, _ in await asyncio.to_thread(store.ratings.pools) if name.split("/")[0] == family] or [
+        family
+    ]
     pool = request.query.get("pool", pools[0])
     if pool not in pools:
         raise web.HTTPNotFound(text=f"no pool {pool!r}; there are {', '.join(pools)}\n")
-    lines = await asyncio.to_thread(store.leaderboard, pool)
-    records = await asyncio.to_thread(lambda: store.records(pool=pool))
-    names = [line["name"] for line in lines]
+
+    def read() -> dict[str, Any]:
+        lines = store.ratings.leaderboard(pool, limit=CROSSTABLE_BOTS).items
+        names = [line.name for line in lines]
+        results = [
+            result
+            for result in store.games.results(pool=pool, limit=CROSSTABLE_GAMES)
+            if result.first in names and result.second in names
+        ]
+        return {
+            "lines": lines,
+            "table": crosstable(results, names),
+            "recent": store.games.latest(family=family, limit=20).items,
+        }
+
     return {
         "rules": load(family),
         "pool": pool,
         "pools": pools,
-        "lines": lines,
-        "table": crosstable(records, names),
-        "standings": {standing.name: standing for standing in standings(records, names)},
-        "recent": await asyncio.to_thread(store.recent, family),
+        **await asyncio.to_thread(read),
         "needed_games": PROVISIONAL_GAMES,
         "needed_sigma": PROVISIONAL_SIGMA,
     }

@@ -1,0 +1,99 @@
+"""All queries of the arena, one module per noun. The database is the truth: a result is in it once, or not at all.
+
+    errors, engine, page    what goes wrong, transactions, cursors
+    users, bots, tournaments, games, ratings, schedules, house    the nouns
+    commit, fold            how a result becomes part of the arena
+
+Synchronous; the web server calls it from threads. What it returns is detached: plain rows. Refuses to know HTTP and
+processes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from arena.store import schema
+from arena.store.bots import Bots
+from arena.store.engine import Sessions, open_engine
+from arena.store.errors import (
+    BadValueError,
+    ConflictError,
+    NotFoundError,
+    QuotaError,
+    SchemaError,
+    StoreError,
+    StoreUnavailableError,
+)
+from arena.store.games import Games
+from arena.store.house import House
+from arena.store.page import Page
+from arena.store.ratings import Ratings
+from arena.store.schedules import Schedules
+from arena.store.tournaments import Tournaments
+from arena.store.users import Identity, Users
+
+
+class Store:
+    """The arena's database: `store.users`, `.bots`, `.tournaments`, `.games`, `.ratings`, `.schedules`, `.house`.
+
+    Opening one touches nothing; `create()` makes the tables of a new database, `require()` refuses a foreign schema.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.engine = open_engine(url)
+        self.sessions = Sessions(self.engine)
+        self.users = Users(self.sessions)
+        self.bots = Bots(self.sessions)
+        self.tournaments = Tournaments(self.sessions)
+        self.games = Games(self.sessions)
+        self.ratings = Ratings(self.sessions)
+        self.schedules = Schedules(self.sessions)
+        self.house = House(self.sessions)
+        self.reading = self.sessions.reading
+        self.writing = self.sessions.writing
+
+    @classmethod
+    def in_folder(cls, folder: Path) -> Store:
+        """The embedded default: SQLite in a data folder, made if need be. Raises SchemaError for an older schema."""
+        folder.mkdir(parents=True, exist_ok=True)
+        store = cls(url_in(folder))
+        try:
+            if schema.is_fresh(store.engine):
+                store.create()
+            store.require()
+        except Exception:
+            store.close()
+            raise
+        return store
+
+    def create(self) -> None:
+        """Make the tables of a new database."""
+        schema.create(self.engine)
+
+    def require(self) -> None:
+        """Raise SchemaError, naming the command that helps, unless the schema is the program's."""
+        schema.require(self.engine)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self.engine.dispose()
+
+
+def url_in(folder: Path) -> str:
+    """The URL of the SQLite database in a data folder."""
+    return f"sqlite:///{(folder / 'arena.sqlite3').resolve()}"
+
+
+__all__ = [
+    "BadValueError",
+    "ConflictError",
+    "Identity",
+    "NotFoundError",
+    "Page",
+    "QuotaError",
+    "SchemaError",
+    "Store",
+    "StoreError",
+    "StoreUnavailableError",
+    "url_in",
+]

@@ -1,0 +1,216 @@
+"""The one transaction that makes a game's result part of the arena: record, result, commit number, ratings, counters.
+
+Exactly once by game id: the first result stands, a second one changes nothing. The row of the commit counter is locked
+first, so commits follow one another in the order of their numbers, and ratings are folded in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import zstandard
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from arena.models import Counter, Game, Rating, RatingChange, Record, Tournament, Version, now
+from arena.store import fold
+from arena.store.errors import ConflictError, NotFoundError, SchemaError
+from referee import ratings
+from referee.core import Kind
+from referee.record import GameRecord, read_record
+
+COUNTER = "commit"
+_OVER = ("finished", "void", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A result that has just become part of the arena; `changes` is empty for games that move no rating."""
+
+    game_id: str
+    tournament_id: int
+    number: int
+    pool: str
+    changes: tuple[fold.Change, ...]
+
+
+def pack(record: GameRecord) -> bytes:
+    """A record as it is stored: its JSON, zstd-compressed."""
+    return zstandard.ZstdCompressor(level=6).compress(record.line().encode())
+
+
+def unpack(data: bytes) -> GameRecord:
+    """A record from its stored form."""
+    return read_record(unpack_line(data))
+
+
+def unpack_line(data: bytes) -> bytes:
+    """The JSON of a record from its stored form, unread."""
+    return zstandard.ZstdDecompressor().decompress(data)
+
+
+class LiveTable:
+    """The ratings as they are in this session's transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.rows: dict[tuple[str, int], Rating] = {}
+
+    def line(self, pool: str, version_id: int) -> fold.Line | None:
+        """See `fold.Table`."""
+        row = self._session.get(Rating, (pool, version_id))
+        if row is None:
+            return None
+        self.rows[pool, version_id] = row
+        return line_of(row)
+
+    def follows(self, version_id: int) -> int | None:
+        """See `fold.Table`."""
+        return self._session.scalar(select(col(Version.follows_id)).where(col(Version.id) == version_id))
+
+
+def line_of(row: Rating) -> fold.Line:
+    """A stored rating as the fold knows it."""
+    rating = ratings.Rating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
+    return fold.Line(rating, row.forfeits, row.opposition, row.last)
+
+
+def row_of(pool: str, version_id: int, line: fold.Line) -> dict[str, Any]:
+    """The columns of a rating."""
+    rating = line.rating
+    return {
+        "pool": pool,
+        "version_id": version_id,
+        "mu": rating.mu,
+        "sigma": rating.sigma,
+        "conservative": rating.conservative,
+        "games": rating.games,
+        "wins": rating.wins,
+        "draws": rating.draws,
+        "losses": rating.losses,
+        "forfeits": line.forfeits,
+        "opposition": line.opposition,
+        "last": line.last,
+    }
+
+
+def change_row(game: fold.Played, change: fold.Change) -> dict[str, Any]:
+    """The columns of a rating change."""
+    return {
+        "game_id": game.game_id,
+        "version_id": change.version_id,
+        "pool": game.pool,
+        "committed": game.committed,
+        "mu_before": change.before.rating.mu,
+        "sigma_before": change.before.rating.sigma,
+        "mu": change.after.rating.mu,
+        "sigma": change.after.rating.sigma,
+    }
+
+
+def commit(session: Session, record: GameRecord, worker: str = "") -> Committed | None:
+    """Make a finished game's record part of the arena, inside the session's transaction; None when it is over already.
+
+    Raises NotFoundError for a game nobody planned, ConflictError for a record of other bots, ValueError for a void one.
+    """
+    if record.kind is Kind.VOID:
+        raise ValueError(f"game {record.id} is void: it has no result to commit")
+    number = session.scalar(
+        update(Counter)
+        .where(col(Counter.name) == COUNTER)
+        .values(value=Counter.value + 1)
+        .returning(col(Counter.value))
+    )
+    if number is None:
+        raise SchemaError("the commit counter is missing; run `arena db upgrade`")
+    game = _planned(session, record)
+    if game is None:
+        session.rollback()  # gives the number back
+        return None
+    tournament_id, pool, first_id, second_id, is_rated = game
+    played = fold.Played(
+        record.id, number, record.family, pool, first_id, second_id, record.winner, record.kind.value, is_rated
+    )
+    session.execute(insert(Record).values(game_id=record.id, data=pack(record)))
+    session.execute(
+        update(Game)
+        .where(col(Game.id) == record.id)
+        .values(
+            state="finished",
+            committed=number,
+            worker=worker,
+            started=_instant(record.started),
+            finished=_instant(record.finished),
+            winner=record.winner,
+            termination=record.termination.value,
+            kind=record.kind.value,
+            detail=record.detail,
+            plies=len(record.moves),
+        )
+    )
+    count_over(session, tournament_id)
+    changes = _rate(session, played) if played.counts else ()
+    return Committed(record.id, tournament_id, number, pool, changes)
+
+
+def _planned(session: Session, record: GameRecord) -> tuple[Any, ...] | None:
+    """What the plan says of the game; None when it is over."""
+    query = select(
+        col(Game.tournament_id),
+        col(Game.pool),
+        col(Game.first_id),
+        col(Game.second_id),
+        col(Game.is_rated),
+        col(Game.state),
+        col(Game.family),
+        col(Game.first),
+        col(Game.second),
+    ).where(col(Game.id) == record.id)
+    row = session.execute(query).one_or_none()
+    if row is None:
+        raise NotFoundError("game", record.id)
+    *plan, state, family, first, second = tuple(row)
+    if (family, first, second) != (record.family, record.first, record.second):
+        raise ConflictError(
+            f"game {record.id} is {family}: {first} - {second}, "
+            f"the record says {record.family}: {record.first} - {record.second}",
+            str(state),
+        )
+    return None if state in _OVER else tuple(plan)
+
+
+def count_over(session: Session, tournament_id: int) -> None:
+    """One more game of the tournament is over."""
+    session.execute(
+        update(Tournament)
+        .where(col(Tournament.id) == tournament_id)
+        .values(finished_games=Tournament.finished_games + 1)
+    )
+
+
+def _rate(session: Session, game: fold.Played) -> tuple[fold.Change, ...]:
+    table = LiveTable(session)
+    changes = fold.step(table, game)
+    for change in changes:
+        columns = row_of(game.pool, change.version_id, change.after)
+        row = table.rows.get((game.pool, change.version_id))
+        if row is None:
+            session.add(Rating(**columns))
+        else:
+            for name, value in columns.items():
+                setattr(row, name, value)
+    session.flush()
+    session.execute(insert(RatingChange), [change_row(game, change) for change in changes])
+    return changes
+
+
+def _instant(text: str) -> datetime:
+    """A time of a record; now, for one that cannot be read."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return now()
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found

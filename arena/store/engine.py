@@ -1,0 +1,85 @@
+"""Opens the database: SQLite in WAL mode, or PostgreSQL; its two kinds of transactions. Refuses to know any table."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Select, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.orm import Session
+
+from arena.store.errors import BadValueError, translated
+
+BUSY_MS = 5000
+"""How long a writer of SQLite waits for another one, and a reader of PostgreSQL for a free connection."""
+
+_WRITING = "arena_writing"
+
+
+def open_engine(url: str, *, pool_size: int = 10) -> Engine:
+    """An engine for a database URL: `sqlite:///FILE` or `postgresql+psycopg://…`. Raises BadValueError."""
+    try:
+        target = make_url(url)
+    except ArgumentError:
+        raise BadValueError(f"not a database URL: {url!r}; write sqlite:///FILE or postgresql+psycopg://…") from None
+    if target.drivername == "postgresql":
+        target = target.set(drivername="postgresql+psycopg")
+    options: dict[str, Any] = {"pool_timeout": BUSY_MS / 1000, "pool_size": pool_size, "max_overflow": pool_size}
+    if target.get_backend_name() == "postgresql":
+        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5}}
+    elif target.get_backend_name() != "sqlite":
+        raise BadValueError(f"not a database of the arena: {target.drivername}; use sqlite or postgresql+psycopg")
+    elif target.database in (None, "", ":memory:"):
+        raise BadValueError("the arena's SQLite database is a file: sqlite:///FILE")
+    try:
+        engine = create_engine(target, **options)
+    except (NoSuchModuleError, ModuleNotFoundError) as error:
+        raise BadValueError(f"{target.drivername} cannot be used: {error}; install the extra `postgres`") from None
+    if engine.dialect.name == "sqlite":
+        _configure_sqlite(engine)
+    return engine
+
+
+def _configure_sqlite(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def connect(connection: sqlite3.Connection, _: Any) -> None:
+        # The driver must not begin transactions by itself: a reader that turns writer fails at once when another
+        # one has written meanwhile, whatever the busy timeout.
+        connection.isolation_level = None
+        for pragma in (f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        is_writing = connection.get_execution_options().get(_WRITING, False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+
+
+class Sessions:
+    """Sessions of one engine: `reading()` sees one state of the database, `writing()` commits all or nothing."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._writer = engine.execution_options(**{_WRITING: True})
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session that writes nothing. Raises StoreUnavailableError."""
+        with translated(), Session(self.engine, expire_on_commit=False, autoflush=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A session whose transaction is committed at the end of the block, or not at all when it raises."""
+        with translated(), Session(self._writer, expire_on_commit=False) as session:
+            yield session
+            session.commit()
+
+
+def fetch(session: Session, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
+    """All rows of a query of columns, as tuples."""
+    return session.execute(query).all()

@@ -1,0 +1,92 @@
+"""What one game does to two ratings: the single step that live recording and rebuilding share. Knows no SQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from referee import ratings
+from referee.core import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What the fold must know of a game. `committed` is its commit number."""
+
+    game_id: str
+    committed: int
+    family: str
+    pool: str
+    first_id: int
+    second_id: int
+    winner: str | None
+    kind: str
+    is_rated: bool
+
+    @property
+    def counts(self) -> bool:
+        """Whether it moves ratings: rated, not void, between two versions."""
+        return self.is_rated and self.kind != Kind.VOID.value and self.first_id != self.second_id
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One version's rating in one pool, with what the arena keeps beside it (see `arena.models.Rating`)."""
+
+    rating: ratings.Rating
+    forfeits: int = 0
+    opposition: float = 0.0
+    last: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One version's line before and after a game."""
+
+    version_id: int
+    before: Line
+    after: Line
+
+
+class Table(Protocol):
+    """Where the fold finds what it needs."""
+
+    def line(self, pool: str, version_id: int) -> Line | None:
+        """The present line, None for a version new to the pool."""
+
+    def follows(self, version_id: int) -> int | None:
+        """The version this one continues, if any."""
+
+
+def step(table: Table, game: Played) -> tuple[Change, Change]:
+    """Both lines after a game that counts."""
+    one, two = _line(table, game.pool, game.first_id), _line(table, game.pool, game.second_id)
+    points = {"first": 1.0, "second": 0.0}.get(game.winner or "", 0.5)
+    chance = ratings.DRAW_PROBABILITY.get(game.family, ratings.DEFAULT_DRAW)
+    first, second = ratings.update(one.rating, two.rating, points, chance)
+    is_forfeit = game.kind == Kind.FORFEIT.value
+    return (
+        _change(game, game.first_id, one, two, rating=first, has_forfeited=is_forfeit and points == 0),
+        _change(game, game.second_id, two, one, rating=second, has_forfeited=is_forfeit and points == 1),
+    )
+
+
+def _change(
+    game: Played, version_id: int, mine: Line, theirs: Line, *, rating: ratings.Rating, has_forfeited: bool
+) -> Change:
+    after = Line(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.committed)
+    return Change(version_id, mine, after)
+
+
+def _line(table: Table, pool: str, version_id: int) -> Line:
+    """The present line; a new one starts from the mu of the version it follows, as uncertain as any new one."""
+    if line := table.line(pool, version_id):
+        return line
+    seen = {version_id}
+    ancestor = table.follows(version_id)
+    while ancestor is not None and ancestor not in seen:
+        if line := table.line(pool, ancestor):
+            return Line(replace(ratings.Rating(), mu=line.rating.mu))
+        seen.add(ancestor)
+        ancestor = table.follows(ancestor)
+    return Line(ratings.Rating())

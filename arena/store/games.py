@@ -1,0 +1,469 @@
+"""Games: the plan, the way of each from `planned` to `finished`, results, records and their lists.
+
+Lists come without specs and records, which are read one by one or as a stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Select, func, insert, select, union_all, update
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from arena.models import Game, Record, Tournament, Void, now
+from arena.store.commit import Committed, commit, count_over, pack, unpack, unpack_line
+from arena.store.engine import Sessions, fetch
+from arena.store.errors import NotFoundError
+from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
+from referee.core import Kind, Termination
+from referee.games import load
+from referee.ratings import pool_of
+from referee.record import GameRecord
+from referee.spec import GameSpec, spec_from_json
+
+_BATCH = 500
+"""Rows per statement, within the parameter limits of every database."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameLine:
+    """A game in a list; what it has no value for yet is None. `committed` orders results."""
+
+    id: str
+    tournament_id: int
+    sequence: int
+    round: int
+    pair: int
+    family: str
+    pool: str
+    variant: str
+    first_id: int
+    second_id: int
+    first: str
+    second: str
+    is_rated: bool
+    state: str
+    attempt: int
+    worker: str
+    started: datetime | None
+    finished: datetime | None
+    committed: int | None
+    winner: str | None
+    termination: str | None
+    kind: str | None
+    detail: str
+    plies: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What standings and crosstables need of a finished game."""
+
+    sequence: int
+    round: int
+    pair: int
+    first_id: int
+    second_id: int
+    first: str
+    second: str
+    winner: str | None
+    kind: Kind
+    termination: Termination
+
+    @property
+    def points(self) -> tuple[float, float]:
+        """1, ½ or 0 for first and second."""
+        return {"first": (1.0, 0.0), "second": (0.0, 1.0)}.get(self.winner or "", (0.5, 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A planned game ready to be handed out; `attempt` counts the times it was before."""
+
+    spec: GameSpec
+    tournament_id: int
+    sequence: int
+    pair: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class VoidLine:
+    """An attempt that came to nothing, with the game's names."""
+
+    id: int
+    game_id: str
+    tournament_id: int
+    family: str
+    first: str
+    second: str
+    attempt: int
+    termination: str
+    detail: str
+    worker: str
+    at: datetime
+
+
+_LINE = tuple(col(getattr(Game, name)) for name in GameLine.__dataclass_fields__)
+_RESULT = tuple(col(getattr(Game, name)) for name in Result.__dataclass_fields__)
+
+
+class Games:
+    """Planned and finished games."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    # -- planning ----------------------------------------------------------------------------------------------------
+
+    def plan(self, tournament_id: int, specs: Sequence[GameSpec], versions: Mapping[str, int]) -> int:
+        """Store games of a tournament in one transaction; those that are stored already are left alone.
+
+        `versions` gives the version of every bot name in the specs. `spec.sequence` must be new in the tournament.
+        Returns how many were new.
+        """
+        pools: dict[str, str] = {}
+        with self._sessions.writing() as session:
+            tournament = session.get(Tournament, tournament_id, with_for_update=True)
+            if tournament is None:
+                raise NotFoundError("tournament", tournament_id)
+            ids = [spec.id for spec in specs]
+            known: set[str] = set()
+            for part in _batches(ids):
+                known.update(session.scalars(select(col(Game.id)).where(col(Game.id).in_(part))))
+            rows = [
+                _row(tournament, spec, key, versions, pools)
+                for spec, key in zip(specs, ids, strict=True)
+                if key not in known
+            ]
+            for part in _batches(rows):
+                session.execute(insert(Game), part)
+            tournament.planned_games += len(rows)
+        return len(rows)
+
+    def waiting(self, tournament_id: int, limit: int) -> list[Waiting]:
+        """The next planned games of a tournament, in planned order."""
+        query = (
+            select(col(Game.spec), col(Game.sequence), col(Game.pair), col(Game.attempt))
+            .where(col(Game.tournament_id) == tournament_id, col(Game.state) == "planned")
+            .order_by(col(Game.sequence))
+            .limit(limit)
+        )
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        return [
+            Waiting(spec_from_json(spec), tournament_id, sequence, pair, attempt)
+            for spec, sequence, pair, attempt in rows
+        ]
+
+    def hand_out(self, ids: Sequence[str], worker: str) -> list[str]:
+        """Mark planned games as queued for a worker, one attempt more; returns those that were still planned."""
+        with self._sessions.writing() as session:
+            mine = (col(Game.id).in_(ids), col(Game.state) == "planned")
+            found = list(session.scalars(select(col(Game.id)).where(*mine).with_for_update()))
+            session.execute(update(Game).where(*mine).values(state="queued", worker=worker, attempt=Game.attempt + 1))
+        return found
+
+    def start(self, game_id: str) -> None:
+        """A queued game is being played now."""
+        with self._sessions.writing() as session:
+            session.execute(
+                update(Game)
+                .where(col(Game.id) == game_id, col(Game.state) == "queued")
+                .values(state="running", started=now())
+            )
+
+    def give_back(self, *, worker: str | None = None, ids: Sequence[str] | None = None) -> int:
+        """Queued and running games (of a worker, or these) wait again: who had them is gone. Returns how many."""
+        query = update(Game).where(col(Game.state).in_(("queued", "running"))).values(state="planned", worker="")
+        if worker is not None:
+            query = query.where(col(Game.worker) == worker)
+        if ids is not None:
+            query = query.where(col(Game.id).in_(ids))
+        with self._sessions.writing() as session:
+            return int(session.execute(query).rowcount)  # type: ignore[attr-defined]
+
+    def cancel(self, tournament_id: int) -> int:
+        """Games of a tournament that have no result will never have one. Returns how many."""
+        query = (
+            update(Game)
+            .where(col(Game.tournament_id) == tournament_id, col(Game.state).in_(("planned", "queued", "running")))
+            .values(state="cancelled")
+        )
+        with self._sessions.writing() as session:
+            return int(session.execute(query).rowcount)  # type: ignore[attr-defined]
+
+    # -- results -----------------------------------------------------------------------------------------------------
+
+    def commit(self, record: GameRecord, worker: str = "") -> Committed | None:
+        """Record a result exactly once, in one transaction with its ratings; None when the game is over already.
+
+        Raises NotFoundError for a game nobody planned, ConflictError for a record of other bots.
+        """
+        with self._sessions.writing() as session:
+            return commit(session, record, worker)
+
+    def void(self, record: GameRecord, worker: str = "", *, give_up: bool = False) -> bool:
+        """Note an attempt that came to nothing: the game waits again, or is given up for good.
+
+        False when the game is over already. Raises NotFoundError.
+        """
+        with self._sessions.writing() as session:
+            game = session.get(Game, record.id, with_for_update=True)
+            if game is None:
+                raise NotFoundError("game", record.id)
+            if game.state in ("finished", "void", "cancelled"):
+                return False
+            session.add(
+                Void(
+                    game_id=record.id,
+                    attempt=game.attempt,
+                    termination=record.termination.value,
+                    detail=record.detail,
+                    worker=worker,
+                )
+            )
+            game.state, game.worker = ("void", worker) if give_up else ("planned", "")
+            if give_up:
+                game.termination, game.kind, game.detail = record.termination.value, Kind.VOID.value, record.detail
+                game.finished, game.plies = now(), len(record.moves)
+                session.add(Record(game_id=record.id, data=pack(record)))
+                count_over(session, game.tournament_id)
+        return True
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def get(self, game_id: str) -> GameLine:
+        """One game. Raises NotFoundError."""
+        with self._sessions.reading() as session:
+            row = session.execute(select(*_LINE).where(col(Game.id) == game_id)).one_or_none()
+        if row is None:
+            raise NotFoundError("game", game_id)
+        return GameLine(*row)
+
+    def spec(self, game_id: str) -> GameSpec:
+        """What was planned. Raises NotFoundError."""
+        with self._sessions.reading() as session:
+            spec = session.scalar(select(col(Game.spec)).where(col(Game.id) == game_id))
+        if spec is None:
+            raise NotFoundError("game", game_id)
+        return spec_from_json(spec)
+
+    def record(self, game_id: str) -> GameRecord:
+        """What was played. Raises NotFoundError for games without a result."""
+        with self._sessions.reading() as session:
+            data = session.scalar(select(col(Record.data)).where(col(Record.game_id) == game_id))
+        if data is None:
+            raise NotFoundError("record of game", game_id)
+        return unpack(data)
+
+    def of_tournament(
+        self, tournament_id: int, *, state: str | None = None, limit: int = DEFAULT_LIMIT, after: str | None = None
+    ) -> Page[GameLine]:
+        """The games of a tournament in planned order, all or those in one state."""
+        limit = bounded(limit)
+        query = select(*_LINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
+        if state is not None:
+            query = query.where(col(Game.state) == state)
+        if keys := read_cursor(after, int):
+            query = query.where(col(Game.sequence) > keys[0])
+        with self._sessions.reading() as session:
+            lines = [GameLine(*row) for row in fetch(session, query.limit(limit + 1))]
+        return cut(lines, limit, lambda line: (line.sequence,))
+
+    def latest(
+        self,
+        *,
+        family: str | None = None,
+        pool: str | None = None,
+        kind: str | None = None,
+        versions: Sequence[int] | None = None,
+        against: Sequence[int] | None = None,
+        limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+    ) -> Page[GameLine]:
+        """Games with a result, latest first: all, of a family, a pool, a kind of ending (`forfeit`), or of versions.
+
+        `against` keeps the games of `versions` against these. One filter at a time uses an index of its own; others
+        given with it are applied on the way.
+        """
+        limit = bounded(limit)
+        conditions: list[Any] = [col(Game.committed).is_not(None)]
+        if family is not None:
+            conditions.append(col(Game.family) == family)
+        if pool is not None:
+            conditions.append(col(Game.pool) == pool)
+        if kind is not None:
+            conditions.append(col(Game.kind) == kind)
+        if keys := read_cursor(after, int):
+            conditions.append(col(Game.committed) < keys[0])
+        if versions is None:
+            query = select(*_LINE).where(*conditions)
+        else:
+            query = _of_versions(versions, against, conditions, limit + 1)
+        query = query.order_by(col(Game.committed).desc()).limit(limit + 1)
+        with self._sessions.reading() as session:
+            lines = [GameLine(*row) for row in fetch(session, query)]
+        return cut(lines, limit, lambda line: (line.committed,))
+
+    def results(
+        self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
+    ) -> list[Result]:
+        """Finished games without their moves: of a tournament in planned order, or the latest of a pool in order."""
+        query = select(*_RESULT)
+        if tournament_id is not None:
+            mine = (col(Game.tournament_id) == tournament_id, col(Game.state) == "finished")
+            query = query.where(*mine).order_by(col(Game.sequence)).limit(limit)
+        else:
+            query = query.where(col(Game.pool) == pool, col(Game.committed).is_not(None))
+            query = query.order_by(col(Game.committed).desc()).limit(limit)
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        found = [Result(*(*row[:-2], Kind(row[-2]), Termination(row[-1]))) for row in rows]
+        return found if tournament_id is not None else found[::-1]
+
+    def counts(self, tournament_id: int) -> dict[str, int]:
+        """How many games of a tournament are in each state."""
+        query = select(col(Game.state), func.count()).where(col(Game.tournament_id) == tournament_id)
+        with self._sessions.reading() as session:
+            return dict(fetch(session, query.group_by(col(Game.state))))
+
+    def open(self) -> dict[str, int]:
+        """How many games of all tournaments are planned, queued and running; states without any are left out."""
+        states = ("planned", "queued", "running")
+        query = select(col(Game.state), func.count()).where(col(Game.state).in_(states)).group_by(col(Game.state))
+        with self._sessions.reading() as session:
+            return dict(fetch(session, query))
+
+    def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameLine]:
+        """Some games of all tournaments in one state, such as those being played now."""
+        query = select(*_LINE).where(col(Game.state) == state).limit(bounded(limit))
+        with self._sessions.reading() as session:
+            return [GameLine(*row) for row in fetch(session, query)]
+
+    def records(self, *, tournament_id: int | None = None, after: int = 0) -> Iterator[tuple[int, bytes]]:
+        """(commit number, record as JSON) of all results, or those of a tournament, in commit order behind `after`.
+
+        A stream: no transaction is open while the caller works on what it was given.
+        """
+        while True:
+            query = (
+                select(col(Game.committed), col(Record.data))
+                .join(Record, col(Record.game_id) == col(Game.id))
+                .where(col(Game.committed) > after)
+                .order_by(col(Game.committed))
+                .limit(_BATCH)
+            )
+            if tournament_id is not None:
+                query = query.where(col(Game.tournament_id) == tournament_id)
+            with self._sessions.reading() as session:
+                rows = fetch(session, query)
+            for number, data in rows:
+                yield number, unpack_line(data)
+            if len(rows) < _BATCH:
+                return
+            after = rows[-1][0]
+
+    def voids(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[VoidLine]:
+        """Attempts that came to nothing, latest first."""
+        limit = bounded(limit)
+        query = (
+            select(
+                col(Void.id),
+                col(Void.game_id),
+                col(Game.tournament_id),
+                col(Game.family),
+                col(Game.first),
+                col(Game.second),
+                col(Void.attempt),
+                col(Void.termination),
+                col(Void.detail),
+                col(Void.worker),
+                col(Void.at),
+            )
+            .join(Game, col(Game.id) == col(Void.game_id))
+            .order_by(col(Void.id).desc())
+            .limit(limit + 1)
+        )
+        if keys := read_cursor(after, int):
+            query = query.where(col(Void.id) < keys[0])
+        with self._sessions.reading() as session:
+            lines = [VoidLine(*row) for row in fetch(session, query)]
+        return cut(lines, limit, lambda line: (line.id,))
+
+    def voids_of(self, game_id: str) -> list[Void]:
+        """The attempts at one game that came to nothing, in order."""
+        query = select(Void).where(col(Void.game_id) == game_id).order_by(col(Void.id))
+        with self._sessions.reading() as session:
+            return list(session.scalars(query))
+
+    def last_commit(self) -> int:
+        """The highest commit number, 0 without results; a cheap mark of whether lists of results have changed."""
+        with self._sessions.reading() as session:
+            return last_commit(session)
+
+
+def last_commit(session: Session) -> int:
+    """The highest commit number, 0 without results."""
+    return session.scalar(select(func.max(col(Game.committed)))) or 0
+
+
+def cursor_behind(number: int) -> str:
+    """The cursor of `latest` for results before a commit number."""
+    return write_cursor(number)
+
+
+def _row(
+    tournament: Tournament, spec: GameSpec, key: str, versions: Mapping[str, int], pools: dict[str, str]
+) -> dict[str, Any]:
+    rules = f"{spec.family} {spec.variant} {sorted(spec.options.items())}"
+    if rules not in pools:
+        pools[rules] = pool_of(load(spec.family).settle(spec.variant, spec.options))
+    return {
+        "id": key,
+        "tournament_id": tournament.id,
+        "sequence": spec.sequence,
+        "round": spec.round,
+        "pair": spec.pair,
+        "family": spec.family,
+        "pool": pools[rules],
+        "variant": spec.variant,
+        "first_id": versions[spec.first.name],
+        "second_id": versions[spec.second.name],
+        "first": spec.first.name,
+        "second": spec.second.name,
+        "is_rated": tournament.is_rated,
+        "spec": asdict(spec),
+        "state": "planned",
+        "attempt": 0,
+        "worker": "",
+        "detail": "",
+        "plies": 0,
+    }
+
+
+def _of_versions(
+    versions: Sequence[int], against: Sequence[int] | None, conditions: Sequence[Any], limit: int
+) -> Select[Any]:
+    """The latest games of some versions: one short walk along an index per version and side, then the best of them."""
+    walks = []
+    for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
+        for version in dict.fromkeys(versions):
+            for rival in [None] if against is None else dict.fromkeys(against):
+                side = [col(mine) == version] if rival is None else [col(mine) == version, col(theirs) == rival]
+                walk = select(col(Game.id)).where(*side, *conditions).order_by(col(Game.committed).desc()).limit(limit)
+                walks.append(select(walk.subquery().c.id))
+    if not walks:
+        return select(*_LINE).where(col(Game.id).is_(None))
+    return select(*_LINE).where(col(Game.id).in_(union_all(*walks)))
+
+
+def _batches(rows: Sequence[Any]) -> Iterator[list[Any]]:
+    source = iter(rows)
+    while part := list(islice(source, _BATCH)):
+        yield part

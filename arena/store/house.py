@@ -1,0 +1,115 @@
+"""What the house keeps for itself: leases, the audit log, answers to repeated requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import col
+
+from arena.models import Answer, Audit, Lease, now
+from arena.store.engine import Sessions
+from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+
+ANSWERS_KEPT = timedelta(hours=24)
+"""How long the answer to a request with an idempotency key is given again."""
+
+
+class House:
+    """Leases, audit, answers."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    # -- leases: who may act alone -----------------------------------------------------------------------------------
+
+    def take(self, name: str, holder: str, seconds: float, at: datetime | None = None) -> bool:
+        """Take or renew a lease for `seconds`; False while somebody else holds it.
+
+        Deadlines are compared by the clocks of the holders: machines that share a database keep the time.
+        """
+        at = at or now()
+        until = at + timedelta(seconds=seconds)
+        is_free = (col(Lease.holder) == holder) | (col(Lease.until) <= at)
+        with self._sessions.writing() as session:
+            found = session.execute(
+                update(Lease).where(col(Lease.name) == name, is_free).values(holder=holder, until=until)
+            )
+            if found.rowcount:  # type: ignore[attr-defined]
+                return True
+            if session.get(Lease, name) is not None:
+                return False
+        try:
+            with self._sessions.writing() as session:
+                session.add(Lease(name=name, holder=holder, until=until))
+        except IntegrityError:
+            return False  # somebody was faster
+        return True
+
+    def release(self, name: str, holder: str) -> None:
+        """Give a lease up, if it is still held."""
+        with self._sessions.writing() as session:
+            session.execute(delete(Lease).where(col(Lease.name) == name, col(Lease.holder) == holder))
+
+    def lease(self, name: str) -> Lease | None:
+        """Who holds or held a lease, and until when."""
+        with self._sessions.reading() as session:
+            return session.get(Lease, name)
+
+    # -- audit -------------------------------------------------------------------------------------------------------
+
+    def note(self, action: str, subject: str, user_id: int | None = None, **detail: Any) -> None:
+        """Write down who did what to what: `note("bot.retire", "bot:zeta", 3)`."""
+        with self._sessions.writing() as session:
+            session.add(Audit(action=action[:40], subject=subject[:120], user_id=user_id, detail=detail))
+
+    def audit(
+        self,
+        *,
+        subject: str | None = None,
+        user_id: int | None = None,
+        limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+    ) -> Page[Audit]:
+        """What was done, latest first: all, to one subject, or by one user."""
+        limit = bounded(limit)
+        query = select(Audit).order_by(col(Audit.id).desc()).limit(limit + 1)
+        if subject is not None:
+            query = query.where(col(Audit.subject) == subject)
+        if user_id is not None:
+            query = query.where(col(Audit.user_id) == user_id)
+        if keys := read_cursor(after, int):
+            query = query.where(col(Audit.id) < keys[0])
+        with self._sessions.reading() as session:
+            return cut(session.scalars(query).all(), limit, lambda line: (line.id,))
+
+    # -- answers to repeated requests --------------------------------------------------------------------------------
+
+    def begin_answer(self, user_id: int, key: str, route: str, digest: str) -> Answer | None:
+        """Reserve an idempotency key; what is stored under it already, if anything.
+
+        `status` 0 means that the first request is still at work. The caller compares `route` and `digest`.
+        """
+        with self._sessions.writing() as session:
+            session.execute(delete(Answer).where(col(Answer.created) < now() - ANSWERS_KEPT))
+        try:
+            with self._sessions.writing() as session:
+                session.add(Answer(user_id=user_id, key=key, route=route, digest=digest, status=0))
+        except IntegrityError:
+            with self._sessions.reading() as session:
+                return session.get(Answer, (user_id, key))
+        return None
+
+    def end_answer(self, user_id: int, key: str, status: int, body: Mapping[str, Any]) -> None:
+        """Keep what was answered."""
+        with self._sessions.writing() as session:
+            mine = (col(Answer.user_id) == user_id, col(Answer.key) == key)
+            session.execute(update(Answer).where(*mine).values(status=status, body=dict(body)))
+
+    def drop_answer(self, user_id: int, key: str) -> None:
+        """Forget a key whose request came to nothing: it may be sent again."""
+        with self._sessions.writing() as session:
+            session.execute(delete(Answer).where(col(Answer.user_id) == user_id, col(Answer.key) == key))

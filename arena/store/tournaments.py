@@ -1,0 +1,187 @@
+"""Tournaments and their entries: lists, entries, and the one table of which state may follow which.
+
+Refuses to know formats: who plays whom is decided elsewhere and stored through `arena.store.games`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import col
+
+from arena.models import Bot, Entry, Tournament, Version, now
+from arena.store.engine import Sessions, fetch
+from arena.store.errors import ConflictError, NotFoundError
+from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+
+FOLLOWING: Mapping[str, frozenset[str]] = {
+    "scheduled": frozenset({"running", "paused", "cancelled"}),
+    "running": frozenset({"paused", "draining", "finished", "cancelled"}),
+    "draining": frozenset({"running", "paused", "finished", "cancelled"}),
+    "paused": frozenset({"scheduled", "running", "finished", "cancelled"}),
+    "finished": frozenset({"running"}),
+    "cancelled": frozenset(),
+}
+"""What may follow each state; `finished` goes on when a tournament is extended."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryLine:
+    """An entry with the names of its version; `seat` is its number in the tables, from 0."""
+
+    seat: int
+    version_id: int
+    name: str
+    bot: str
+    number: int
+    eligibility: str
+    withdrawn: datetime | None
+
+
+class Tournaments:
+    """Tournaments and entries."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def add(self, tournament: Tournament, entries: Sequence[tuple[int, str]]) -> Tournament:
+        """Store a tournament with its entries, (version, why it may play) in seat order.
+
+        Raises ConflictError when its schedule has fired for that time already.
+        """
+        try:
+            with self._sessions.writing() as session:
+                session.add(tournament)
+                session.flush()
+                assert tournament.id is not None
+                session.add_all(
+                    Entry(tournament_id=tournament.id, version_id=version_id, seat=seat, eligibility=why)
+                    for seat, (version_id, why) in enumerate(entries)
+                )
+        except IntegrityError as error:
+            raise ConflictError(f"tournament {tournament.name!r} cannot be stored: {error.orig}") from None
+        return tournament
+
+    def get(self, tournament_id: int) -> Tournament:
+        """A tournament by number. Raises NotFoundError."""
+        with self._sessions.reading() as session:
+            tournament = session.get(Tournament, tournament_id)
+        if tournament is None:
+            raise NotFoundError("tournament", tournament_id)
+        return tournament
+
+    def page(
+        self,
+        *,
+        state: str | None = None,
+        family: str | None = None,
+        limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+    ) -> Page[Tournament]:
+        """Tournaments, latest start first."""
+        limit = bounded(limit)
+        keys = (col(Tournament.starts), col(Tournament.id))
+        query = select(Tournament).order_by(*(key.desc() for key in keys)).limit(limit + 1)
+        if state is not None:
+            query = query.where(col(Tournament.state) == state)
+        if family is not None:
+            query = query.where(col(Tournament.family) == family)
+        if last := read_cursor(after, datetime, int):
+            query = query.where(tuple_(*keys) < tuple_(*last))
+        with self._sessions.reading() as session:
+            return cut(session.scalars(query).all(), limit, lambda found: (found.starts, found.id))
+
+    def in_states(self, *states: str) -> list[Tournament]:
+        """All tournaments in these states, oldest start first."""
+        query = select(Tournament).where(col(Tournament.state).in_(states))
+        with self._sessions.reading() as session:
+            return sorted(session.scalars(query), key=lambda found: (found.starts, found.id or 0))
+
+    def due(self, at: datetime) -> list[Tournament]:
+        """Scheduled tournaments whose time has come, earliest first."""
+        query = select(Tournament).where(col(Tournament.state) == "scheduled", col(Tournament.starts) <= at)
+        with self._sessions.reading() as session:
+            return list(session.scalars(query.order_by(col(Tournament.starts), col(Tournament.id))))
+
+    def counts(self) -> dict[str, int]:
+        """How many tournaments are in each state."""
+        query = select(col(Tournament.state), func.count()).group_by(col(Tournament.state))
+        with self._sessions.reading() as session:
+            return dict(fetch(session, query))
+
+    def entries(self, tournament_id: int) -> list[EntryLine]:
+        """The entries in seat order."""
+        query = (
+            select(
+                col(Entry.seat),
+                col(Entry.version_id),
+                col(Version.name),
+                col(Bot.name),
+                col(Version.number),
+                col(Entry.eligibility),
+                col(Entry.withdrawn),
+            )
+            .join(Version, col(Version.id) == col(Entry.version_id))
+            .join(Bot, col(Bot.id) == col(Version.bot_id))
+            .where(col(Entry.tournament_id) == tournament_id)
+            .order_by(col(Entry.seat))
+        )
+        with self._sessions.reading() as session:
+            return [EntryLine(*row) for row in fetch(session, query)]
+
+    def enter(self, tournament_id: int, version_id: int, why: str) -> int:
+        """Enter one more version, for formats that allow it; returns its seat. Raises ConflictError if it is in."""
+        try:
+            with self._sessions.writing() as session:
+                mine = select(func.max(col(Entry.seat))).where(col(Entry.tournament_id) == tournament_id)
+                last = session.scalar(mine)
+                seat = 0 if last is None else last + 1
+                session.add(Entry(tournament_id=tournament_id, version_id=version_id, seat=seat, eligibility=why))
+        except IntegrityError:
+            raise ConflictError(f"version {version_id} is entered in tournament {tournament_id} already") from None
+        return seat
+
+    def withdraw(self, tournament_id: int, version_id: int) -> None:
+        """Take an entry out: it is paired no more. Twice is as good as once."""
+        with self._sessions.writing() as session:
+            session.execute(
+                update(Entry)
+                .where(
+                    col(Entry.tournament_id) == tournament_id,
+                    col(Entry.version_id) == version_id,
+                    col(Entry.withdrawn).is_(None),
+                )
+                .values(withdrawn=now())
+            )
+
+    def move(self, tournament_id: int, state: str, *, only_from: Sequence[str] = (), problem: str = "") -> Tournament:
+        """Bring a tournament into another state. Raises NotFoundError, and ConflictError naming its present state.
+
+        `only_from` narrows what `FOLLOWING` allows. The times `started` and `finished` are set on the way.
+        """
+        with self._sessions.writing() as session:
+            tournament = session.get(Tournament, tournament_id, with_for_update=True)
+            if tournament is None:
+                raise NotFoundError("tournament", tournament_id)
+            present = tournament.state
+            if state not in FOLLOWING[present] or (only_from and present not in only_from):
+                raise ConflictError(f"tournament {tournament_id} is {present}; it cannot become {state}", present)
+            tournament.state = state
+            tournament.problem = problem
+            if state == "running":
+                tournament.started = tournament.started or now()
+                tournament.finished = None
+            elif state in ("finished", "cancelled"):
+                tournament.finished = now()
+        return tournament
+
+    def extend(self, tournament_id: int, settings: Mapping[str, object]) -> None:
+        """Replace the settings document, for formats that can go on longer than first said."""
+        with self._sessions.writing() as session:
+            session.execute(
+                update(Tournament).where(col(Tournament.id) == tournament_id).values(settings=dict(settings))
+            )

@@ -1,0 +1,177 @@
+"""Users, their API tokens and browser sessions. Secrets come in as digests; refuses to know how they are made."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import col
+
+from arena.credentials import CredentialError, read_name, read_scopes, scopes_of
+from arena.models import Login, Token, User, now
+from arena.store.engine import Sessions
+from arena.store.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError
+from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+
+_USE_NOTED_EVERY = timedelta(minutes=1)
+"""`last_used` of a token is no finer than that: reading must not write each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who makes a request and what it may do. `csrf` is set for browser sessions, `token_id` for API tokens."""
+
+    user_id: int
+    name: str
+    role: str
+    scopes: frozenset[str]
+    token_id: int | None = None
+    csrf: str | None = None
+
+
+class Users:
+    """People and their keys."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    # -- users -------------------------------------------------------------------------------------------------------
+
+    def add(self, name: str, role: str = "author", password_hash: str | None = None) -> User:
+        """A new user. Raises BadValueError for the name or the role, ConflictError when the name is taken."""
+        try:
+            user = User(name=read_name(name, "user"), role=role, password_hash=password_hash)
+            scopes_of(role)
+        except CredentialError as error:
+            raise BadValueError(str(error)) from None
+        try:
+            with self._sessions.writing() as session:
+                session.add(user)
+        except IntegrityError:
+            raise ConflictError(f"there is a user {name!r} already") from None
+        return user
+
+    def get(self, user_id: int) -> User:
+        """A user by number. Raises NotFoundError."""
+        with self._sessions.reading() as session:
+            user = session.get(User, user_id)
+        if user is None:
+            raise NotFoundError("user", user_id)
+        return user
+
+    def find(self, name: str) -> User:
+        """A user by name. Raises NotFoundError."""
+        with self._sessions.reading() as session:
+            user = session.scalar(select(User).where(col(User.name) == name))
+        if user is None:
+            raise NotFoundError("user", name)
+        return user
+
+    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[User]:
+        """All users by name."""
+        limit = bounded(limit)
+        query = select(User).order_by(col(User.name)).limit(limit + 1)
+        if keys := read_cursor(after, str):
+            query = query.where(col(User.name) > keys[0])
+        with self._sessions.reading() as session:
+            return cut(session.scalars(query).all(), limit, lambda user: (user.name,))
+
+    def change(
+        self, name: str, *, role: str | None = None, password_hash: str | None = None, is_active: bool | None = None
+    ) -> User:
+        """Change what is given. A new password or a lost right ends all browser sessions. Raises NotFoundError."""
+        if role is not None:
+            try:
+                scopes_of(role)
+            except CredentialError as error:
+                raise BadValueError(str(error)) from None
+        with self._sessions.writing() as session:
+            user = session.scalar(select(User).where(col(User.name) == name))
+            if user is None:
+                raise NotFoundError("user", name)
+            user.role = role or user.role
+            user.password_hash = password_hash or user.password_hash
+            user.is_active = user.is_active if is_active is None else is_active
+            session.execute(delete(Login).where(col(Login.user_id) == user.id))
+        return user
+
+    # -- API tokens --------------------------------------------------------------------------------------------------
+
+    def add_token(
+        self, user_id: int, name: str, digest: str, scopes: str = "read", expires: datetime | None = None
+    ) -> Token:
+        """Store a token by its digest. Raises BadValueError for unknown scopes or ones the user's role lacks."""
+        user = self.get(user_id)
+        try:
+            wanted = read_scopes(scopes)
+        except CredentialError as error:
+            raise BadValueError(str(error)) from None
+        if missing := [scope for scope in wanted if scope not in scopes_of(user.role)]:
+            raise BadValueError(f"user {user.name} ({user.role}) cannot give the scope {missing[0]!r}")
+        token = Token(user_id=user_id, name=name[:80], digest=digest, scopes=" ".join(wanted), expires=expires)
+        with self._sessions.writing() as session:
+            session.add(token)
+        return token
+
+    def tokens(self, user_id: int) -> list[Token]:
+        """A user's tokens, oldest first, revoked ones included."""
+        query = select(Token).where(col(Token.user_id) == user_id).order_by(col(Token.id))
+        with self._sessions.reading() as session:
+            return list(session.scalars(query))
+
+    def revoke(self, user_id: int, token_id: int) -> Token:
+        """Make a token useless for good; once is as good as twice. Raises NotFoundError for others' tokens too."""
+        with self._sessions.writing() as session:
+            token = session.get(Token, token_id)
+            if token is None or token.user_id != user_id:
+                raise NotFoundError("token", token_id)
+            token.revoked = token.revoked or now()
+        return token
+
+    def by_token(self, digest: str) -> Identity | None:
+        """Who the token with this digest speaks for; None when it is unknown, revoked, expired or the user disabled."""
+        at = now()
+        query = select(Token, User).join(User, col(User.id) == col(Token.user_id)).where(col(Token.digest) == digest)
+        with self._sessions.reading() as session:
+            row = session.execute(query).one_or_none()
+        if row is None:
+            return None
+        token, user = row
+        if token.revoked or (token.expires and token.expires <= at) or not user.is_active:
+            return None
+        assert user.id is not None
+        assert token.id is not None
+        if token.last_used is None or token.last_used < at - _USE_NOTED_EVERY:
+            with contextlib.suppress(StoreUnavailableError), self._sessions.writing() as session:
+                session.execute(update(Token).where(col(Token.id) == token.id).values(last_used=at))
+        scopes = frozenset(token.scopes.split()) & scopes_of(user.role)
+        return Identity(user.id, user.name, user.role, scopes, token_id=token.id)
+
+    # -- browser sessions --------------------------------------------------------------------------------------------
+
+    def add_login(self, user_id: int, digest: str, csrf: str, expires: datetime) -> None:
+        """Store a browser session by the digest of its cookie, and forget those that have expired."""
+        with self._sessions.writing() as session:
+            session.execute(delete(Login).where(col(Login.expires) <= now()))
+            session.add(Login(digest=digest, user_id=user_id, csrf=csrf, expires=expires))
+
+    def by_login(self, digest: str) -> Identity | None:
+        """Who is logged in with the cookie of this digest; None when nobody is any more."""
+        query = select(Login, User).join(User, col(User.id) == col(Login.user_id)).where(col(Login.digest) == digest)
+        with self._sessions.reading() as session:
+            row = session.execute(query).one_or_none()
+        if row is None:
+            return None
+        login, user = row
+        if login.expires <= now() or not user.is_active:
+            return None
+        assert user.id is not None
+        return Identity(user.id, user.name, user.role, scopes_of(user.role), csrf=login.csrf)
+
+    def end_login(self, digest: str) -> None:
+        """Log out; a session that is not there is ended already."""
+        with self._sessions.writing() as session:
+            session.execute(delete(Login).where(col(Login.digest) == digest))
