@@ -5,13 +5,14 @@ Synchronous, with blocking polls on the bots' pipes. Refuses to know who schedul
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 from protocol.messages import Info, Result, SetOption
 from protocol.negotiation import Ineligible, Plan, plan_setoptions
+from protocol.options import OptionDecl
 from protocol.session import movetime_for
 from referee.adjudicate import Adjudicator
 from referee.bot import Bot, BotError, SandboxError, Stopped
@@ -32,10 +33,17 @@ _RESULTS: dict[Winner, Literal["p1win", "p2win", "draw"]] = {"first": "p1win", "
 
 def negotiate(bot: Bot, ruleset: Ruleset) -> Plan | Ineligible:
     """What a bot that has shaken hands must be told to play by these rules, or why it cannot."""
+    return negotiate_options(bot.session.options, bot.session.families, ruleset)
+
+
+def negotiate_options(
+    options: Mapping[str, OptionDecl], families: Collection[str], ruleset: Ruleset
+) -> Plan | Ineligible:
+    """The same of a bot that is not running, from what it announced when it last was."""
     rules = ruleset.rules
     default = rules.settle()
     return plan_setoptions(
-        bot.session.options,
+        options,
         family=rules.family,
         variant=ruleset.variant.name,
         default_variant=rules.variants[0].name,
@@ -44,7 +52,7 @@ def negotiate(bot: Bot, ruleset: Ruleset) -> Plan | Ineligible:
         rule_kinds={option.name: option.changes for option in rules.options},
         rule_defaults=default.values,
         variant_rules=ruleset.variant.options,
-        families=bot.session.families,
+        families=families,
         setup=ruleset.variant.name if rules.notation.read_setup else None,
         swap_phase=bool(ruleset.values.get("swap_phase")),
     )

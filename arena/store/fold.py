@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from referee import ratings
@@ -79,14 +79,14 @@ def _change(
 
 
 def _line(table: Table, pool: str, version_id: int) -> Line:
-    """The present line; a new one starts from the mu of the version it follows, as uncertain as any new one."""
+    """The present line; a new one starts from the mu of the version it follows, with a wide sigma."""
     if line := table.line(pool, version_id):
         return line
     seen = {version_id}
     ancestor = table.follows(version_id)
     while ancestor is not None and ancestor not in seen:
         if line := table.line(pool, ancestor):
-            return Line(replace(ratings.Rating(), mu=line.rating.mu))
+            return Line(ratings.start(line.rating))
         seen.add(ancestor)
         ancestor = table.follows(ancestor)
     return Line(ratings.Rating())

@@ -1,0 +1,58 @@
+"""May this version play by these rules? Decided from what its check found, before the first game, and explained.
+
+The same negotiation as before every game, on the options the bot announced when it was checked. Refuses to start bots
+and to know databases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from protocol.capabilities import Capabilities
+from protocol.errors import ProtocolError
+from protocol.negotiation import Ineligible
+from referee.play import negotiate_options
+from referee.rules import Ruleset
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`reason` in plain words: what the bot is told, or what it would have to announce."""
+
+    may_play: bool
+    reason: str
+
+
+def judge(capabilities: Mapping[str, Any], families: Mapping[str, Any], ruleset: Ruleset) -> Verdict:
+    """The verdict on a version.
+
+    `capabilities`: family -> what the check found (`Capabilities.as_json`); none for a command of this installation
+    that was never checked: it is trusted to follow the protocol. `families`: the families it was entered for.
+    """
+    family = ruleset.rules.family
+    if family not in families:
+        known = ", ".join(sorted(families)) or "nothing"
+        return Verdict(False, f"plays {known}, not {family}; upload a version for {family}")
+    if family not in capabilities:
+        if capabilities:
+            return Verdict(False, f"its check found nothing about {family}; upload it again")
+        return Verdict(True, f"{family} {ruleset.variant.name}: not checked, taken at its word")
+    try:
+        found = Capabilities.from_json(capabilities[family])
+    except (ProtocolError, TypeError, ValueError) as error:
+        return Verdict(False, f"its check report cannot be read ({error}); upload it again")
+    plan = negotiate_options(found.option_map, found.families, ruleset)
+    if isinstance(plan, Ineligible):
+        return Verdict(False, plan.reason)
+    words = [f"{family} {ruleset.variant.name}"]
+    if plan.setoptions:
+        words.append("told " + ", ".join(f"{option.name}={option.value}" for option in plan.setoptions))
+    if not plan.use_startpos:
+        words.append("shown the start as a position")
+    if plan.passes_swap:
+        words.append("the referee passes for it in the swap phase")
+    if not found.clocks:
+        words.append("knows no clocks: given a time for every move")
+    return Verdict(True, "; ".join(words))

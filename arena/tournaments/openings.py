@@ -1,0 +1,59 @@
+"""The book of a tournament: where its pairs of games start, the same for whoever draws it, and drawn again on demand.
+
+Refuses to know results and databases.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+from arena.tournaments import swiss
+from arena.tournaments.settings import Document, SettingsError
+from referee.games import load
+from referee.schedule import Opening, openings
+
+BOOK = 500
+"""The most openings of one tournament; later pairs start over with the first."""
+
+Draw: TypeAlias = Callable[[Document, int], Sequence[Opening]]
+"""Gives the first so many openings of a tournament. Drawing needs the kernel: a server does it in another process."""
+
+
+def size(document: Document, players: int) -> int:
+    """How many openings a tournament of so many players has use for."""
+    pairs = (document.games + 1) // 2
+    if document.format == "swiss":
+        pairs *= document.rounds or swiss.default_rounds(players)
+    elif document.format == "knockout":
+        pairs = (pairs + document.knockout.tiebreak_pairs) * max(1, (players - 1).bit_length())
+    elif document.format == "ladder":
+        # How often two of them will meet, and some more: the same two meet rarely.
+        pairs = 1 + (document.ladder.games or 20_000) // max(1, players)
+    elif document.format == "sprt":
+        pairs = document.sprt.games // 2
+    return max(1, min(pairs, BOOK))
+
+
+def needs_kernel(document: Document) -> bool:
+    """Whether drawing the openings takes the rules' kernel, which is slow to load."""
+    return bool(document.opening_lines) or document.openings != "none"
+
+
+def draw(document: Document, count: int) -> tuple[Opening, ...]:
+    """The first `count` openings. Raises SettingsError for a source or a line that cannot be used."""
+    fields = {"family", "variant", "options", "openings", "opening_lines", "seed"}
+    return _draw(json.dumps(document.model_dump(mode="json", include=fields), sort_keys=True), count)
+
+
+@lru_cache(maxsize=64)
+def _draw(source: str, count: int) -> tuple[Opening, ...]:
+    given = json.loads(source)
+    ruleset = load(given["family"]).settle(given["variant"], given["options"])
+    text = "\n".join(given["opening_lines"])
+    try:
+        return tuple(openings(ruleset, given["openings"], count, given["seed"], text or None))
+    except ValueError as error:
+        raise SettingsError(str(error), "opening_lines" if text else "openings") from None

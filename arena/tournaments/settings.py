@@ -1,0 +1,247 @@
+"""The settings document of a tournament: what organisers write in TOML or JSON, checked to the last field.
+
+A document is all a tournament is made from; its template, with a name to be filled in, is all a schedule is made from.
+Refuses to know which bots exist.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields as fields_of
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from referee.adjudicate import read_draw_rule, read_resign_rule
+from referee.core import ParseError, UnknownNameError
+from referee.games import load
+from referee.rules import Ruleset
+from referee.spec import Adjudication, Limits, TimeControl, read_time_control
+from referee.sprt import Sprt
+
+Format = Literal["round-robin", "gauntlet", "swiss", "knockout", "ladder", "sprt"]
+FORMATS: tuple[Format, ...] = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "sprt")
+SEEDED: frozenset[Format] = frozenset({"swiss", "knockout", "ladder"})
+"""Formats whose seats are the order of the ratings, not that of the document."""
+
+
+class SettingsError(ValueError):
+    """A document that cannot be used. `field` is the path of what is wrong, such as `entries.top`."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        self.field = field
+        super().__init__(f"{field}: {message}" if field else message)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Word = Annotated[str, Field(min_length=1, max_length=120)]
+Options = dict[Annotated[str, Field(max_length=64)], bool | int | Annotated[str, Field(max_length=200)]]
+
+
+class Entries(_Part):
+    """Who plays: bots by name (`zeta` = its newest active version, `zeta v3` = that one), and by query.
+
+    `top`: the best so many of the pool's leaderboard; `all`: every active version; `newest`: the newest of each bot.
+    """
+
+    bots: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(default=[], max_length=1000)
+    top: int = Field(default=0, ge=0, le=1000)
+    all: bool = False
+    newest: bool = False
+
+    @property
+    def has_query(self) -> bool:
+        """Whether anybody may be entered who is not named."""
+        return bool(self.top or self.all or self.newest)
+
+
+class Rulings(_Part):
+    """When games end before their rules end them; see `arena play --draw`, `--resign` and `--max-plies`."""
+
+    draw: str = Field(default="", max_length=100)
+    resign: str = Field(default="", max_length=100)
+    max_plies: int = Field(default=0, ge=0, le=100_000)
+    draw_agreement: bool = True
+
+
+class Bounds(_Part):
+    """Deadlines and bounds of one bot that the organiser may set; see `referee.spec.Limits`."""
+
+    start_ms: int = Field(default=Limits().start_ms, ge=100, le=300_000)
+    ready_ms: int = Field(default=Limits().ready_ms, ge=100, le=600_000)
+    move_ms: int = Field(default=Limits().move_ms, ge=100, le=3_600_000)
+    margin_ms: int = Field(default=Limits().margin_ms, ge=0, le=10_000)
+    memory_bytes: int = Field(default=Limits().memory_bytes, ge=16 * 2**20, le=64 * 2**30)
+    processes: int = Field(default=Limits().processes, ge=1, le=4096)
+
+
+class Knockout(_Part):
+    """How ties are broken: by up to so many further pairs, then by the seeding."""
+
+    tiebreak_pairs: int = Field(default=5, ge=0, le=50)
+    third_place: bool = False
+
+
+class Ladder(_Part):
+    """`games`: how many in all; `cap`: how many of one bot. 0 = without bound."""
+
+    games: int = Field(default=1000, ge=0, le=1_000_000)
+    cap: int = Field(default=0, ge=0, le=1_000_000)
+
+
+class Sequential(_Part):
+    """The sequential test: hypotheses in Elo, error rates, and when to give up."""
+
+    elo0: float = Field(default=0.0, ge=-2000, le=2000)
+    elo1: float = Field(default=10.0, ge=-2000, le=2000)
+    alpha: float = Field(default=0.05, gt=0, lt=0.5)
+    beta: float = Field(default=0.05, gt=0, lt=0.5)
+    games: int = Field(default=20_000, ge=2, le=1_000_000)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Sequential:
+        if self.elo0 >= self.elo1:
+            raise ValueError("elo0 must be less than elo1")
+        return self
+
+    @property
+    def sprt(self) -> Sprt:
+        """The test as the referee knows it."""
+        return Sprt(self.elo0, self.elo1, self.alpha, self.beta)
+
+
+class Recurrence(_Part):
+    """When a tournament comes again: a cron expression in a time zone. `missed`: what follows downtime."""
+
+    cron: str = Field(max_length=80)
+    zone: str = Field(default="UTC", max_length=64)
+    missed: Literal["skip", "once", "all"] = "once"
+
+
+class Document(_Part):
+    """One tournament, whole. `games` is per pairing or match, in pairs of one opening with sides swapped.
+
+    In `name`, `{date}` and `{time}` stand for the start of a recurring tournament.
+    """
+
+    name: Word
+    family: Annotated[str, Field(max_length=32)]
+    variant: str | None = Field(default=None, max_length=120)
+    options: Options = {}
+    format: Format = "round-robin"
+    games: int = Field(default=2, ge=1, le=1000)
+    rounds: int | None = Field(default=None, ge=1, le=200)
+    time: str = Field(default="10+0.1", max_length=40)
+    openings: str = Field(default="auto", max_length=120)
+    opening_lines: list[Annotated[str, Field(max_length=5000)]] = Field(default=[], max_length=2000)
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
+    rated: bool = True
+    starts: datetime | None = None
+    entries: Entries = Entries()
+    rulings: Rulings = Rulings()
+    limits: Bounds = Bounds()
+    knockout: Knockout = Knockout()
+    ladder: Ladder = Ladder()
+    sprt: Sequential = Sequential()
+    schedule: Recurrence | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _printable(cls, name: str) -> str:
+        if not name.isprintable() or name != name.strip():
+            raise ValueError("printable, without blanks at its ends")
+        return name
+
+    @field_validator("starts")
+    @classmethod
+    def _zoned(cls, starts: datetime | None) -> datetime | None:
+        if starts is not None and starts.tzinfo is None:
+            raise ValueError("write the time zone too, such as 2027-01-31T20:00:00Z")
+        return starts
+
+    @cached_property
+    def ruleset(self) -> Ruleset:
+        """The rules every game is played by, openings apart. Raises UnknownNameError or ParseError."""
+        return load(self.family).settle(self.variant, self.options)
+
+    @property
+    def control(self) -> TimeControl:
+        """The time control."""
+        return read_time_control(self.time)
+
+    @property
+    def adjudication(self) -> Adjudication:
+        """The rulings as the referee knows them."""
+        found = Adjudication(max_plies=self.rulings.max_plies, draw_agreement=self.rulings.draw_agreement)
+        if self.rulings.draw:
+            found = read_draw_rule(self.rulings.draw, found)
+        return read_resign_rule(self.rulings.resign, found) if self.rulings.resign else found
+
+    @property
+    def bounds(self) -> Limits:
+        """The limits as the referee knows them."""
+        known = {item.name for item in fields_of(Limits)}
+        return replace(Limits(), **{name: value for name, value in self.limits.model_dump().items() if name in known})
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, defaults included: what a tournament stores."""
+        return self.model_dump(mode="json")
+
+
+def read(document: Mapping[str, Any]) -> Document:
+    """A document from plain data. Raises SettingsError naming the first field that is wrong."""
+    try:
+        found = Document.model_validate(dict(document))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise SettingsError(first["msg"].removeprefix("Value error, "), place) from None
+    _check(found)
+    return found
+
+
+def read_toml(text: str) -> Document:
+    """A document from TOML. Raises SettingsError."""
+    try:
+        return read(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"not TOML: {error}") from None
+
+
+def _check(document: Document) -> None:
+    for field, look in (
+        ("variant", lambda: document.ruleset.config),
+        ("time", lambda: document.control),
+        ("rulings", lambda: document.adjudication),
+    ):
+        try:
+            look()
+        except UnknownNameError as error:
+            is_option = error.what.startswith(("option", "value"))
+            raise SettingsError(str(error), "options" if is_option else error.what.split(" ")[0]) from None
+        except (ParseError, ValueError) as error:
+            raise SettingsError(str(error), field) from None
+    format, games = document.format, document.games
+    if format in ("knockout", "ladder", "sprt") and games % 2:
+        raise SettingsError("must be even: matches are played in pairs with sides swapped", "games")
+    if format in ("ladder", "sprt") and games != 2:
+        raise SettingsError(f"a {format} is played pair by pair; set {format}.games for all of them", "games")
+    if document.rounds is not None and format != "swiss":
+        raise SettingsError("only a swiss has rounds to choose", "rounds")
+    if not document.entries.bots and not document.entries.has_query:
+        raise SettingsError("nobody plays; name bots, or set top, all or newest", "entries")
+    if format == "sprt" and (len(document.entries.bots) != 2 or document.entries.has_query):
+        raise SettingsError("a sequential test is between two bots, the candidate first", "entries.bots")
+    if format == "gauntlet" and not document.entries.bots:
+        raise SettingsError("the first bot named is the challenger", "entries.bots")
+    if document.ladder.games % 2 or document.sprt.games % 2:
+        raise SettingsError("must be even: games are played in pairs", f"{format}.games")
+    if document.schedule is not None and document.starts is not None:
+        raise SettingsError("a recurring tournament starts when its schedule says", "starts")
