@@ -234,6 +234,7 @@ class _Session:
             return
         try:
             start = self.known_table().start()
+            _ = start.moves  # loads the rules' compiled code, whatever the bot does
         except ValueError as error:
             self.console.complain(error)
             return

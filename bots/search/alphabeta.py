@@ -239,7 +239,7 @@ def negamax(desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: 
             score = -negamax(desk, config, ply + 1, depth - 1, -beta, -alpha)
         else:
             # Late moves are looked at less deeply first; one that surprises is looked at again.
-            less = 1 if depth >= 3 and i >= 4 else 0
+            less = 1 if depth >= 3 and i >= 12 else 0
             score = -negamax(desk, config, ply + 1, depth - 1 - less, -alpha - 1, -alpha)
             if score > alpha and work[ABORTED] == 0 and (less > 0 or score < beta):
                 score = -negamax(desk, config, ply + 1, depth - 1, -beta, -alpha)

@@ -1,0 +1,55 @@
+"""The commands of `bots/README.md` work as they stand there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bots.driver import ROOT
+
+TEXT = (ROOT / "bots" / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+COMMANDS = [line for kind, _, text in BLOCKS if kind == "sh" for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder like the project's own, with the files of the page in it and `python` and `arena` on the path."""
+    folder = tmp_path_factory.mktemp("readme")
+    for kind, name, text in BLOCKS:
+        if kind == "python" and name:
+            (folder / name).write_text(text, encoding="utf-8")
+    shutil.copytree(ROOT / "bots" / "examples", folder / "bots" / "examples", ignore=shutil.ignore_patterns("bin"))
+    tools = folder / "tools"
+    tools.mkdir()
+    for name, command in (("python", ""), ("arena", "-m arena")):
+        (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {command} "$@"\n')
+        (tools / name).chmod(0o755)
+    return folder
+
+
+def test_the_page_has_a_bot_and_commands() -> None:
+    assert any(name == "my_bot.py" for _, name, _ in BLOCKS)
+    assert len(COMMANDS) >= 6
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_page_works(command: str, folder: Path) -> None:
+    if "examples/c" in command:
+        if not shutil.which("cc") or not shutil.which("make"):
+            pytest.skip("no C compiler `cc` or no `make` here")
+        subprocess.run(["make", "-s", "-C", str(folder / "bots/examples/c")], check=True, timeout=100)
+    path = f"{folder / 'tools'}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    if command.startswith("printf"):
+        assert re.search(r"^bestmove [a-h1-8]{4}$", done.stdout, re.MULTILINE), done.stdout + done.stderr
