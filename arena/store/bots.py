@@ -279,6 +279,12 @@ class Bots:
             return {}
         return {line.id: line for line in self._lines(col(Version.id).in_(set(version_ids)))}
 
+    def by_ids(self, version_ids: Sequence[int]) -> dict[int, Version]:
+        """These versions whole, by number; unknown ones are left out."""
+        with self._sessions.reading() as session:
+            found = session.scalars(select(Version).where(col(Version.id).in_(set(version_ids))))
+            return {version.id: version for version in found if version.id is not None}
+
     def active(self, family: str) -> list[VersionLine]:
         """Every active version that plays a family, newest of each bot first, bots by name."""
         plays = select(col(VersionFamily.version_id)).where(col(VersionFamily.family) == family)

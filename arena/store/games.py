@@ -12,13 +12,14 @@ from itertools import islice
 from typing import Any
 
 from sqlalchemy import Select, func, insert, select, union_all, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.models import Game, Record, Tournament, Void, now
 from arena.store.commit import Committed, commit, count_over, pack, unpack, unpack_line
 from arena.store.engine import Sessions, fetch
-from arena.store.errors import NotFoundError
+from arena.store.errors import ConflictError, NotFoundError
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
 from referee.core import Kind, Termination
 from referee.games import load
@@ -82,6 +83,20 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Outline:
+    """What a format needs of a game of its tournament, planned or over."""
+
+    sequence: int
+    round: int
+    pair: int
+    first_id: int
+    second_id: int
+    state: str
+    winner: str | None
+    committed: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """A planned game ready to be handed out; `attempt` counts the times it was before."""
 
@@ -110,6 +125,7 @@ class VoidLine:
 
 
 _LINE = tuple(col(getattr(Game, name)) for name in GameLine.__dataclass_fields__)
+_OUTLINE = tuple(col(getattr(Game, name)) for name in Outline.__dataclass_fields__)
 _RESULT = tuple(col(getattr(Game, name)) for name in Result.__dataclass_fields__)
 
 
@@ -125,8 +141,16 @@ class Games:
         """Store games of a tournament in one transaction; those that are stored already are left alone.
 
         `versions` gives the version of every bot name in the specs. `spec.sequence` must be new in the tournament.
-        Returns how many were new.
+        Returns how many were new. Raises ConflictError when somebody else planned other games meanwhile.
         """
+        try:
+            return self._plan(tournament_id, specs, versions)
+        except IntegrityError as error:
+            raise ConflictError(
+                f"the games of tournament {tournament_id} were planned meanwhile: {error.orig}"
+            ) from None
+
+    def _plan(self, tournament_id: int, specs: Sequence[GameSpec], versions: Mapping[str, int]) -> int:
         pools: dict[str, str] = {}
         with self._sessions.writing() as session:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
@@ -188,13 +212,21 @@ class Games:
         with self._sessions.writing() as session:
             return int(session.execute(query).rowcount)  # type: ignore[attr-defined]
 
-    def cancel(self, tournament_id: int) -> int:
-        """Games of a tournament that have no result will never have one. Returns how many."""
+    def cancel(
+        self,
+        tournament_id: int,
+        *,
+        states: Sequence[str] = ("planned", "queued", "running"),
+        version_id: int | None = None,
+    ) -> int:
+        """Games of a tournament in these states, all or one version's, will never have a result. Returns how many."""
         query = (
             update(Game)
-            .where(col(Game.tournament_id) == tournament_id, col(Game.state).in_(("planned", "queued", "running")))
+            .where(col(Game.tournament_id) == tournament_id, col(Game.state).in_(states))
             .values(state="cancelled")
         )
+        if version_id is not None:
+            query = query.where((col(Game.first_id) == version_id) | (col(Game.second_id) == version_id))
         with self._sessions.writing() as session:
             return int(session.execute(query).rowcount)  # type: ignore[attr-defined]
 
@@ -326,6 +358,22 @@ class Games:
             rows = fetch(session, query)
         found = [Result(*(*row[:-2], Kind(row[-2]), Termination(row[-1]))) for row in rows]
         return found if tournament_id is not None else found[::-1]
+
+    def outline(self, tournament_id: int) -> list[Outline]:
+        """Every game of a tournament, whatever its state, in planned order."""
+        query = select(*_OUTLINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
+        with self._sessions.reading() as session:
+            return [Outline(*row) for row in fetch(session, query)]
+
+    def sides(self, pool: str) -> dict[tuple[str, str], int]:
+        """How often each side won the games of a pool that count: (variant, `first`/`second`/`draw`) -> games."""
+        query = (
+            select(col(Game.variant), col(Game.winner), func.count())
+            .where(col(Game.pool) == pool, col(Game.committed).is_not(None))
+            .group_by(col(Game.variant), col(Game.winner))
+        )
+        with self._sessions.reading() as session:
+            return {(variant, winner): count for variant, winner, count in fetch(session, query)}
 
     def counts(self, tournament_id: int) -> dict[str, int]:
         """How many games of a tournament are in each state."""

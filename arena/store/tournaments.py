@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select, tuple_, update
+from sqlalchemy import delete, func, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
@@ -48,8 +48,13 @@ class Tournaments:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def add(self, tournament: Tournament, entries: Sequence[tuple[int, str]]) -> Tournament:
-        """Store a tournament with its entries, (version, why it may play) in seat order.
+    def add(
+        self,
+        tournament: Tournament,
+        entries: Sequence[tuple[int, str]],
+        refused: Sequence[tuple[int, str]] = (),
+    ) -> Tournament:
+        """Store a tournament with its entries, (version, why it may play) in seat order, then those refused, and why.
 
         Raises ConflictError when its schedule has fired for that time already.
         """
@@ -58,10 +63,7 @@ class Tournaments:
                 session.add(tournament)
                 session.flush()
                 assert tournament.id is not None
-                session.add_all(
-                    Entry(tournament_id=tournament.id, version_id=version_id, seat=seat, eligibility=why)
-                    for seat, (version_id, why) in enumerate(entries)
-                )
+                session.add_all(_entries(tournament.id, entries, refused))
         except IntegrityError as error:
             raise ConflictError(f"tournament {tournament.name!r} cannot be stored: {error.orig}") from None
         return tournament
@@ -133,6 +135,28 @@ class Tournaments:
         with self._sessions.reading() as session:
             return [EntryLine(*row) for row in fetch(session, query)]
 
+    def seat(
+        self,
+        tournament_id: int,
+        entries: Sequence[tuple[int, str]],
+        refused: Sequence[tuple[int, str]] = (),
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
+        """Replace all entries of a tournament that has not begun, in seat order; behind them those refused, and why.
+
+        Raises NotFoundError, and ConflictError once it has begun.
+        """
+        with self._sessions.writing() as session:
+            tournament = session.get(Tournament, tournament_id, with_for_update=True)
+            if tournament is None:
+                raise NotFoundError("tournament", tournament_id)
+            if tournament.started is not None or tournament.state not in ("scheduled", "paused"):
+                raise ConflictError(f"tournament {tournament_id} has begun: {tournament.state}", tournament.state)
+            if settings is not None:
+                tournament.settings = dict(settings)
+            session.execute(delete(Entry).where(col(Entry.tournament_id) == tournament_id))
+            session.add_all(_entries(tournament_id, entries, refused))
+
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
         """Enter one more version, for formats that allow it; returns its seat. Raises ConflictError if it is in."""
         try:
@@ -185,3 +209,17 @@ class Tournaments:
             session.execute(
                 update(Tournament).where(col(Tournament.id) == tournament_id).values(settings=dict(settings))
             )
+
+
+def _entries(tournament_id: int, entries: Sequence[tuple[int, str]], refused: Sequence[tuple[int, str]]) -> list[Entry]:
+    at = now()
+    return [
+        Entry(
+            tournament_id=tournament_id,
+            version_id=version_id,
+            seat=seat,
+            eligibility=why,
+            withdrawn=at if seat >= len(entries) else None,
+        )
+        for seat, (version_id, why) in enumerate([*entries, *refused])
+    ]
