@@ -1,0 +1,191 @@
+"""The settings of a server: one documented object, from the command line, `ARENA_…` variables and `arena.toml`.
+
+The first that says something wins, in that order. The file is `arena.toml` in the data folder, or the one named by
+`--config` or `ARENA_CONFIG`; every key of it is a field of `Settings`. Refuses to know what the settings are for.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+PREFIX = "ARENA_"
+FILE = "arena.toml"
+
+
+class ConfigError(ValueError):
+    """A setting that cannot be used; the message names it and where it was read."""
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. Sizes in bytes, times in the unit of the name."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, validate_default=False)
+
+    data: Path = Field(Path("data"), description="Folder for all that the arena keeps on this machine.")
+    database: str = Field(
+        "", description="Database URL, such as postgresql+psycopg://arena@db/arena; empty: SQLite in the data folder."
+    )
+    bundles: str = Field(
+        "", description="Where bots are stored, as a path or an fsspec URL such as s3://bucket/bots; empty: in data."
+    )
+    bundle_options: dict[str, Any] = Field(
+        default_factory=dict, description="Options of that store, as fsspec takes them (endpoint_url, key, …)."
+    )
+
+    bind: str = Field("127.0.0.1", description="Address the web server listens on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port the web server listens on.")
+    public_url: str = Field(
+        "", description="Address people use, such as https://arena.example; with https, cookies are secure."
+    )
+    trusted_proxies: list[str] = Field(
+        default_factory=list, description="Addresses and networks of proxies whose X-Forwarded-For is believed."
+    )
+    session_hours: int = Field(24 * 14, ge=1, description="How long a browser stays logged in.")
+
+    sandbox: Literal["auto", "bwrap", "landlock", "rlimits", "none"] = Field(
+        "auto", description="How bots are confined; auto takes the strongest this system offers."
+    )
+    executor: str = Field(
+        "local", description="Where games are played: local, local:N with N games at once, or dask://HOST:PORT."
+    )
+    referee: bool = Field(True, description="Whether `arena serve` schedules, plays and records as well.")
+    mqtt: str = Field("", description="Broker for events between processes, such as mqtt://HOST:1883; empty: none.")
+    lease_seconds: float = Field(15.0, gt=0, description="How long a referee that died keeps another from taking over.")
+
+    max_upload_bytes: int = Field(32 * 2**20, ge=1024, description="Largest upload of a bot.")
+    max_bundle_bytes: int = Field(256 * 2**20, ge=1024, description="Largest bundle once it is unpacked.")
+    max_bundle_files: int = Field(2000, ge=1, description="Most files and folders in a bundle.")
+    max_bots: int = Field(20, ge=0, description="Most bots of one user.")
+    max_versions: int = Field(60, ge=0, description="Most versions of one user that are not retired.")
+    max_user_bytes: int = Field(2**30, ge=0, description="Most bytes of one user's bundles that are not retired.")
+    cache_bytes: int = Field(4 * 2**30, ge=0, description="How much room unpacked bundles may take on this machine.")
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged.")
+    log_format: Literal["auto", "text", "json"] = Field(
+        "auto", description="How it is logged; auto is text on a terminal, else JSON."
+    )
+
+    @field_validator("data", mode="after")
+    @classmethod
+    def _expand(cls, path: Path) -> Path:
+        return path.expanduser()
+
+    @field_validator("public_url", mode="after")
+    @classmethod
+    def _is_origin(cls, url: str) -> str:
+        if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
+            raise ValueError("write an address such as https://arena.example")
+        return url.rstrip("/")
+
+    @field_validator("executor", mode="after")
+    @classmethod
+    def _is_executor(cls, text: str) -> str:
+        kind, _, rest = text.partition(":")
+        if kind == "dask" and rest.startswith("//"):
+            return text
+        if kind == "local" and (not rest or (rest.isascii() and rest.isdecimal() and 0 < int(rest) <= 4096)):
+            return text
+        raise ValueError("write local, local:N or dask://HOST:PORT")
+
+    @property
+    def database_url(self) -> str:
+        """The database, the embedded one unless another is set."""
+        return self.database or f"sqlite:///{(self.data / 'arena.sqlite3').resolve()}"
+
+    @property
+    def bundles_url(self) -> str:
+        """Where bundles are stored."""
+        return self.bundles or str((self.data / "bundles").resolve())
+
+    @property
+    def is_https(self) -> bool:
+        """Whether people come by https."""
+        return self.public_url.startswith("https://")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Command line, environment, file."""
+        assert isinstance(init_settings, InitSettingsSource)
+        given = dict(init_settings.init_kwargs)
+        file: dict[str, Any] = given.pop("__file__", {})
+        return (
+            InitSettingsSource(settings_cls, given),
+            env_settings,
+            InitSettingsSource(settings_cls, file),
+        )
+
+
+def read_settings(config: Path | None = None, **given: Any) -> Settings:
+    """The settings, with what the command line gave (None = it did not) in front. Raises ConfigError.
+
+    A file named explicitly must be there; `arena.toml` in the data folder is read if it is.
+    """
+    chosen = {name: value for name, value in given.items() if value is not None}
+    named = config or (Path(os.environ[f"{PREFIX}CONFIG"]) if os.environ.get(f"{PREFIX}CONFIG") else None)
+    folder = Path(chosen.get("data") or os.environ.get(f"{PREFIX}DATA") or "data").expanduser()
+    file = named or folder / FILE
+    table: dict[str, Any] = {}
+    if named or file.exists():
+        table = _read(file)
+    try:
+        return Settings(**{**chosen, "__file__": table})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else "settings"
+        place = _place(name, chosen, file if name in table else None)
+        known = "no such setting" if first["type"] == "extra_forbidden" else first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{place}: {known}") from None
+    except Exception as error:
+        if type(error).__name__ != "SettingsError":
+            raise
+        raise ConfigError(f"environment: {error}") from None
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: {error}") from None
+
+
+def _place(name: str, chosen: dict[str, Any], file: Path | None) -> str:
+    if name in chosen:
+        return f"--{name.replace('_', '-')}"
+    variable = f"{PREFIX}{name.upper()}"
+    return variable if variable in os.environ else f"{file}: {name}" if file else name
+
+
+def template() -> str:
+    """A commented `arena.toml` with every setting at its default."""
+    parts = [f"# Settings of the arena. Each can also be set as {PREFIX}NAME in the environment, which wins.\n"]
+    for name, field in Settings.model_fields.items():
+        parts.append(f"# {field.description}\n# {name} = {_toml(field)}\n")
+    return "\n".join(parts)
+
+
+def _toml(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, (list, dict)):
+        return "[]" if isinstance(value, list) else "{}"
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
