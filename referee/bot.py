@@ -34,9 +34,10 @@ from protocol.messages import (
     parse_bot_line,
 )
 from protocol.session import Capabilities, RefereeSession, State, Stray
-from referee.child import Child
 from referee.core import Termination
 from referee.sandbox import Sandbox
+from referee.sandbox.child import Child
+from referee.sandbox.selftest import fault
 from referee.sandbox.watchdog import Watchdog
 from referee.spec import BotSpec, Limits
 
@@ -400,12 +401,16 @@ class Bot:
             raise self._failed(Termination.PROTOCOL_ERROR, f"{error}, {stage}") from None
 
     def handshake(self) -> None:
-        """`ugi` … `ugiok`. Raises BotError (`handshake-failed`, or the limit it ran into)."""
+        """`ugi` … `ugiok`. Raises BotError (`handshake-failed`, or the limit it ran into), SandboxError."""
         try:
             self._write(self.session.send(Ugi()))
             self._expect(UgiOk, self.limits.start_ms, "`ugi`", Termination.HANDSHAKE_FAILED)
         except BotError as error:
             self.is_sound = False
+            if error.termination is Termination.CRASHED and self._sandbox.name != "none":
+                reason = fault(self._sandbox, self.spec.command, self.spec.folder, self.limits)
+                if reason:
+                    raise SandboxError(f"sandbox {self._sandbox.name}: {reason}") from None
             if error.termination in (Termination.CRASHED, Termination.STALLED, Termination.PROTOCOL_ERROR):
                 raise BotError(Termination.HANDSHAKE_FAILED, error.detail) from None
             raise

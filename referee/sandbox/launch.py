@@ -6,11 +6,15 @@ Refuses to start anything.
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
+
+from referee.cache import cache_root
 
 FILTER = "{filter}"
 """Stands in a line for the number of the descriptor from which the system call filter is read."""
@@ -52,3 +56,18 @@ def death_with_parent() -> tuple[str, ...]:
         return ()
     line = (found, "--pdeathsig", "KILL", "--")
     return line if subprocess.run([*line, "true"], capture_output=True, check=False).returncode == 0 else ()
+
+
+def environment() -> dict[str, str]:
+    """All that a sandboxed bot gets to know of this process's environment: nothing but where programs and kernels are.
+
+    The folder of this Python comes first, so that a bot written in Python finds the arena's packages.
+    """
+    return {
+        "PATH": os.pathsep.join((os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin")),
+        "HOME": "/tmp",  # noqa: S108 - under bubblewrap it is the bot's own
+        "TMPDIR": "/tmp",  # noqa: S108
+        "LANG": "C.UTF-8",
+        "NUMBA_CACHE_DIR": str(cache_root()),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }

@@ -89,7 +89,8 @@ FAULTS: tuple[Fault, ...] = (
     # It says what nobody asked for.
     Fault("two_bestmoves", ("protocol-error",), evidence="two bestmoves"),
     Fault("bestmove_before_go", ("protocol-error",), evidence="'bestmove b1b3'"),
-    Fault("moves_ahead", ("protocol-error",)),
+    # Where it comes after the next `go`, nobody can tell it from an answer.
+    Fault("moves_ahead", ("protocol-error", "resigned")),
     Fault("illegal_move", ("illegal-move",), evidence="'b1b4'"),
     Fault("null_move", ("illegal-move",), evidence="'0000'"),
     Fault("empty_move", ("illegal-move",), evidence="no move"),

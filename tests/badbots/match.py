@@ -101,4 +101,15 @@ def complaint(fault: Fault, verdict: Verdict, is_confined: bool) -> str:
     return ""
 
 
-__all__ = ["SLACK_S", "Trace", "Verdict", "complaint", "judge", "play_honestly", "roster", "spec_of"]
+def is_late(fault: Fault, verdict: Verdict) -> str:
+    """By how much it took too long; empty when it did not."""
+    allowed = fault.limit_ms / 1000 + SLACK_S
+    if verdict.seconds > allowed:
+        return f"judged after {verdict.seconds:.3f} s, {allowed:.3f} s are allowed"
+    allowed = fault.leaves_ms / 1000 + SLACK_S
+    if verdict.clearing_s > allowed:
+        return f"cleared up after {verdict.clearing_s:.3f} s, {allowed:.3f} s are allowed"
+    return ""
+
+
+__all__ = ["SLACK_S", "Trace", "Verdict", "complaint", "is_late", "judge", "play_honestly", "roster", "spec_of"]

@@ -13,7 +13,7 @@ import signal
 import subprocess
 
 from referee.reaper import kill_tree
-from referee.sandbox import FILTER, Launch
+from referee.sandbox.launch import FILTER, Launch
 from referee.sandbox.watchdog import Watchdog, Watched
 from referee.spec import Limits
 
@@ -42,7 +42,8 @@ class Child:
         self._limits = limits
         self._watchdog = watchdog
         self._watched = Watched(process.pid, limits.memory_bytes, limits.processes, launch.overhead)
-        watchdog.watch(self._watched)
+        if launch.cell is None:  # else the kernel keeps watch
+            watchdog.watch(self._watched)
 
     def exits_within(self, ms: float) -> bool:
         """Whether the process ends in that time; it is not reaped, so that its number stays its own."""
@@ -60,17 +61,19 @@ class Child:
         self._watchdog.look()
 
     def excess(self) -> str:
-        """Which limit this process ran into, in words; empty when none."""
-        cause = self._launch.cell.excess() if self._launch.cell else ""
+        """Which limit this process ran into, `memory` or `processes`; empty when none."""
+        if self._launch.cell:
+            return self._launch.cell.excess()
         watched, limits = self._watched, self._limits
-        if not (cause or watched.excess or self.has_exited):
+        if not (watched.excess or self.has_exited):
             watched.look()
-        cause = cause or watched.excess
-        if not cause and limits.processes and watched.peak.threads >= limits.processes:
-            cause = "processes"
-        if not cause and limits.memory_bytes and self._most_resident() >= _NEARLY * limits.memory_bytes:
-            cause = "memory"
-        return cause
+        if watched.excess:
+            return watched.excess
+        if limits.processes and watched.peak.threads >= limits.processes:
+            return "processes"
+        if limits.memory_bytes and self._most_resident() >= _NEARLY * limits.memory_bytes:
+            return "memory"
+        return ""
 
     def _most_resident(self) -> int:
         """The most memory the tree, or one process of it, was seen to hold."""

@@ -1,0 +1,15 @@
+"""Where compiled kernels are kept. Refuses to know what is compiled, and how."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def cache_root() -> Path:
+    """The folder of all compiled kernels: `NUMBA_CACHE_DIR`, else `bot-arena/numba` under the user's cache folder."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "bot-arena" / "numba"

@@ -1,0 +1,87 @@
+"""The strongest sandbox: bubblewrap. Namespaces of its own for everything, a read-only system, bounded memory files.
+
+Started by root, the bot becomes a user of its own inside, so that nothing of the arena need be readable by anybody
+else; started by anybody else, it gets a user namespace. Refuses to know why a bot is not trusted.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+
+from referee.sandbox.launch import FILTER, Launch, environment
+from referee.sandbox.privilege import drop_line, pick_user
+from referee.sandbox.rlimits import limit_line
+from referee.sandbox.seccomp import Filter
+from referee.sandbox.view import look
+from referee.spec import Limits
+
+BOT_FOLDER = "/bot"
+"""Where a bot with a folder of its own finds it, read-only."""
+SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108 - of the bot alone
+SCRATCH_BYTES = 64 * 2**20
+"""What a bot may write to each of its two memory disks; both are gone when it ends."""
+OVERHEAD = 2
+"""Bubblewrap itself, outside and as the first process inside."""
+
+_NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+
+
+def program() -> str | None:
+    """Where bubblewrap is."""
+    return shutil.which("bwrap")
+
+
+def wrap(command: Sequence[str], folder: str | None, limits: Limits, spare: int = 0) -> Launch:
+    """Bubblewrap, then bounds on each process, then another user, then the bot. Raises OSError without bubblewrap."""
+    bwrap = program()
+    if bwrap is None:
+        raise FileNotFoundError("bubblewrap is not installed; its package is called bubblewrap")
+    user = pick_user()
+    view = look(command, folder)
+    scratch = ("--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs")
+    binds = [("--ro-bind", path, path) for path in view.shown]
+    if folder is not None:
+        binds.append(("--ro-bind", os.path.realpath(folder), BOT_FOLDER))
+    here = BOT_FOLDER if folder is not None else os.getcwd()
+    program_filter = Filter().program()
+    if user is None:
+        privileges: tuple[str, ...] = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL")
+        become: tuple[str, ...] = ()
+    else:
+        keep = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+        privileges = ("--cap-drop", "ALL", *(word for name in keep for word in ("--cap-add", name)))
+        become = drop_line(user)
+    return Launch(
+        (
+            *(bwrap, *_NAMESPACES, *privileges, "--die-with-parent", "--new-session", "--hostname", "bot"),
+            *(("--seccomp", FILTER) if program_filter else ()),
+            *("--proc", "/proc", "--dev", "/dev"),
+            *(word for place in SCRATCH for word in (*scratch, place)),
+            *_folders([here, *(os.path.dirname(bind[2]) for bind in binds)]),
+            *(word for target, place in view.links for word in ("--symlink", target, place)),
+            *(word for bind in binds for word in bind),
+            # Its own root and /dev are memory disks without a bound: they must not be written to.
+            *("--remount-ro", "/dev", "--remount-ro", "/"),
+            *("--chdir", here, "--"),
+            *limit_line(limits, user, has_namespace=user is None, spare=spare),
+            *become,
+            *view.command,
+        ),
+        environment=environment(),
+        filter=program_filter,
+        overhead=OVERHEAD,
+        reports_signals=True,
+    )
+
+
+def _folders(paths: Iterable[str]) -> Iterable[str]:
+    """Make these folders and those above them, open to all: bubblewrap would make them for root alone."""
+    found: set[str] = set()
+    for path in paths:
+        while path not in ("/", "/dev", "/proc", *SCRATCH):
+            found.add(path)
+            path = os.path.dirname(path)
+    for path in sorted(found):
+        yield from ("--perms", "0755", "--dir", path)

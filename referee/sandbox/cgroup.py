@@ -1,0 +1,231 @@
+"""Control groups, version 2 or 1: one for each bot, where the kernel bounds its memory and its processes all together.
+
+Where they may be made, nothing is needed but folders: no daemon, no library. Refuses to know how a bot is started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from referee.reaper import descendants
+from referee.spec import Limits
+
+PREFIX = "arena-bot"
+_REFEREE = "arena-referee"
+_NEEDED = ("memory", "pids")
+_PATIENCE_S = 1.0
+_count = itertools.count()
+
+_JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@"'
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The control group of one bot: its folder in each hierarchy that has a say."""
+
+    folders: Mapping[str, str]
+    """By `memory`, `pids`, `cpu`; in version 2 they are all the same. `kill` where the kernel can kill all at once."""
+
+    def join_line(self) -> tuple[str, ...]:
+        """The program that enters the group and execs what follows."""
+        doors = [os.path.join(folder, "cgroup.procs") for folder in dict.fromkeys(self.folders.values())]
+        return ("/bin/sh", "-c", _JOIN, "sh", *doors, "--")
+
+    def excess(self) -> str:
+        """`memory` or `processes` when the kernel refused more of it; else empty."""
+        folder = self.folders["memory"]
+        events = {**_table(folder, "memory.events"), **_table(folder, "memory.oom_control")}
+        if events.get("oom_kill") or events.get("oom"):
+            return "memory"
+        return "processes" if _table(self.folders["pids"], "pids.events").get("max") else ""
+
+    def close(self) -> None:
+        """Kill whatever is in it, and remove it."""
+        deadline = time.monotonic() + _PATIENCE_S
+        self._kill()
+        for folder in dict.fromkeys(self.folders.values()):
+            while True:
+                try:
+                    os.rmdir(folder)
+                except FileNotFoundError:
+                    break
+                except OSError:  # somebody is still dying
+                    if time.monotonic() > deadline:
+                        break
+                    self._kill()
+                    time.sleep(0.0005)
+                else:
+                    break
+
+    def _kill(self) -> None:
+        with contextlib.suppress(OSError):
+            _write(self.folders.get("kill", self.folders["pids"]), "cgroup.kill", "1")
+            return
+        with contextlib.suppress(OSError), open(os.path.join(self.folders["pids"], "cgroup.procs"), "rb") as file:
+            for pid in file.read().split():
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(int(pid), signal.SIGKILL)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where groups can be made here: a folder for each controller, and whether they are of version 2."""
+
+    folders: Mapping[str, str]
+    is_unified: bool
+
+    def make(self, limits: Limits, overhead: int) -> Group:
+        """A new group with these limits. Raises OSError."""
+        name = f"{PREFIX}-{os.getpid()}-{next(_count)}"
+        group = Group({controller: os.path.join(folder, name) for controller, folder in self.folders.items()})
+        try:
+            for folder in dict.fromkeys(group.folders.values()):
+                os.mkdir(folder)
+            if limits.memory_bytes:
+                self._bound_memory(group.folders["memory"], str(limits.memory_bytes))
+            if limits.processes:
+                _write(group.folders["pids"], "pids.max", str(limits.processes + overhead))
+        except OSError:
+            group.close()
+            raise
+        return group
+
+    def _bound_memory(self, folder: str, bound: str) -> None:
+        if self.is_unified:
+            _write(folder, "memory.max", bound)
+            with contextlib.suppress(OSError):
+                _write(folder, "memory.swap.max", "0")
+                _write(folder, "memory.oom.group", "1")
+        else:
+            _write(folder, "memory.limit_in_bytes", bound)
+            with contextlib.suppress(OSError):
+                _write(folder, "memory.memsw.limit_in_bytes", bound)
+
+    def tidy(self) -> None:
+        """Remove the groups of processes that did not live to do it."""
+        for folder in dict.fromkeys(self.folders.values()):
+            for name in _names(folder):
+                owner = name.removeprefix(f"{PREFIX}-").partition("-")[0]
+                if name.startswith(f"{PREFIX}-") and not os.path.exists(f"/proc/{owner}"):
+                    with contextlib.suppress(OSError):
+                        os.rmdir(os.path.join(folder, name))
+
+
+def find_place() -> Place | str:
+    """Where this process may make groups; in words why it may not."""
+    own, mounts = _memberships(), _mounts()
+    unified = _folder(own.get(""), mounts.get("unified"))
+    reason = "no control groups are mounted"
+    if unified:
+        found = _unified_place(unified)
+        if isinstance(found, Place):
+            return found
+        reason = found
+    folders = {}
+    for controller in ("memory", "pids", "cpu"):
+        folder = _folder(own.get(controller), mounts.get(controller))
+        if folder and _may_make(folder):
+            folders[controller] = folder
+    if not all(controller in folders for controller in _NEEDED):
+        return reason
+    if unified and _may_make(unified) and os.path.exists(os.path.join(unified, "cgroup.procs")):
+        folders["kill"] = unified
+    return Place(folders, is_unified=False)
+
+
+def _unified_place(folder: str) -> Place | str:
+    """The group of this process, or the one above when it was put aside before; asked to hand its controllers down."""
+    if os.path.basename(folder) == _REFEREE:
+        folder = os.path.dirname(folder)
+    controllers = _read(folder, "cgroup.controllers").split()
+    if not all(controller in controllers for controller in _NEEDED):
+        return f"{folder} has no memory and pids controllers (version 2)"
+    if not _may_make(folder):
+        return f"{folder} may not be written; under systemd set Delegate=yes"
+    if not all(controller in _read(folder, "cgroup.subtree_control").split() for controller in _NEEDED):
+        # A group that hands controllers down may have no processes of its own: all step aside, if all are ours.
+        members = {int(pid) for pid in _read(folder, "cgroup.procs").split()}
+        if members - {os.getpid(), *descendants(os.getpid())}:
+            return f"{folder} is shared with other programs; start the arena in a group of its own (Delegate=yes)"
+        try:
+            aside = os.path.join(folder, _REFEREE)
+            os.makedirs(aside, exist_ok=True)
+            for pid in members:
+                _write(aside, "cgroup.procs", str(pid))
+            _write(folder, "cgroup.subtree_control", "+memory +pids")
+            with contextlib.suppress(OSError):
+                _write(folder, "cgroup.subtree_control", "+cpu")
+        except OSError as error:
+            return f"{folder} does not hand its controllers down: {error.strerror}"
+    return Place({"memory": folder, "pids": folder}, is_unified=True)
+
+
+def _memberships() -> dict[str, str]:
+    """The group of this process by controller; version 2 under the empty name."""
+    found = {}
+    with contextlib.suppress(OSError), open("/proc/self/cgroup", encoding="utf-8") as file:
+        for line in file:
+            _, controllers, path = line.rstrip("\n").split(":", 2)
+            for controller in controllers.split(","):
+                found[controller] = path
+    return found
+
+
+def _mounts() -> dict[str, tuple[str, str]]:
+    """The root and the place of every hierarchy that is mounted, by controller; version 2 as `unified`."""
+    found: dict[str, tuple[str, str]] = {}
+    with contextlib.suppress(OSError), open("/proc/self/mountinfo", encoding="utf-8") as file:
+        for line in file:
+            fields, _, rest = line.partition(" - ")
+            kind, _, options = rest.split(" ", 2)
+            root, place = fields.split(" ")[3:5]
+            if kind == "cgroup2":
+                found.setdefault("unified", (root, place))
+            elif kind == "cgroup":
+                for controller in options.strip().split(","):
+                    found.setdefault(controller, (root, place))
+    return found
+
+
+def _folder(path: str | None, mount: tuple[str, str] | None) -> str:
+    if path is None or mount is None:
+        return ""
+    root, place = mount
+    inside = path.removeprefix(root) if root != "/" else path
+    folder = os.path.normpath(f"{place}/{inside}")
+    return folder if os.path.isdir(folder) else ""
+
+
+def _may_make(folder: str) -> bool:
+    return os.access(folder, os.W_OK) and not os.statvfs(folder).f_flag & os.ST_RDONLY
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _table(folder: str, name: str) -> dict[str, int]:
+    pairs = (line.split() for line in _read(folder, name).splitlines())
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
+
+
+def _read(folder: str, name: str) -> str:
+    try:
+        with open(os.path.join(folder, name), encoding="ascii") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _write(folder: str, name: str, text: str) -> None:
+    with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+        file.write(text)

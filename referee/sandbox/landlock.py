@@ -1,0 +1,57 @@
+"""The second sandbox, where namespaces may not be made: Landlock for files, a system call filter for the rest.
+
+A bot sees the same files as under bubblewrap, may write to none, has no sockets at all, and cannot signal or read
+anybody else's process. Refuses to know how the launcher does it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from referee.sandbox import launcher, rlimits
+from referee.sandbox.launch import Launch, environment
+from referee.sandbox.privilege import pick_user
+from referee.sandbox.seccomp import Filter
+from referee.sandbox.view import look
+from referee.spec import Limits
+
+LEAST_VERSION = 3
+"""Before it, files could be emptied without being written to (Linux 6.2)."""
+_SCOPED_VERSION = 6
+"""Since it, signals are Landlock's business too (Linux 6.12)."""
+_PID_MARK = 0x7FFF_FFF7
+_WRITTEN = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+
+def missing() -> str:
+    """Why this kernel cannot do it, in words; empty when it can."""
+    version = launcher.landlock_version()
+    if version < LEAST_VERSION:
+        return f"the kernel offers Landlock {version}, {LEAST_VERSION} is needed (Linux 6.2)"
+    return "" if _filter().program() else "no system call filter for this machine"
+
+
+def _filter() -> Filter:
+    return Filter(
+        has_namespaces=False, signals_to=None if launcher.landlock_version() >= _SCOPED_VERSION else _PID_MARK
+    )
+
+
+def wrap(command: Sequence[str], folder: str | None, limits: Limits, spare: int = 0) -> Launch:
+    """The launcher with its plan, then the bot."""
+    user = pick_user()
+    view = look(command, folder)
+    plan = {
+        "user": user,
+        "shown": [*view.shown, *(place for _, place in view.links), *([folder] if folder else [])],
+        "written": _WRITTEN,
+        "bounds": rlimits.bounds(limits, user, spare=spare),
+        "filter": _filter().program().hex(),
+        "pid_mark": _PID_MARK,
+    }
+    script = str(Path(launcher.__file__).resolve())
+    line = (sys.executable, "-I", "-S", "-B", script, json.dumps(plan), *view.command)
+    return Launch(line, environment=environment(), folder=folder)

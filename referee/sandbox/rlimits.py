@@ -1,0 +1,53 @@
+"""What one process of a bot may use, as the kernel bounds it for each process: the weakest bounds, and always there.
+
+Also the sandbox that has nothing else: another user and these bounds. Refuses to know namespaces and control groups.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+
+from referee.sandbox.launch import Launch, environment
+from referee.sandbox.privilege import drop_line, is_shared, pick_user
+from referee.spec import Limits
+
+FILE_BYTES = 64 * 2**20
+"""The largest file a bot may write."""
+OPEN_FILES = 256
+CPU_S = 24 * 3600
+"""A process that is used again and again is not ended for that; one that was forgotten is."""
+_CROWD = 16
+"""How many bots' processes are counted together where they run as one user."""
+
+
+def bounds(limits: Limits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> dict[str, int]:
+    """The bounds by the kernel's names for them. `spare` processes more are allowed where somebody else counts them.
+
+    The data segment may grow to twice the memory allowed: whoever watches the memory, control group or watchdog, is to
+    notice first, so that the verdict names the limit. The address space is not bounded: node and java would not start.
+    """
+    found = {"FSIZE": FILE_BYTES, "NOFILE": OPEN_FILES, "CPU": CPU_S, "CORE": 0, "MSGQUEUE": 0}
+    if limits.memory_bytes:
+        found["DATA"] = 2 * limits.memory_bytes
+    if limits.processes:
+        found["NPROC"] = limits.processes + spare
+        if is_shared(user) and not has_namespace:
+            found["NPROC"] *= _CROWD
+    return found
+
+
+def limit_line(limits: Limits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> tuple[str, ...]:
+    """The program that sets the bounds and execs what follows. Raises OSError where there is none."""
+    program = shutil.which("prlimit")
+    if program is None:
+        raise FileNotFoundError("prlimit is not installed; it comes with util-linux")
+    found = bounds(limits, user, has_namespace=has_namespace, spare=spare)
+    return (program, *(f"--{name.lower()}={bound}" for name, bound in found.items()), "--")
+
+
+def wrap(command: Sequence[str], folder: str | None, limits: Limits, spare: int = 0) -> Launch:
+    """Another user, if there is one to become, and bounds on every process; nothing is hidden from the bot."""
+    user = pick_user()
+    line = (*drop_line(user), *limit_line(limits, user, spare=spare), *command)
+    return Launch(line, environment=environment(), folder=folder)

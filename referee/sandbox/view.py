@@ -1,0 +1,109 @@
+"""What a bot may see of the files of this machine: the system's programs, the arena's Python, and its own.
+
+Refuses to know how the rest is hidden.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from referee.cache import cache_root
+
+_SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/java*", "/etc/localtime"),
+)
+_PACKAGES = ("bots", "protocol", "referee")
+
+_TOO_MUCH = frozenset(
+    {
+        *("/", "/boot", "/dev", "/etc", "/home", "/mnt", "/opt", "/proc", "/root", "/run", "/srv", "/sys", "/var"),
+        "/tmp",  # noqa: S108
+    }
+)
+"""Folders that are never shown whole because a program happens to lie in them; nor is anybody's home."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Files and folders to be shown read-only at their own places, symbolic links to be made, and the command."""
+
+    command: tuple[str, ...]
+    shown: tuple[str, ...]
+    links: tuple[tuple[str, str], ...] = field(default=())
+    """Pairs of a target and the place of the link."""
+
+
+def look(command: Sequence[str], folder: str | None) -> View:
+    """What a bot needs to see to run `command`.
+
+    A bot in a folder of its own sees that folder (which is not in `shown`: where it appears is for others to say) and
+    nothing else of its owner's. A bot of this machine sees the folders of the files its command line names.
+    """
+    command = tuple(command)
+    links, shown = _system()
+    shown += _arena()
+    if folder is None:
+        program = shutil.which(command[0]) or command[0]
+        command = (program, *command[1:])
+        for word in command:
+            if os.path.exists(word):
+                shown += _surroundings(word)
+    return View(command, tuple(_outermost(shown)), tuple(links))
+
+
+def _system() -> tuple[list[tuple[str, str]], list[str]]:
+    links, shown = [], []
+    for pattern in _SYSTEM:
+        for path in glob.glob(pattern):
+            if os.path.islink(path):
+                links.append((os.readlink(path), path))
+            else:
+                shown.append(path)
+    return links, shown
+
+
+def _arena() -> list[str]:
+    """This Python with its packages, the arena's own packages for bots, the compiled kernels."""
+    root = Path(__file__).resolve().parents[2]
+    found = [sys.prefix, sys.base_prefix, str(cache_root()), *(str(root / name) for name in _PACKAGES)]
+    return [path for path in found if os.path.isdir(path)]
+
+
+def _surroundings(path: str) -> list[str]:
+    """The folder of a file, and of everything it links to; for a program under a `bin` the folder above that."""
+    found = []
+    path = os.path.abspath(path)
+    for _ in range(16):
+        folder = os.path.dirname(path)
+        if os.path.basename(folder) == "bin" and not _is_too_much(os.path.dirname(folder)):
+            folder = os.path.dirname(folder)
+        if not _is_systems(path):
+            found.append(path if _is_too_much(folder) else folder)
+        if not os.path.islink(path):
+            break
+        path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
+    return found
+
+
+def _is_systems(path: str) -> bool:
+    return any(path.startswith(one + "/") for one in _SYSTEM)
+
+
+def _is_too_much(folder: str) -> bool:
+    return folder in _TOO_MUCH or folder == os.path.expanduser("~") or os.path.dirname(folder) == "/home"
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    """The paths without those that lie in another one."""
+    found: list[str] = []
+    for path in sorted(set(paths)):
+        if not any(path == one or path.startswith(one + "/") for one in found):
+            found.append(path)
+    return found

@@ -1,0 +1,63 @@
+"""Every bad bot loses the right way and in time, the next game starts, and nothing is left behind."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from referee.roster import Roster
+from referee.sandbox import Sandbox
+from tests.badbots import match
+from tests.badbots.catalogue import FAULTS, HERE, Fault
+from tests.sandbox.levels import sandbox_or_skip
+
+
+@pytest.fixture(autouse=True)
+def _own_temporary_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@pytest.fixture(scope="module", params=["none", "bwrap"])
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    return sandbox_or_skip(request.param)
+
+
+@pytest.fixture
+def roster(sandbox: Sandbox) -> object:
+    with match.roster(sandbox) as found:
+        yield found
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_the_right_bot_loses_for_the_right_reason_and_in_time(fault: Fault, roster: Roster) -> None:
+    before = match.Trace.take()
+    verdict = match.judge(fault, roster)
+    if match.is_late(fault, verdict):  # the machine may have been busy with something else
+        verdict = match.judge(fault, roster)
+    assert not match.complaint(fault, verdict, roster.sandbox.name == "bwrap")
+    assert not match.is_late(fault, verdict)
+    assert verdict.record.sandbox == roster.sandbox.name
+    assert match.play_honestly(roster).termination == "resigned"
+    roster.close()
+    after = match.Trace.take()
+    assert (after.descriptors, after.processes, after.files) == (before.descriptors, before.processes, before.files)
+
+
+def test_every_program_is_in_the_catalogue() -> None:
+    found = {path.stem for path in HERE.iterdir() if path.suffix in (".py", ".sh") and not path.stem.startswith("__")}
+    assert found - {fault.name for fault in FAULTS} == {"catalogue", "loop", "match", "test_faults", "test_soak"}
+
+
+def test_the_loser_may_be_the_second_bot_too(roster: Roster) -> None:
+    from dataclasses import replace
+
+    from referee.play import play
+    from tests.referee.conftest import scripted
+
+    for fault in FAULTS:
+        if fault.name in ("exits_on_go", "two_bestmoves", "illegal_move", "exits_at_start"):
+            spec = replace(match.spec_of(fault), first=scripted("honest", "b1b3", "d1a4"), second=fault.bot)
+            record = play(spec, roster)
+            assert (record.loser, record.termination) == ("second", fault.terminations[0]), fault.name
