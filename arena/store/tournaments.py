@@ -203,6 +203,19 @@ class Tournaments:
                 tournament.finished = now()
         return tournament
 
+    def reschedule(self, tournament_id: int, starts: datetime) -> Tournament:
+        """Another time for a scheduled tournament. Raises NotFoundError, ConflictError."""
+        with self._sessions.writing() as session:
+            tournament = session.get(Tournament, tournament_id, with_for_update=True)
+            if tournament is None:
+                raise NotFoundError("tournament", tournament_id)
+            if tournament.state != "scheduled":
+                raise ConflictError(
+                    f"tournament {tournament_id} is {tournament.state}, not scheduled", tournament.state
+                )
+            tournament.starts = starts
+        return tournament
+
     def extend(self, tournament_id: int, settings: Mapping[str, object]) -> None:
         """Replace the settings document, for formats that can go on longer than first said."""
         with self._sessions.writing() as session:

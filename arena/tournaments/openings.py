@@ -6,6 +6,7 @@ Refuses to know results and databases.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
@@ -37,9 +38,25 @@ def size(document: Document, players: int) -> int:
     return max(1, min(pairs, BOOK))
 
 
-def needs_kernel(document: Document) -> bool:
-    """Whether drawing the openings takes the rules' kernel, which is slow to load."""
-    return bool(document.opening_lines) or document.openings != "none"
+def needs_kernel(document: Document, count: int) -> bool:
+    """Whether drawing so many openings takes the rules' kernel, which is slow to load."""
+    if document.opening_lines:
+        return True
+    return document.openings.startswith("random") or (document.openings == "auto" and count > 1)
+
+
+def check(document: Document) -> None:
+    """Look whether the openings can be drawn, without loading a kernel unless the organiser wrote lines.
+
+    Raises SettingsError.
+    """
+    if document.opening_lines:
+        draw(document, min(len(document.opening_lines), BOOK))
+    elif document.openings.startswith("random"):
+        if not re.fullmatch(r"random:([0-9]|[1-5][0-9]|60)(:\d{1,10})?", document.openings, re.ASCII):
+            raise SettingsError("write random:PLIES or random:PLIES:SEED, with at most 60 plies", "openings")
+    else:
+        draw(document, 1)
 
 
 def draw(document: Document, count: int) -> tuple[Opening, ...]:

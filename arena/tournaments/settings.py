@@ -49,12 +49,14 @@ class Entries(_Part):
     """Who plays: bots by name (`zeta` = its newest active version, `zeta v3` = that one), and by query.
 
     `top`: the best so many of the pool's leaderboard; `all`: every active version; `newest`: the newest of each bot.
+    `without`: versions or bots that a query leaves out.
     """
 
     bots: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(default=[], max_length=1000)
     top: int = Field(default=0, ge=0, le=1000)
     all: bool = False
     newest: bool = False
+    without: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(default=[], max_length=1000)
 
     @property
     def has_query(self) -> bool:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.tournaments import knockout, ladder, match, roundrobin, swiss
+from arena.tournaments import knockout, ladder, roundrobin, sequential, swiss
 from arena.tournaments.meeting import Played, Seat, matches
 from referee.sprt import Sprt
 from tests.arena.tournaments.simulation import drawn, planned, run
@@ -263,11 +263,11 @@ def test_a_test_stops_when_decided_and_calls_the_rest_off(chance: float, state: 
         is_won = rng.random() < chance
         return float(is_won) if game.first == 0 else float(not is_won)
 
-    found = run(lambda played: match.step(test, 4000, seats(2), played, 5), judge, rng=rng)
-    verdict = match.verdict(test, found)
+    found = run(lambda played: sequential.step(test, 4000, seats(2), played, 5), judge, rng=rng)
+    verdict = sequential.verdict(test, found)
     assert verdict.state == state
     assert len(found) < 4000
-    assert match.step(test, 4000, seats(2), found, 5).reason.startswith(state)
+    assert sequential.step(test, 4000, seats(2), found, 5).reason.startswith(state)
 
 
 def test_the_first_decision_stands_whatever_comes_later() -> None:
@@ -281,18 +281,18 @@ def test_the_first_decision_stands_whatever_comes_later() -> None:
 
     games: list[Played] = []
     number = 0
-    while match.verdict(test, games).state == "continue":
+    while sequential.verdict(test, games).state == "continue":
         games += pair(number, 1.0)
         number += 1
-    decided = match.verdict(test, games)
+    decided = sequential.verdict(test, games)
     for later in range(number, number + 200):
         games += pair(later, 0.0)
-    assert match.verdict(test, games) == decided
+    assert sequential.verdict(test, games) == decided
 
 
 def test_an_undecided_test_ends_with_its_games_and_void_pairs_do_not_count() -> None:
     test = Sprt(0, 5)
-    found = run(lambda played: match.step(test, 20, seats(2), played, 3), lambda game: 0.5)
+    found = run(lambda played: sequential.step(test, 20, seats(2), played, 3), lambda game: 0.5)
     assert len(found) == 20
-    void = run(lambda played: match.step(test, 20, seats(2), played, 3), lambda game: None)
-    assert match.verdict(test, void).pairs == 0
+    void = run(lambda played: sequential.step(test, 20, seats(2), played, 3), lambda game: None)
+    assert sequential.verdict(test, void).pairs == 0

@@ -1,0 +1,119 @@
+"""Who plays in a tournament: names and queries of its document made into versions, each with its eligibility.
+
+Refuses to know formats, beyond whether the seats are a seeding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from arena.models import Version
+from arena.store import NotFoundError, Store
+from arena.store.bots import VersionLine
+from arena.tournaments.eligibility import judge
+from arena.tournaments.settings import SEEDED, Document
+from referee.ratings import Rating, pool_of
+
+_VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The entries of a tournament in seat order, those refused, and names that are nobody's; each with its reason."""
+
+    entries: tuple[tuple[int, str], ...]
+    refused: tuple[tuple[int, str], ...]
+    problems: tuple[str, ...]
+    """Why something named in the document does not play."""
+
+
+def resolve(store: Store, document: Document) -> Field:
+    """The field of a document as of now."""
+    lines = store.bots.active(document.family)
+    chosen: dict[int, str] = {}
+    problems: list[str] = []
+    for name in document.entries.bots:
+        line = _find(lines, name)
+        if line is None:
+            problems.append(_why_not(store, document, name))
+        else:
+            chosen.setdefault(line.id, name)
+    named = set(chosen)
+    for line in _query(store, document, lines):
+        chosen.setdefault(line.id, "")
+    versions = store.bots.by_ids(list(chosen))
+    families = {line.id: line.families for line in lines}
+    accepted: list[tuple[int, str]] = []
+    refused: list[tuple[int, str]] = []
+    for version_id in chosen:
+        verdict = judge(versions[version_id].capabilities, families[version_id], document.ruleset)
+        (accepted if verdict.may_play else refused).append((version_id, verdict.reason))
+        if not verdict.may_play and version_id in named:
+            problems.append(f"{versions[version_id].name}: {verdict.reason}")
+    if document.format in SEEDED:
+        accepted = _seeded(store, document, accepted)
+    return Field(tuple(accepted), tuple(refused), tuple(problems))
+
+
+def _seeded(store: Store, document: Document, entries: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The entries by rating, best first; equals keep their order."""
+    strengths = store.ratings.strengths(pool_of(document.ruleset), [version_id for version_id, _ in entries])
+    unknown = Rating()
+    return sorted(entries, key=lambda entry: -strengths.get(entry[0], unknown).conservative)
+
+
+def _find(lines: list[VersionLine], name: str) -> VersionLine | None:
+    """`zeta v3` is that version, `zeta` the newest; lines have the newest version of each bot first."""
+    return next((line for line in lines if name in (line.name, line.bot)), None)
+
+
+def _query(store: Store, document: Document, lines: list[VersionLine]) -> Iterator[VersionLine]:
+    wanted = document.entries
+    out = set(wanted.without)
+    known = {line.id: line for line in lines if line.name not in out and line.bot not in out}
+    if wanted.top:
+        yield from _best(store, pool_of(document.ruleset), known, wanted.top)
+    if wanted.all:
+        yield from known.values()
+    elif wanted.newest:
+        newest: dict[int, VersionLine] = {}
+        for line in known.values():
+            newest.setdefault(line.bot_id, line)
+        yield from newest.values()
+
+
+def _best(store: Store, pool: str, known: dict[int, VersionLine], count: int) -> Iterator[VersionLine]:
+    after: str | None = None
+    while count:
+        page = store.ratings.leaderboard(pool, limit=500, after=after)
+        for rating in page.items:
+            if rating.version_id in known and count:
+                count -= 1
+                yield known[rating.version_id]
+        after = page.next
+        if after is None:
+            return
+
+
+def _why_not(store: Store, document: Document, name: str) -> str:
+    """Why a name is no active version that plays the family."""
+    found = _VERSION.fullmatch(name)
+    bot, number = (found[1], int(found[2])) if found else (name, None)
+    try:
+        version: Version | None = store.bots.find_version(bot, number)
+    except NotFoundError:
+        version = None
+    if version is None:
+        names = store.bots.names()
+        if bot in names:
+            return f"{name}: no such version" if number else f"{name}: has no active version"
+        import difflib
+
+        near = difflib.get_close_matches(bot, names, n=3, cutoff=0.5)
+        return f"{name}: no such bot" + (f"; did you mean {' or '.join(near)}" if near else "")
+    if version.state != "active":
+        return f"{version.name}: is {version.state}; only active versions play"
+    assert version.id is not None
+    return f"{version.name}: {judge({}, store.bots.families(version.id), document.ruleset).reason}"

@@ -1,0 +1,29 @@
+"""One door to all formats: what a tournament's document, seats and games ask to be done next. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.tournaments import knockout, ladder, roundrobin, sequential, swiss
+from arena.tournaments.meeting import Played, Seat, Step
+from arena.tournaments.settings import Document
+
+AHEAD = 8
+"""How many pairs a ladder or a test plans ahead, unless the dispatcher has more slots to fill."""
+
+
+def step(document: Document, seats: Sequence[Seat], played: Sequence[Played], ahead: int = AHEAD) -> Step:
+    """What to plan now, or that the tournament is finished."""
+    games = document.games
+    match document.format:
+        case "round-robin" | "gauntlet" as format:
+            return roundrobin.step(format, games, seats, played)
+        case "swiss":
+            return swiss.step(document.rounds, games, seats, played)
+        case "knockout":
+            settings = document.knockout
+            return knockout.step(games, settings.tiebreak_pairs, settings.third_place, seats, played)
+        case "ladder":
+            return ladder.step(document.ladder.games, document.ladder.cap, seats, played, ahead)
+        case "sprt":
+            return sequential.step(document.sprt.sprt, document.sprt.games, seats, played, ahead)

@@ -1,0 +1,74 @@
+"""Meetings made into games: specs with everything a worker needs, numbered on from what is planned already.
+
+Refuses to know databases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from arena.models import Tournament, Version
+from arena.tournaments.meeting import Meeting
+from arena.tournaments.settings import Document
+from referee.schedule import Opening
+from referee.spec import BotSpec, GameSpec
+
+
+def bot_spec(version: Version, family: str) -> BotSpec:
+    """What to run for a version. Its bundle is fetched by whoever plays; `python` is the interpreter there."""
+    return BotSpec(
+        version.name,
+        tuple(word.replace("{family}", family) for word in version.command),
+        version=version.bundle,
+        capabilities=version.capabilities.get(family, {}),
+        options=tuple(sorted(version.options.items())),
+        bundle=version.bundle,
+    )
+
+
+def event_of(tournament: Tournament) -> str:
+    """What records call the tournament: its name, and its number to make the games unique."""
+    return f"{tournament.name} (#{tournament.id})"
+
+
+def game_specs(
+    tournament: Tournament,
+    document: Document,
+    book: Sequence[Opening],
+    versions: Mapping[int, Version],
+    meetings: Sequence[Meeting],
+    *,
+    sequence: int,
+    pair: int,
+) -> list[GameSpec]:
+    """The games of the meetings. `versions` are by seat; `sequence` and `pair` are the last numbers given out."""
+    control, adjudication, limits = document.control, document.adjudication, document.bounds
+    event, overrides = event_of(tournament), document.ruleset.overrides
+    bots = {seat: bot_spec(version, document.family) for seat, version in versions.items()}
+    specs = []
+    for meeting in meetings:
+        for number in range(meeting.games):
+            pair += number % 2 == 0
+            sequence += 1
+            opening = book[(meeting.opening + number // 2) % len(book)]
+            first, second = (meeting.first, meeting.second) if number % 2 == 0 else (meeting.second, meeting.first)
+            specs.append(
+                GameSpec(
+                    family=document.family,
+                    variant=opening.variant,
+                    options={**overrides, **dict(opening.options)},
+                    position=opening.position,
+                    opening=opening.moves,
+                    first=bots[first],
+                    second=bots[second],
+                    time=control,
+                    adjudication=adjudication,
+                    limits=limits,
+                    event=event,
+                    sequence=sequence,
+                    round=meeting.round,
+                    pair=pair,
+                    seed=document.seed,
+                )
+            )
+    return specs
