@@ -1,6 +1,6 @@
-"""Turns what people write for a bot into a `BotSpec`: a path, a quoted command, `sample:NAME`, a bundle folder.
+"""Turns what people write for a bot into a `BotSpec`: a path, a quoted command, `sample:NAME`, `tcp:HOST:PORT`, a file.
 
-Refuses to run anything, except to ask a bot for its name (`introduce`).
+Refuses to run anything, except to ask a bot for its name and what it can take (`introduce`).
 """
 
 from __future__ import annotations
@@ -9,19 +9,20 @@ import os
 import re
 import shlex
 import sys
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from protocol.capabilities import Capabilities
+from arena.botfile import read_bot_file, read_capabilities
+from protocol.capabilities import CLOCKS_OPTION, Capabilities
 from protocol.negotiation import Ineligible
 from referee.bot import Bot, BotError
+from referee.check import check
 from referee.core import UnknownNameError
 from referee.play import negotiate
 from referee.rules import Ruleset
 from referee.sandbox import Sandbox
-from referee.spec import BotSpec, Limits
+from referee.spec import BotSpec, Limits, TimeControl
 
 SAMPLES = {
     "random": "bots.random_mover",
@@ -46,9 +47,11 @@ def read_bot(text: str, family: str) -> BotSpec:
         if sample not in SAMPLES:
             raise UnknownNameError("sample bot", sample, tuple(SAMPLES))
         return BotSpec("", (sys.executable, "-m", SAMPLES[sample], "--family", family))
+    if text.startswith("tcp:"):
+        return _remote(text)
     path = Path(text)
-    if path.is_dir():
-        return _bundle(path)
+    if path.is_dir() or (path.suffix == ".toml" and path.is_file()):
+        return read_bot_file(path)
     if path.exists():
         return BotSpec("", (str(path.resolve()),))
     try:
@@ -56,47 +59,33 @@ def read_bot(text: str, family: str) -> BotSpec:
     except ValueError as error:
         raise ValueError(f"bot {text!r}: {error}; quote the command as in a shell") from None
     if not words:
-        raise ValueError("an empty bot; write a path, a quoted command, sample:NAME or a folder with bot.toml")
+        raise ValueError("an empty bot; write a path, a quoted command, sample:NAME, tcp:HOST:PORT or a bot file")
     program = words[0]
     if os.sep in program:
         words[0] = str(Path(program).resolve())
     return BotSpec("", tuple(words))
 
 
-def _bundle(folder: Path) -> BotSpec:
-    """The bot of a folder with a `bot.toml` (`name`, `command`, `options`)."""
-    file = folder / "bot.toml"
-    try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError:
-        raise ValueError(f"{folder}: a folder is a bot only with a bot.toml (name, command) in it") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{file}: {error}") from None
-    command = data.get("command")
-    if isinstance(command, str):
-        command = shlex.split(command)
-    if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
-        raise ValueError(f'{file}: needs a command, such as command = ["./mybot"]')
-    options = data.get("options", {})
-    if not isinstance(options, dict):
-        raise ValueError(f"{file}: options must be a table of names and values")
-    settings = tuple((str(name), _word(value)) for name, value in options.items())
-    return BotSpec(str(data.get("name", "")), tuple(command), str(folder.resolve()), options=settings)
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _remote(text: str) -> BotSpec:
+    """A bot behind a TCP address, by way of the relay."""
+    host, _, port = text.removeprefix("tcp:").rpartition(":")
+    if not host.strip("[]") or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise ValueError(f"bot {text!r}: write tcp:HOST:PORT, such as tcp:192.0.2.7:4000")
+    return BotSpec("", (sys.executable, "-m", "bots.bridges.tcp", host.strip("[]"), port))
 
 
 class IneligibleError(ValueError):
     """A bot that cannot play by these rules, found out before the first game."""
 
 
-def introduce(spec: BotSpec, ruleset: Ruleset, sandbox: Sandbox, limits: Limits) -> BotSpec:
-    """Start the bot once to learn its name and whether it can play by these rules.
+def introduce(
+    spec: BotSpec, ruleset: Ruleset, sandbox: Sandbox, limits: Limits, control: TimeControl | None = None
+) -> BotSpec:
+    """Start the bot once to learn its name, whether it can play by these rules, and what it can take.
 
-    A bot that does not even shake hands keeps a name made from its command: it will forfeit its games. Raises
-    IneligibleError when it has not announced what the rules demand.
+    A bot that says nothing of its clocks, and whose capabilities are not written down, is asked a few questions more.
+    One that does not even shake hands keeps a name made from its command: it will forfeit its games. Raises
+    IneligibleError when it has not announced what the rules demand, or cannot limit its search as `control` does.
     """
     fallback = Path(spec.command[0]).stem if len(spec.command) == 1 else Path(spec.command[-1]).name or "bot"
     bot = Bot(spec, limits, sandbox)
@@ -104,19 +93,36 @@ def introduce(spec: BotSpec, ruleset: Ruleset, sandbox: Sandbox, limits: Limits)
         bot.start()
         bot.handshake()
         plan = negotiate(bot, ruleset)
-        if isinstance(plan, Ineligible):
-            raise IneligibleError(f"bot {spec.name or bot.session.name or fallback!r} cannot play this: {plan.reason}")
         name = spec.name or _clean(bot.session.name) or fallback
-        return replace(spec, name=name, version=_clean(Capabilities.from_session(bot.session).name))
+        if isinstance(plan, Ineligible):
+            raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
+        spec = replace(spec, name=name, version=_clean(Capabilities.from_session(bot.session).name))
+        is_known = bool(spec.capabilities) or CLOCKS_OPTION in bot.session.options
     except BotError:
         bot.is_sound = False
         return replace(spec, name=spec.name or fallback)
     finally:
         bot.close()
+    if control is not None and not is_known and control.kind in ("clock", "movetime"):
+        report = check(spec, [ruleset], sandbox, limits, is_quick=True)
+        if report.is_fit:
+            spec = replace(spec, capabilities=read_capabilities(report.capabilities.as_json(), spec.name))
+    if control is not None and control.kind in ("depth", "nodes") and not spec.capabilities.get(control.kind, True):
+        raise IneligibleError(f"bot {spec.name!r} does not know `go {control.kind} N`; take a time control in seconds")
+    return spec
 
 
 def _clean(name: str) -> str:
     return "".join(letter for letter in name if letter.isprintable()).strip()[:64]
+
+
+def refuse_doubles(specs: Sequence[BotSpec]) -> None:
+    """Raise ValueError when two bots were given one name."""
+    places: dict[str, int] = {}
+    for place, spec in enumerate(specs, 1):
+        if spec.name and spec.name in places:
+            raise ValueError(f"bots {places[spec.name]} and {place} are both named {spec.name!r}; write NAME=BOT")
+        places[spec.name] = place
 
 
 def make_unique(specs: Sequence[BotSpec]) -> tuple[BotSpec, ...]:

@@ -31,7 +31,8 @@ class Capabilities:
 
     `clocks`: `go p1time …`; else it gets `go movetime`. `stop`: interrupts a search. `repeated_isready`: more than one
     a process. `query`: how it answers, if at all. `setoption`: `bare` is `setoption N V`. `newgame`: `uginewgame`.
-    `result`: the line `result …`. `families`, `name`, `author`, `options`: what it said in the handshake.
+    `result`: the line `result …`. `depth`, `nodes`: `go depth N`, `go nodes N`. `overshoot_ms`: by how much it exceeds
+    a `movetime`. `families`, `name`, `author`, `options`: what it said in the handshake.
     """
 
     clocks: bool = True
@@ -41,6 +42,9 @@ class Capabilities:
     setoption: SetOptionStyle = "standard"
     newgame: bool = True
     result: bool = False
+    depth: bool = True
+    nodes: bool = True
+    overshoot_ms: int = 0
     families: tuple[str, ...] = ()
     name: str = ""
     author: str = ""

@@ -6,17 +6,21 @@ referee never sends the bot what it cannot take. Refuses to know where the repor
 
 from __future__ import annotations
 
+import math
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from protocol.capabilities import Capabilities
+from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, Capabilities
 from protocol.errors import ProtocolError
+from protocol.messages import SetOption
+from protocol.options import OptionDecl
 from referee.bot import Bot, BotError, Thought
-from referee.core import ParseError
+from referee.core import ParseError, Termination
 from referee.play import prepare
 from referee.position import Position
 from referee.rules import Ruleset
@@ -25,6 +29,12 @@ from referee.spec import BotSpec, Limits
 
 SLACK_MS = 1000
 """How far a `movetime` may be overshot before the bot counts as unable to keep time."""
+PATIENCE_MS = 5000
+"""How long to wait for an answer that no clock limits."""
+COSTLY_READY_MS = 250
+"""A bot that takes longer for every `isready`, not the first alone, is sent one only."""
+SOON_MS = 20
+"""A `movetime` exceeded by less is within what the margin of a game covers."""
 
 
 @dataclass(slots=True)
@@ -80,24 +90,45 @@ class CheckReport:
         }
 
 
+HANDSHAKE = "start and handshake"
+ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, "Variant", "Setup", "SwapPhase", "Family", "UGI_Reuse")
+_EASY = ("check", "spin", "combo", "string")
+_COMPLAINT = re.compile(r"error|unknown|unrecogni[sz]ed|invalid|no such", re.IGNORECASE)
+
+
 class _Examiner:
     def __init__(self, spec: BotSpec, rulesets: Sequence[Ruleset], sandbox: Sandbox, limits: Limits) -> None:
         self.spec, self.rulesets, self.sandbox, self.limits = spec, rulesets, sandbox, limits
         self.report = CheckReport(spec.command, rulesets[0].rules.family)
         self.found = Capabilities.default()
         self.bot: Bot | None = None
-        self.movetime_slack_ms = 0.0
+        self.overshoot_ms = 0.0
 
     # -- steps ---------------------------------------------------------------------------------------------------
 
+    def quick_steps(self) -> Iterator[Step]:
+        """What must be known of a bot that says nothing of its clocks before it plays its first game."""
+        first = self._step(HANDSHAKE, self._handshake)
+        yield first
+        if not first.passed or CLOCKS_OPTION in self._running().session.options:
+            return
+        entry = self._step("announces", partial(self._eligible, self.rulesets[0]))
+        yield entry
+        if not entry.passed:
+            return
+        if self.spec.options:
+            yield self._step("setoption", self._setoption, needed=False)
+        yield self._step("keeps a move time", self._movetime)
+        yield self._step("clocks", self._clocks, needed=False)
+        yield self._step("isready again", self._ready_again, needed=False)
+
     def steps(self) -> Iterator[Step]:
         """Every step, as it is done."""
-        first = self._step(
-            "start and handshake", self._handshake, advice="answer `ugi` with id lines, options, `ugiok`"
-        )
+        first = self._step(HANDSHAKE, self._handshake, advice="answer `ugi` with id lines, options, `ugiok`")
         yield first
         if not first.passed:
             return
+        asks_options = True
         for ruleset in self.rulesets:
             entry = self._step(
                 f"announces {ruleset.rules.family} {ruleset.variant.name}",
@@ -107,6 +138,14 @@ class _Examiner:
             yield entry
             if not entry.passed:
                 continue
+            if asks_options:
+                asks_options = False
+                yield self._step(
+                    "setoption",
+                    self._setoption,
+                    needed=False,
+                    advice="take `setoption name N value V` for your options",
+                )
             yield self._step(
                 f"legal moves in {ruleset.variant.name}",
                 partial(self._legal, ruleset),
@@ -116,7 +155,8 @@ class _Examiner:
         yield self._step(
             "clocks", self._clocks, needed=False, advice="answer `go p1time … p2time …`; else it gets movetime"
         )
-        yield self._step("search limits", self._limits, needed=False, advice="answer `go depth 1` and `go nodes 100`")
+        yield self._step("search by depth", self._depth, needed=False, advice="answer `go depth 1`")
+        yield self._step("search by nodes", self._nodes, needed=False, advice="answer `go nodes 100`")
         yield self._step("stop", self._stop, needed=False, advice="answer `stop` with `bestmove` at once")
         yield self._step("isready again", self._ready_again, needed=False, advice="answer every `isready`")
         yield self._step("query", self._query, needed=False, advice="answer `query gameover` with `response false`")
@@ -126,7 +166,7 @@ class _Examiner:
         step = Step(name, needed, advice=advice)
         self.report.steps.append(step)
         try:
-            if name != "start and handshake":
+            if name != HANDSHAKE:
                 self._revive()
             if self.bot:
                 self.bot.transcript = step.lines
@@ -177,12 +217,72 @@ class _Examiner:
         if families and ruleset.rules.family not in families:
             raise _Unfit(f"announced the families {', '.join(families)}, not {ruleset.rules.family}")
         begin = time.monotonic()
-        prepare(self.bot, ruleset)
+        try:
+            prepare(self.bot, ruleset)
+        except BotError as error:
+            if error.termination is Termination.HANDSHAKE_FAILED or not self.found.newgame:
+                raise
+            return self._without_newgame(ruleset, error)
         return f"ready in {1000 * (time.monotonic() - begin):.0f} ms"
+
+    def _without_newgame(self, ruleset: Ruleset, problem: BotError) -> str:
+        """A bot that does not get ready after `uginewgame` may do so without. Raises what it first failed by."""
+        lines = self._running().transcript
+        self._restart(newgame=False)
+        self._running().transcript = lines
+        try:
+            prepare(self._running(), ruleset)
+        except BotError:
+            self.found = replace(self.found, newgame=True)
+            raise problem from None
+        return f"ready, but not after `uginewgame`: {problem.detail}"
+
+    def _restart(self, **found: Any) -> None:
+        """Begin again with a new process, knowing more of it."""
+        self.found = replace(self.found, **found)
+        if self.bot:
+            self.bot.close()
+        self._handshake()
+
+    def _setoption(self) -> str:
+        """Set an option to what it is by default, in the usual style; after a complaint in the bare one."""
+        usable = [option for option in self._running().session.options.values() if _harmless(option)]
+        if not usable:
+            return "no option to set"
+        option = min(usable, key=lambda option: (option.name in ARENA_OPTIONS, _EASY.index(option.type)))
+        setting = SetOption(option.name, option.default)
+        problem = self._complaint(setting)
+        if problem is None:
+            return f"takes `{setting}`"
+        lines = self._running().transcript
+        self._restart(setoption="bare")
+        self._running().transcript = lines
+        prepare(self._running(), self.rulesets[0])
+        if self._complaint(setting) is None:
+            return f"takes `{setting.bare()}` only ({problem})"
+        self._restart(setoption="standard")
+        prepare(self._running(), self.rulesets[0])
+        raise _Unfit(f"takes neither `{setting}` nor `{setting.bare()}`: {problem}")
+
+    def _complaint(self, setting: SetOption) -> str | None:
+        """What the bot has against an option being set; None when nothing. It must still play afterwards."""
+        bot = self._running()
+        lines = bot.transcript if bot.transcript is not None else []
+        bot.transcript = lines
+        before = len(lines)
+        try:
+            bot.tell(setting)
+            self._ask(self._start(), "movetime 50", PATIENCE_MS)
+        except BotError as error:
+            return error.detail
+        said = (line for line in lines[before:] if line.startswith("< ") and not line.startswith("< bestmove"))
+        return next((line[2:] for line in said if _COMPLAINT.search(line)), None)
 
     def _ask(self, position: Position, words: str, allowance_ms: float) -> Thought:
         assert self.bot
         thought = self.bot.think(f"position fen {position}\ngo {words}\n".encode(), allowance_ms)
+        if words.startswith("movetime"):
+            self.overshoot_ms = max(self.overshoot_ms, thought.ms - thought.lag_ms - int(words.split()[1]))
         try:
             position.read(thought.move or "")
         except ParseError as error:
@@ -199,7 +299,7 @@ class _Examiner:
             if position.outcome is not None or not position.moves:
                 position = Position.start(ruleset)
             if ply % 5 == 0:
-                self._ask(position, "movetime 50", 5000)
+                self._ask(position, "movetime 50", PATIENCE_MS)
                 asked += 1
             position = position.play(position.moves[rng.randrange(len(position.moves))])
         return f"{asked} positions, {asked} legal moves"
@@ -209,8 +309,10 @@ class _Examiner:
 
     def _movetime(self) -> str:
         thought = self._ask(self._start(), "movetime 200", 200 + SLACK_MS)
-        self.movetime_slack_ms = max(0.0, thought.ms - 200)
-        return f"answered after {thought.ms:.0f} of 200 ms"
+        if self.overshoot_ms > SOON_MS:
+            self.found = replace(self.found, overshoot_ms=10 * math.ceil(self.overshoot_ms * 0.15))
+        late = f", plan with {self.found.overshoot_ms} ms more" if self.found.overshoot_ms else ""
+        return f"answered after {thought.ms:.0f} of 200 ms{late}"
 
     def _clocks(self) -> str:
         self.found = replace(self.found, clocks=False)
@@ -218,10 +320,17 @@ class _Examiner:
         self.found = replace(self.found, clocks=True)
         return f"answered after {thought.ms:.0f} of 1000 ms"
 
-    def _limits(self) -> str:
-        one = self._ask(self._start(), "depth 1", 5000)
-        two = self._ask(self._start(), "nodes 100", 5000)
-        return f"depth 1 in {one.ms:.0f} ms, 100 nodes in {two.ms:.0f} ms"
+    def _depth(self) -> str:
+        self.found = replace(self.found, depth=False)
+        thought = self._ask(self._start(), "depth 1", PATIENCE_MS)
+        self.found = replace(self.found, depth=True)
+        return f"depth 1 in {thought.ms:.0f} ms"
+
+    def _nodes(self) -> str:
+        self.found = replace(self.found, nodes=False)
+        thought = self._ask(self._start(), "nodes 100", PATIENCE_MS)
+        self.found = replace(self.found, nodes=True)
+        return f"100 nodes in {thought.ms:.0f} ms"
 
     def _stop(self) -> str:
         """A search without end must answer `stop`."""
@@ -247,8 +356,13 @@ class _Examiner:
         assert self.bot
         self.found = replace(self.found, repeated_isready=False)
         self.bot.capabilities = replace(self.bot.capabilities, repeated_isready=True)
-        self.bot.ready()
-        self.bot.ready()
+        times = []
+        for _ in range(2):
+            begin = time.monotonic()
+            self.bot.ready()
+            times.append(1000 * (time.monotonic() - begin))
+        if min(times) > COSTLY_READY_MS:
+            raise _Unfit(f"takes {min(times):.0f} ms each time, so it is sent once")
         self.found = replace(self.found, repeated_isready=True)
         return "answered twice"
 
@@ -273,17 +387,27 @@ class _Unfit(Exception):  # noqa: N818 - a finding, not an error
     """The bot answered, but not as it should."""
 
 
+def _harmless(option: OptionDecl) -> bool:
+    """Whether setting the option to its default is the same as leaving it alone."""
+    return bool(option.default) and option.type in _EASY and "file" not in option.name.lower()
+
+
 def check(
     spec: BotSpec,
     rulesets: Sequence[Ruleset],
     sandbox: Sandbox,
     limits: Limits | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
+    *,
+    is_quick: bool = False,
 ) -> CheckReport:
-    """Examine a bot for the given rules (one family, one or more variants); never raises for what the bot does."""
+    """Examine a bot for the given rules (one family, one or more variants); never raises for what the bot does.
+
+    `is_quick` finds out only what the first game needs of a bot that does not announce its clocks.
+    """
     examiner = _Examiner(spec, rulesets, sandbox, limits or Limits())
     try:
-        for step in examiner.steps():
+        for step in examiner.quick_steps() if is_quick else examiner.steps():
             on_step(step)
     finally:
         if examiner.bot:

@@ -223,9 +223,12 @@ class _Game:
     def _question(self, seat: _Seat, clock: Clock, side: int) -> bytes:
         if clock.control.kind == "clock" and not seat.clocks:
             left_ms = int(clock.left_ms[side])
-            overhead_ms = min(self.spec.limits.overshoot_ms, left_ms // 10)
+            overshoot_ms = max(self.spec.limits.overshoot_ms, seat.bot.capabilities.overshoot_ms)
+            overhead_ms = min(overshoot_ms, left_ms // 10)
             limit = movetime_for(left_ms, clock.control.increment_ms, overhead_ms)
             words = b"movetime %d" % limit
+        elif clock.control.kind == "movetime" and seat.bot.capabilities.overshoot_ms:
+            words = b"movetime %d" % max(1, clock.control.base_ms - seat.bot.capabilities.overshoot_ms)
         else:
             words = clock.words()
         return b"%b\ngo %b\n" % (bytes(seat.question), words)

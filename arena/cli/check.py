@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from pathlib import Path
 
+from arena.botfile import read_capabilities, write_bot_file
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
-from arena.cli.play import read_options
+from arena.cli.play import add_memory, read_options
 from arena.contender import read_bot
 from referee.check import Step, check
 from referee.games import families, load
+from referee.reaper import become_subreaper, children, sweep
 from referee.sandbox import open_sandbox
+from referee.spec import Limits
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +25,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", action="append", metavar="V", help="a variant to check; may be repeated")
     parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
     parser.add_argument("--sandbox", default="auto", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
+    add_memory(parser)
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write down the bot and what it can take: a BOT")
     parser.add_argument("--lines", action="store_true", help="show the lines of passed steps too")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
@@ -46,13 +53,22 @@ def run(arguments: argparse.Namespace) -> int:
         if not step.passed:
             output.text(f"      {'fix' if step.needed else 'tip'}: {step.advice}")
 
-    report = check(spec, rulesets, sandbox, on_step=(lambda step: None) if arguments.json else show)
+    limits = replace(Limits(), memory_bytes=arguments.memory * 2**20)
+    is_reaper, before = become_subreaper(), children()
+    report = check(spec, rulesets, sandbox, limits, (lambda step: None) if arguments.json else show)
+    if is_reaper:
+        sweep(before)
     if arguments.json:
         output.document(report.as_json())
     else:
         if report.log:
             output.text("standard error:", *(f"      {line}" for line in report.log.splitlines()[-20:]))
         output.text(f"{report.name or spec.command[0]}: {'fit to play' if report.is_fit else 'unfit'}")
+    if arguments.save and report.is_fit:
+        found = read_capabilities(report.capabilities.as_json(), report.name)
+        text = write_bot_file(replace(spec, name=spec.name or report.name, capabilities=found))
+        arguments.save.write_text(text, encoding="utf-8")
+        output.note(f"written to {arguments.save}; use it in place of the bot's command")
     return Exit.DONE if report.is_fit else Exit.FAILED
 
 

@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli import output
+from arena.cli.choice import positive
 from arena.cli.exit import CommandError, Exit
-from arena.contender import IneligibleError, introduce, make_unique, read_bot
+from arena.contender import IneligibleError, introduce, make_unique, read_bot, refuse_doubles
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.dispatch import Dispatcher, left_to_play
 from referee.folder import FolderError, RunFolder
 from referee.games import families, load
 from referee.pool import SlotPool
 from referee.ratings import fold, leaderboard
+from referee.reaper import become_subreaper, children, sweep
 from referee.record import GameRecord
 from referee.rules import Ruleset
 from referee.sandbox import open_sandbox
@@ -34,7 +36,12 @@ from referee.text import write_text
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("bots", nargs="+", metavar="BOT", help="path, quoted command, sample:NAME or folder; NAME=BOT")
+    parser.add_argument(
+        "bots",
+        nargs="+",
+        metavar="BOT",
+        help="path, quoted command, sample:NAME, tcp:HOST:PORT, folder or bot.toml; NAME=BOT",
+    )
     parser.add_argument("--family", required=True, metavar="F", help=", ".join(families()))
     parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
     parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
@@ -52,12 +59,19 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--max-plies", type=int, default=0, metavar="N", help="draw after N plies (0: by the rules alone)"
     )
     parser.add_argument("--margin", type=int, default=Limits().margin_ms, metavar="MS", help="time margin per move")
+    add_memory(parser)
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of openings (default 0)")
     parser.add_argument("--sandbox", default="auto", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
     parser.add_argument("--affinity", default="off", choices=("auto", "off"), help="pin each game to a core")
     parser.add_argument("--out", type=Path, metavar="DIR", help="keep everything there; the same command continues it")
     parser.add_argument("--log", action="store_true", help="print the reason and the logs of every forfeit")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def add_memory(parser: argparse.ArgumentParser) -> None:
+    """`--memory`."""
+    usual = Limits().memory_bytes // 2**20
+    parser.add_argument("--memory", type=positive, default=usual, metavar="MB", help=f"of one bot (default {usual})")
 
 
 def read_options(pairs: Sequence[str]) -> dict[str, str]:
@@ -78,6 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         ruleset = load(arguments.family).settle(arguments.variant, read_options(arguments.option))
         bots = [read_bot(text, arguments.family) for text in arguments.bots]
+        refuse_doubles(bots)
         sprt = read_sprt(arguments.sprt) if arguments.sprt else None
         if len(bots) < 2 or (sprt and len(bots) != 2):
             raise CommandError("an SPRT is between two bots" if sprt else "a tournament needs at least two bots")
@@ -121,6 +136,10 @@ class _Memory:
         pass
 
 
+def _limits(arguments: argparse.Namespace) -> Limits:
+    return replace(Limits(), margin_ms=arguments.margin, memory_bytes=arguments.memory * 2**20)
+
+
 def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, ...]) -> Plan:
     adjudication = Adjudication(max_plies=arguments.max_plies)
     if arguments.draw:
@@ -136,13 +155,26 @@ def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, 
         format=arguments.format,
         time=read_time_control(arguments.tc),
         adjudication=adjudication,
-        limits=replace(Limits(), margin_ms=arguments.margin),
+        limits=_limits(arguments),
         seed=arguments.seed,
         event="local",
     )
 
 
-_IDENTITY = ("family", "variant", "option", "games", "tc", "format", "openings", "draw", "resign", "max_plies", "seed")
+_IDENTITY = (
+    "family",
+    "variant",
+    "option",
+    "games",
+    "tc",
+    "format",
+    "openings",
+    "draw",
+    "resign",
+    "max_plies",
+    "seed",
+    "memory",
+)
 """The arguments that make a run what it is: continuing it needs the same ones."""
 
 
@@ -159,7 +191,11 @@ def _games(
     if header is None:
         _plan(arguments, ruleset, tuple(bots))  # nothing is started or stored for arguments that make no sense
         output.note(f"{len(bots)} bots, asking each for its name ...")
-        named = make_unique([introduce(bot, ruleset, sandbox, Limits()) for bot in bots])
+        limits, control = _limits(arguments), read_time_control(arguments.tc)
+        is_reaper, before = become_subreaper(), children()
+        named = make_unique([introduce(bot, ruleset, sandbox, limits, control) for bot in bots])
+        if is_reaper:
+            sweep(before)
     else:
         changed = [name for name, value in identity.items() if header.get("arguments", {}).get(name) != value]
         if changed:
@@ -174,7 +210,9 @@ def _games(
     games = schedule(_plan(arguments, ruleset, named))
     plan = digest([game.id for game in games])
     if header is None:
-        known_bots = [{"name": bot.name, "version": bot.version} for bot in named]
+        known_bots = [
+            {"name": bot.name, "version": bot.version, "capabilities": dict(bot.capabilities)} for bot in named
+        ]
         folder.begin({"arguments": identity, "bots": known_bots, "games": len(games), "schedule": plan})
     elif header.get("schedule") != plan:
         raise FolderError(f"{arguments.out}: was planned by another version of the rules or the program; start anew")

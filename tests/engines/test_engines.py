@@ -1,0 +1,200 @@
+"""Engines with the habits of those that exist are examined, written down, and play whole games unmodified."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import referee.check as checking
+from arena.botfile import read_bot_file, read_capabilities, write_bot_file
+from arena.contender import IneligibleError, introduce
+from referee.bot import Bot
+from referee.check import CheckReport, check
+from referee.games import load
+from referee.play import play
+from referee.position import Position
+from referee.reaper import become_subreaper, children, sweep
+from referee.roster import Roster
+from referee.sandbox import Sandbox
+from referee.spec import BotSpec, GameSpec, Limits, TimeControl, read_time_control
+from tests.engines import board as own_board
+
+HERE = Path(__file__).parent
+ENGINES = ("natsel_rs", "natsel_cpp", "cmalo")
+LIMITS = replace(Limits(), start_ms=8000, ready_ms=8000, quit_ms=300, grace_ms=150, margin_ms=200)
+NONE = Sandbox("none")
+RULES = load("pijersi").settle()
+
+
+def engine(name: str) -> BotSpec:
+    return BotSpec(name, (sys.executable, "-S", "-E", str(HERE / f"{name}.py")))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left() -> Iterator[None]:
+    """Workers that outlive their engine become children of this process, and are found."""
+    become_subreaper()
+    before = children()
+    yield
+    sweep(before)
+
+
+@pytest.fixture(scope="module")
+def reports() -> Iterator[dict[str, CheckReport]]:
+    """What `check` finds of each engine, with less patience than usual."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checking, "PATIENCE_MS", 400)
+        yield {name: check(engine(name), [RULES], NONE, LIMITS) for name in ENGINES}
+
+
+def examined(name: str, reports: dict[str, CheckReport]) -> BotSpec:
+    return replace(engine(name), capabilities=read_capabilities(reports[name].capabilities.as_json(), name))
+
+
+EXPECTED: dict[str, dict[str, Any]] = {
+    "natsel_rs": {"setoption": "bare", "query": "response", "repeated_isready": False},
+    "natsel_cpp": {"setoption": "standard", "query": "response", "repeated_isready": True},
+    "cmalo": {"setoption": "standard", "query": "bare", "repeated_isready": True},
+}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_engine_survives_its_examination_and_is_known_afterwards(name: str, reports: dict[str, CheckReport]) -> None:
+    report = reports[name]
+    assert report.is_fit, [(step.name, step.detail) for step in report.steps]
+    found = report.capabilities.as_json()
+    wanted = EXPECTED[name] | {"clocks": False, "stop": False, "nodes": False, "depth": True, "newgame": True}
+    assert {key: found[key] for key in wanted} == wanted
+    assert (found["overshoot_ms"] >= 60) or name != "natsel_rs"
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_what_was_found_is_written_down_and_read_again(
+    name: str, reports: dict[str, CheckReport], tmp_path: Path
+) -> None:
+    spec = replace(examined(name, reports), options=(("verbose", "false"),), folder=str(tmp_path))
+    file = tmp_path / "engine.toml"
+    file.write_text(write_bot_file(spec), encoding="utf-8")
+    assert read_bot_file(file) == spec
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("natsel_rs", "cmalo"), ("cmalo", "natsel_cpp"), ("natsel_cpp", "natsel_rs")]
+)
+def test_whole_games_on_clocks(first: str, second: str, reports: dict[str, CheckReport]) -> None:
+    one, two = examined(first, reports), examined(second, reports)
+    with Roster(NONE, is_reaper=True) as roster:
+        for sequence, (white, black) in enumerate(((one, two), (two, one))):
+            time = TimeControl("clock", 4000, 100)
+            record = play(
+                GameSpec("pijersi", "standard", white, black, time=time, limits=LIMITS, sequence=sequence), roster
+            )
+            assert record.kind == "rules", record.detail
+            assert record.anomalies == (0, 0)
+            assert len(record.moves) >= 5
+
+
+def test_a_match_without_an_examination_is_preceded_by_a_short_one(reports: dict[str, CheckReport]) -> None:
+    for name in ENGINES:
+        spec = introduce(engine(name), RULES, NONE, LIMITS, read_time_control("2+0"))
+        assert spec.capabilities["clocks"] is False
+        assert spec.capabilities.get("repeated_isready", True) is (name != "natsel_rs")
+
+
+def test_options_are_set_in_the_style_the_engine_takes(reports: dict[str, CheckReport]) -> None:
+    spec = replace(engine("natsel_rs"), options=(("verbose", "false"),))
+    found = introduce(spec, RULES, NONE, LIMITS, read_time_control("2+0"))
+    assert found.capabilities["setoption"] == "bare"
+    lines = transcript(found)
+    assert "> setoption verbose false" in lines
+    assert not [line for line in lines if "error" in line]
+
+
+def transcript(spec: BotSpec) -> list[str]:
+    """The lines up to the first move."""
+    bot = Bot(spec, LIMITS, NONE)
+    bot.transcript = []
+    try:
+        bot.start()
+        bot.handshake()
+        from referee.play import prepare
+
+        prepare(bot, RULES)
+        bot.think(b"position startpos\ngo movetime 100\n", 5000)
+    finally:
+        bot.close()
+    return bot.transcript
+
+
+def test_an_engine_without_nodes_is_not_entered_where_nodes_count(reports: dict[str, CheckReport]) -> None:
+    for name in ENGINES:
+        with pytest.raises(IneligibleError, match="go nodes"):
+            introduce(examined(name, reports), RULES, NONE, LIMITS, read_time_control("nodes:100"))
+        assert introduce(examined(name, reports), RULES, NONE, LIMITS, read_time_control("depth:2")).name == name
+
+
+def test_a_movetime_leaves_room_for_the_overshoot(reports: dict[str, CheckReport]) -> None:
+    limits = replace(LIMITS, margin_ms=60)
+    white, black = examined("natsel_rs", reports), examined("cmalo", reports)
+    assert white.capabilities["overshoot_ms"]
+    with Roster(NONE, is_reaper=True) as roster:
+        time = TimeControl("movetime", 400, 0)
+        record = play(GameSpec("pijersi", "standard", white, black, time=time, limits=limits), roster)
+    assert record.kind == "rules", record.detail
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_nothing_is_left_of_an_engine_that_is_killed(name: str) -> None:
+    """Floods and busy loops at the end of the input, and workers that live on, end with the roster."""
+    before = children()
+    spec = engine(name)
+    with Roster(NONE, is_reaper=True) as roster:
+        (bot,) = roster.seat([spec], LIMITS)
+        bot.start()
+        bot.handshake()
+        bot.is_sound = False  # it is not asked to quit: its input just ends
+        roster.release([bot])
+    assert children() <= before
+
+
+HABITS = [
+    ("natsel_rs", "\n", "info error"),
+    ("natsel_rs", "setoption name verbose value false\n", "info error"),
+    ("natsel_rs", "go infinite\n", "info error"),
+    ("natsel_rs", "position startpos moves a1a1\n", "info error"),
+    ("natsel_rs", "query gameover\n", "response false"),
+    ("natsel_rs", "position fen 6/7/6/7/6/7/6 w 0 1\ngo depth 1\n", "bestmove ------"),
+    ("natsel_cpp", "\nhello\nquery gameover\n", "response false"),
+    ("natsel_cpp", "position fen 6/7/6/7/6/7/6 w 0 1\ngo depth 1\n", "wtf"),
+    ("natsel_cpp", "position startpos\ngo depth 1\nquery p1turn\n", "response false"),
+    ("natsel_cpp", "position startpos moves a1g1\nquery p1turn\n", "response false"),
+    ("cmalo", "uginewgame\nposition startpos\nquery p1turn\n", "True"),
+    ("cmalo", "\n", "exit 1"),
+    ("cmalo", "stop\n", "exit 1"),
+    ("cmalo", "position startpos\n", "exit 1"),
+    ("cmalo", "uginewgame\nposition startpos\ngo p1time 1000 p2time 1000\n", "exit 1"),
+]
+
+
+@pytest.mark.parametrize(("name", "heard", "said"), HABITS)
+def test_the_doubles_have_the_habits_of_the_originals(name: str, heard: str, said: str) -> None:
+    spec = engine(name)
+    done = subprocess.run(spec.command, input=f"{heard}quit\n", capture_output=True, text=True, timeout=20, check=False)
+    assert said in (f"{done.stdout}exit {done.returncode}")
+
+
+@pytest.mark.parametrize("plies", [6])
+def test_their_board_is_a_board_of_pijersi(plies: int) -> None:
+    position, board = Position.start(RULES), own_board.Board()
+    for ply in range(plies):
+        assert board.turns() == position.texts
+        turn = position.texts[(37 * ply) % len(position.texts)]
+        position = position.play(turn)
+        board.play(turn)
+        assert str(board) == str(position)
