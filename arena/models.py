@@ -247,6 +247,7 @@ class Game(SQLModel, table=True):
         Index("ix_games_pairing_committed", "first_id", "second_id", "committed"),
         Index("ix_games_kind_committed", "kind", "committed"),
         Index("ix_games_tournament_state", "tournament_id", "state", "sequence"),
+        Index("ix_games_tournament_committed", "tournament_id", "committed"),
         Index("ix_games_state_worker", "state", "worker"),
     )
     id: str = Field(primary_key=True, max_length=32)

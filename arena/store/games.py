@@ -450,6 +450,23 @@ class Games:
         with self._sessions.reading() as session:
             return list(session.scalars(query))
 
+    def committed(self, tournament_id: int, after: int, limit: int) -> list[GameLine]:
+        """The results of a tournament behind a commit number, in the order of their commits."""
+        query = (
+            select(*_LINE)
+            .where(col(Game.tournament_id) == tournament_id, col(Game.committed) > after)
+            .order_by(col(Game.committed))
+            .limit(bounded(limit))
+        )
+        with self._sessions.reading() as session:
+            return [GameLine(*row) for row in session.execute(query).all()]
+
+    def last_commit_of(self, tournament_id: int) -> int:
+        """The highest commit number of a tournament, 0 without results."""
+        query = select(func.max(col(Game.committed))).where(col(Game.tournament_id) == tournament_id)
+        with self._sessions.reading() as session:
+            return session.scalar(query) or 0
+
     def last_commit(self) -> int:
         """The highest commit number, 0 without results; a cheap mark of whether lists of results have changed."""
         with self._sessions.reading() as session:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -78,6 +79,12 @@ class Users:
             query = query.where(col(User.name) > keys[0])
         with self._sessions.reading() as session:
             return cut(session.scalars(query).all(), limit, lambda user: (user.name,))
+
+    def names(self, user_ids: Sequence[int]) -> dict[int, str]:
+        """The names of these users; unknown ones are left out."""
+        query = select(col(User.id), col(User.name)).where(col(User.id).in_(set(user_ids)))
+        with self._sessions.reading() as session:
+            return {user_id: name for user_id, name in session.execute(query).all() if user_id is not None}
 
     def change(
         self, name: str, *, role: str | None = None, password_hash: str | None = None, is_active: bool | None = None
