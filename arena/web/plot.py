@@ -1,0 +1,177 @@
+"""Line, band and bar charts as SVG on the server: classes for the style sheet, no scripts, no third parties.
+
+Every chart has a title for those who listen; the numbers stand in a table of the page as well. Refuses to know what
+the numbers mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+WIDTH, HEIGHT = 640, 230
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 12, 26
+_MAX_POINTS = 600
+"""More points than the drawing has columns say nothing: they are thinned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a line; `spread` is half the height of the band around it."""
+
+    x: float
+    y: float
+    spread: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A named line. `style` is 1 or 2: colours and dashes of the style sheet."""
+
+    name: str
+    points: Sequence[Point]
+    style: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """How a chart is scaled: `text` writes a value of the x axis; `breaks` are labelled vertical lines."""
+
+    text: Callable[[float], str] = "{:g}".format
+    breaks: Sequence[tuple[float, str]] = field(default_factory=tuple)
+    is_centred: bool = False
+    """Zero in the middle, as for scores."""
+    limit: float | None = None
+    """Values beyond are drawn at the edge."""
+
+
+def ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """Round values within the bounds, about `count` of them."""
+    if not high > low:
+        return [low]
+    raw = (high - low) / count
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(size * power for size in (1, 2, 2.5, 5, 10) if size * power >= raw * 0.999)
+    start = math.ceil(low / step - 1e-9)
+    return [round(index * step, 10) for index in range(start, math.floor(high / step + 1e-9) + 1)]
+
+
+def thin(points: Sequence[Point], most: int = _MAX_POINTS) -> list[Point]:
+    """At most `most` points, the first and the last among them."""
+    if len(points) <= most:
+        return list(points)
+    step = (len(points) - 1) / (most - 1)
+    return [points[round(index * step)] for index in range(most)]
+
+
+class _Scale:
+    def __init__(self, low: float, high: float, start: float, end: float) -> None:
+        if not high > low:
+            low, high = low - 0.5, high + 0.5
+        self.low, self.high, self.start, self.end = low, high, start, end
+
+    def __call__(self, value: float) -> float:
+        part = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return round(self.start + part * (self.end - self.start), 1)
+
+
+def _frame(x: _Scale, y: _Scale, axis: Axis, height: int) -> Markup:
+    parts = []
+    for value in ticks(y.low, y.high, 5 if height > 150 else 3):
+        parts.append(
+            Markup('<path class="axis" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{:g}</text>').format(
+                _LEFT, y(value), WIDTH - _RIGHT, _LEFT - 5, y(value) + 4, value
+            )
+        )
+    for value in ticks(x.low, x.high, 6):
+        parts.append(
+            Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>').format(x(value), height - 8, axis.text(value))
+        )
+    for value, name in axis.breaks:
+        if x.low <= value <= x.high:
+            parts.append(
+                Markup('<path class="break" d="M{a} {}V{}"/><text x="{b}" y="{}">{}</text>').format(
+                    _TOP, height - _BOTTOM, _TOP + 10, name, a=x(value), b=x(value) + 3
+                )
+            )
+    return Markup("").join(parts)
+
+
+def lines(title: str, series: Sequence[Series], axis: Axis | None = None, *, height: int = HEIGHT) -> Markup:
+    """A chart of lines with bands; an empty text when there is nothing to draw."""
+    axis = axis or Axis()
+    drawn = [Series(one.name, thin(one.points), one.style) for one in series if one.points]
+    everything = [point for one in drawn for point in one.points]
+    if not everything:
+        return Markup("")
+    low = min(point.y - point.spread for point in everything)
+    high = max(point.y + point.spread for point in everything)
+    if axis.limit is not None:
+        low, high = max(low, -axis.limit), min(high, axis.limit)
+    if axis.is_centred:
+        high = max(abs(low), abs(high), 1.0)
+        low = -high
+    pad = (high - low) * 0.05
+    x = _Scale(min(p.x for p in everything), max(p.x for p in everything), _LEFT, WIDTH - _RIGHT)
+    y = _Scale(low - pad, high + pad, height - _BOTTOM, _TOP)
+    parts = [_frame(x, y, axis, height)]
+    for one in drawn:
+        if any(point.spread for point in one.points):
+            there = [f"{x(p.x)},{y(p.y + p.spread)}" for p in one.points]
+            back = [f"{x(p.x)},{y(p.y - p.spread)}" for p in reversed(one.points)]
+            parts.append(Markup('<polygon class="band" points="{}"/>').format(" ".join(there + back)))
+        way = " ".join(f"{x(p.x)},{y(p.y)}" for p in one.points)
+        if len(one.points) == 1:
+            way += f" {x(one.points[0].x) + 1},{y(one.points[0].y)}"
+        parts.append(
+            Markup('<polyline class="line s{}" points="{}"><title>{}</title></polyline>').format(
+                one.style, way, one.name
+            )
+        )
+    return _svg(title, Markup("").join(parts), height, x)
+
+
+def bars(title: str, series: Sequence[Series], axis: Axis | None = None, *, height: int = 120) -> Markup:
+    """A chart of thin bars from zero, such as the time of every move."""
+    axis = axis or Axis()
+    everything = [point for one in series for point in one.points]
+    if not everything:
+        return Markup("")
+    first, last = min(p.x for p in everything), max(p.x for p in everything)
+    x = _Scale(first - 0.5, last + 0.5, _LEFT, WIDTH - _RIGHT)
+    y = _Scale(0, max(*(p.y for p in everything), 1e-9), height - _BOTTOM, _TOP)
+    width = max(0.6, min(12.0, (WIDTH - _LEFT - _RIGHT) / (last - first + 1) * 0.8))
+    parts = [_frame(x, y, axis, height)]
+    for one in series:
+        shapes = "".join(
+            f"M{x(p.x) - width / 2:.1f} {y(0)}V{y(p.y)}h{width:.1f}V{y(0)}Z" for p in one.points if p.y > 0
+        )
+        parts.append(Markup('<path class="bar{}" d="{}"><title>{}</title></path>').format(one.style, shapes, one.name))
+    return _svg(title, Markup("").join(parts), height, x)
+
+
+def _svg(title: str, body: Markup, height: int, x: _Scale) -> Markup:
+    # data-x tells the viewer's script where to put the line of the present ply.
+    return Markup(
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}" data-x="{:g} {:g} {:g} {:g}">{}'
+        '<path class="cursor" d="M0 0" data-top="{}" data-bottom="{}" hidden=""/></svg>'
+    ).format(WIDTH, height, title, x.low, x.high, x.start, x.end, body, _TOP, height - _BOTTOM)
+
+
+def share(parts: Sequence[tuple[str, float]]) -> Markup:
+    """One bar of parts of a whole, by class name."""
+    whole = sum(value for _, value in parts) or 1.0
+    at, drawn = 0.0, []
+    for name, value in parts:
+        width = 100 * value / whole
+        if width > 0:
+            drawn.append(
+                Markup('<rect class="{}" x="{:.2f}" y="0" width="{:.2f}" height="10"/>').format(name, at, width)
+            )
+        at += width
+    return Markup('<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">{}</svg>').format(
+        Markup("").join(drawn)
+    )
