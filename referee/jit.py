@@ -1,7 +1,8 @@
 """The one home of numba: the `jit` decorator, bit operations and the random numbers of the kernels.
 
 Compiled code is cached on disk in a folder named after a digest of the sources it was compiled from, so neither an
-edited helper nor an upgrade can ever meet a stale cache. Where no folder is writable, code is compiled in memory.
+edited helper nor an upgrade can ever meet a stale cache. Where that folder is not writable (for a sandboxed bot), what
+is in it is used and the rest is compiled in memory.
 
 A kernel is plain module-level functions: a closure, a jitclass or a function passed as an argument never hits the disk
 cache. With `NUMBA_DISABLE_JIT=1` everything here runs as ordinary Python with the same results.
@@ -21,57 +22,81 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba import types
+from numba.core import caching
 from numba.extending import intrinsic
+
+from referee.cache import cache_root
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 IS_COMPILED: bool = not numba.config.DISABLE_JIT
 
-
-def cache_root() -> Path:
-    """The folder of all compiled kernels: `NUMBA_CACHE_DIR`, else `bot-arena/numba` under the user's cache folder."""
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    if given:
-        return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "bot-arena" / "numba"
+_Locator: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
 
 
 @cache
-def cache_folder(*source_folders: str) -> Path | None:
-    """The cache folder of code compiled from `source_folders`; None where it cannot be written."""
+def cache_folder(*source_folders: str) -> Path:
+    """Where code compiled from `source_folders` is kept; the folder need not exist."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
     sources = [Path(__file__), *(path for folder in source_folders for path in sorted(Path(folder).glob("*.py")))]
     for source in sources:
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     name = "-".join(Path(folder).name for folder in source_folders)
-    folder = cache_root() / f"{name}-{digest.hexdigest()[:16]}"
+    return cache_root() / f"{name}-{digest.hexdigest()[:16]}"
+
+
+@cache
+def _is_writable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            pass
+            return True
     except OSError:
-        return None
-    return folder
+        return False
+
+
+class _ReadOnlyLocator(_Locator):  # type: ignore[misc]
+    """Finds what others have compiled, in a folder that this process may not write."""
+
+    def ensure_cache_path(self) -> None:
+        pass
+
+
+class _ReadOnlyCacheImpl(caching.FunctionCache._impl_class):  # type: ignore[misc]
+    _locator_classes = (_ReadOnlyLocator,)
+
+
+class _ReadOnlyCache(caching.FunctionCache):  # type: ignore[misc]
+    """The cache of a sandboxed bot: numba's own gives up on a folder that it cannot write."""
+
+    _impl_class = _ReadOnlyCacheImpl
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """What is compiled here is not kept."""
 
 
 def jit(function: F, *, also: tuple[str, ...] = ()) -> F:
-    """Compile a module-level function (nopython, GIL released), cached on disk where a folder is writable.
+    """Compile a module-level function (nopython, GIL released), cached on disk where that is possible.
 
     `also` names further folders of sources that are compiled into the function.
     """
-    folder = cache_folder(os.path.dirname(inspect.getfile(function)), *also) if IS_COMPILED else None
     settings: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    if folder is None:
-        return numba.njit(**settings)(function)  # type: ignore[no-any-return]
+    dispatcher = numba.njit(**settings)(function)
+    if not IS_COMPILED:
+        return dispatcher  # type: ignore[no-any-return]
+    folder = cache_folder(os.path.dirname(inspect.getfile(function)), *also)
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True, **settings)(function)  # type: ignore[no-any-return]
+        if _is_writable(folder):
+            dispatcher.enable_caching()
+        elif folder.is_dir():
+            dispatcher._cache = _ReadOnlyCache(function)
     except RuntimeError:  # numba finds no place for a cache
-        return numba.njit(**settings)(function)  # type: ignore[no-any-return]
+        pass
     finally:
         numba.config.CACHE_DIR = before
+    return dispatcher  # type: ignore[no-any-return]
 
 
 if IS_COMPILED:
