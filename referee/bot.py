@@ -136,6 +136,8 @@ class Bot:
         """Set to a list to have every line exchanged kept (`> ` to the bot, `< ` from it)."""
         self.capabilities = Capabilities.default()
         """What the bot can take: what a check found, with what it announced itself; known after the handshake."""
+        self.told: frozenset[str] = frozenset()
+        """The options that the rules of its last game made it set; a next game by others puts them back."""
         self._has_been_ready = False
         self._sandbox = sandbox
         self._watchdog = watchdog or Watchdog()

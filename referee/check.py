@@ -103,6 +103,9 @@ class _Examiner:
         self.found = Capabilities.default()
         self.bot: Bot | None = None
         self.overshoot_ms = 0.0
+        self.home: Ruleset | None = None
+        """The first variant the bot announced: the steps that are about no variant are played in it."""
+        self.prepared: Ruleset | None = None
 
     # -- steps ---------------------------------------------------------------------------------------------------
 
@@ -138,6 +141,7 @@ class _Examiner:
             yield entry
             if not entry.passed:
                 continue
+            self.home = self.home or ruleset
             if asks_options:
                 asks_options = False
                 yield self._step(
@@ -190,7 +194,7 @@ class _Examiner:
         """A bot that died in an earlier step is started again, so that one fault does not hide the others."""
         if self.bot is None:
             self._handshake()
-            prepare(self._running(), self.rulesets[0])
+            self._prepare(self.home or self.rulesets[0])
 
     def _handshake(self) -> str:
         spec = replace(self.spec, capabilities=self.found.as_json() if self.report.name else {})
@@ -218,7 +222,7 @@ class _Examiner:
             raise _Unfit(f"announced the families {', '.join(families)}, not {ruleset.rules.family}")
         begin = time.monotonic()
         try:
-            prepare(self.bot, ruleset)
+            self._prepare(ruleset)
         except BotError as error:
             if error.termination is Termination.HANDSHAKE_FAILED or not self.found.newgame:
                 raise
@@ -231,7 +235,7 @@ class _Examiner:
         self._restart(newgame=False)
         self._running().transcript = lines
         try:
-            prepare(self._running(), ruleset)
+            self._prepare(ruleset)
         except BotError:
             self.found = replace(self.found, newgame=True)
             raise problem from None
@@ -257,11 +261,11 @@ class _Examiner:
         lines = self._running().transcript
         self._restart(setoption="bare")
         self._running().transcript = lines
-        prepare(self._running(), self.rulesets[0])
+        self._prepare(self.home or self.rulesets[0])
         if self._complaint(setting) is None:
             return f"takes `{setting.bare()}` only ({problem})"
         self._restart(setoption="standard")
-        prepare(self._running(), self.rulesets[0])
+        self._prepare(self.home or self.rulesets[0])
         raise _Unfit(f"takes neither `{setting}` nor `{setting.bare()}`: {problem}")
 
     def _complaint(self, setting: SetOption) -> str | None:
@@ -277,6 +281,10 @@ class _Examiner:
             return error.detail
         said = (line for line in lines[before:] if line.startswith("< ") and not line.startswith("< bestmove"))
         return next((line[2:] for line in said if _COMPLAINT.search(line)), None)
+
+    def _prepare(self, ruleset: Ruleset) -> None:
+        prepare(self._running(), ruleset)
+        self.prepared = ruleset
 
     def _ask(self, position: Position, words: str, allowance_ms: float) -> Thought:
         assert self.bot
@@ -305,9 +313,11 @@ class _Examiner:
         return f"{asked} positions, {asked} legal moves"
 
     def _start(self) -> Position:
-        return Position.start(self.rulesets[0])
+        return Position.start(self.home or self.rulesets[0])
 
     def _movetime(self) -> str:
+        if self.home is not None and self.prepared is not self.home:
+            self._prepare(self.home)
         thought = self._ask(self._start(), "movetime 200", 200 + SLACK_MS)
         if self.overshoot_ms > SOON_MS:
             self.found = replace(self.found, overshoot_ms=10 * math.ceil(self.overshoot_ms * 0.15))

@@ -71,8 +71,12 @@ def prepare(bot: Bot, ruleset: Ruleset) -> Plan:
         bot.tell(SetOption("Family", ruleset.rules.family))
     for name, value in bot.spec.options:
         bot.tell(SetOption(name, value))
+    told = frozenset(setting.name for setting in plan.setoptions)
+    for name in sorted(bot.told - told):  # a process that has played by other rules still has them set
+        bot.tell(SetOption(name, bot.session.options[name].default))
     for setting in plan.setoptions:
         bot.tell(setting)
+    bot.told = told
     bot.new_game()
     bot.ready()
     return plan
