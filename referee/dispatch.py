@@ -76,7 +76,7 @@ class Dispatcher:
         except CancelledError:
             return []
         except WorkerLostError as error:
-            records = [_lost(job[0], str(error))]
+            records = [void_record(job[0], Termination.WORKER_LOST, str(error))]
         left = []
         for spec, record in zip(job, records, strict=False):
             if record.kind is not Kind.VOID:
@@ -90,7 +90,8 @@ class Dispatcher:
         return left if self._aborting else left + job[len(records) :]
 
 
-def _lost(spec: GameSpec, reason: str) -> GameRecord:
+def void_record(spec: GameSpec, termination: Termination, detail: str) -> GameRecord:
+    """The record of a game that came to nothing before it began, or whose worker took its record with it."""
     from referee.play import now
 
     return GameRecord(
@@ -102,7 +103,7 @@ def _lost(spec: GameSpec, reason: str) -> GameRecord:
         first=spec.first.name,
         second=spec.second.name,
         winner=None,
-        termination=Termination.WORKER_LOST,
+        termination=termination,
         kind=Kind.VOID,
         moves=(),
         plies=(),
@@ -112,7 +113,7 @@ def _lost(spec: GameSpec, reason: str) -> GameRecord:
         sequence=spec.sequence,
         round=spec.round,
         pair=spec.pair,
-        detail=reason,
+        detail=detail,
     )
 
 
@@ -122,4 +123,4 @@ def left_to_play(games: Iterable[GameSpec], finished: Iterable[GameRecord]) -> l
     return [game for game in games if game.id not in known]
 
 
-__all__ = ["ATTEMPTS", "Dispatcher", "left_to_play"]
+__all__ = ["ATTEMPTS", "Dispatcher", "left_to_play", "void_record"]

@@ -34,7 +34,8 @@ class JobError(RuntimeError):
 class SlotPool(Executor):
     """`size` game slots. With `affinity` each is pinned to a core of its own, and so are its bots.
 
-    `spare` is how many idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a running job, from a thread of the pool.
+    `spare` is how many idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a job
+    being done, from a thread of the pool.
     """
 
     def __init__(
@@ -51,8 +52,11 @@ class SlotPool(Executor):
         self._sandbox = sandbox
         self._spare = spare
         self._lock = threading.Lock()
-        self._connections: set[Connection] = set()
+        self._connections: dict[Connection, Future[Any] | None] = {}
+        """Every slot's socket, and the job it has."""
+        self._called_off: set[Future[Any]] = set()
         self._is_closed = False
+        self.size = size
         cores = sorted(os.sched_getaffinity(0))
         self._threads = [
             threading.Thread(target=self._run, args=(cores[number % len(cores)] if affinity else -1,), daemon=True)
@@ -78,6 +82,19 @@ class SlotPool(Executor):
             for connection in self._connections:
                 with contextlib.suppress(OSError):
                     connection.send("abort")
+
+    def call_off(self, future: Future[Any]) -> None:
+        """Call off one job: what has not begun never does, a game being played ends soon, void (`stopped`)."""
+        if future.cancel():
+            return
+        with self._lock:
+            for connection, present in self._connections.items():
+                if present is future:
+                    with contextlib.suppress(OSError):
+                        connection.send("abort")
+                    return
+            if not future.done():  # its slot is just being started
+                self._called_off.add(future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more jobs; end the slots when the queue is done, or at once what has not begun."""
@@ -105,17 +122,24 @@ class SlotPool(Executor):
             if process is None or connection is None or process.poll() is not None:
                 process, connection = self._spawn(core)
             try:
-                kind, value = self._ask(connection, function, arguments)
+                with self._lock:  # whoever calls the job off finds it sent, or not yet begun
+                    self._connections[connection] = future
+                    connection.send((function, arguments))
+                    if future in self._called_off:
+                        connection.send("abort")
+                kind, value = self._answer(connection)
             except (EOFError, OSError) as error:
                 self._forget(connection)
                 process.kill()
                 future.set_exception(WorkerLostError(f"a game slot ended with {process.wait()} ({error!r})"))
                 process = connection = None
-                continue
-            if kind == "error":
-                future.set_exception(JobError(value))
             else:
-                future.set_result(value)
+                if kind == "error":
+                    future.set_exception(JobError(value))
+                else:
+                    future.set_result(value)
+            with self._lock:
+                self._called_off.discard(future)
         if process and connection:
             self._forget(connection)
             process.wait()
@@ -129,19 +153,20 @@ class SlotPool(Executor):
             process = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         connection = Connection(ours.detach())
         with self._lock:
-            self._connections.add(connection)
+            self._connections[connection] = None
         return process, connection
 
-    def _ask(self, connection: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
-        connection.send((function, arguments))
+    def _answer(self, connection: Connection) -> tuple[str, Any]:
         while True:
             kind, value = connection.recv()
             if kind != "event":
+                with self._lock:
+                    self._connections[connection] = None
                 return kind, value
             if self._on_event:
                 self._on_event(value)
 
     def _forget(self, connection: Connection) -> None:
         with self._lock:
-            self._connections.discard(connection)
+            self._connections.pop(connection, None)
         connection.close()

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -26,32 +27,39 @@ _roster: Roster | None = None
 _emit: Emit | None = None
 
 
-def play_games(specs: Sequence[GameSpec], wants_plies: bool = False) -> list[GameRecord]:
+def play_games(
+    specs: Sequence[GameSpec], wants_plies: bool = False, ids: Sequence[str] | None = None
+) -> list[GameRecord]:
     """Play games one after the other in this process's slot; the job given to an executor.
 
-    A game called off from outside is the last one: its void record ends the list.
+    A game called off from outside is the last one: its void record ends the list. `ids` are what events and records
+    call the games, where a spec was changed for this machine and so has another id than the planned one.
     """
     assert _roster is not None, "this process has no slot; open_slot() first"
     records = []
-    for spec in specs:
-        record = play(spec, _roster, _watch(spec.id) if wants_plies else None)
-        records.append(record)
+    for spec, name in zip(specs, ids or [spec.id for spec in specs], strict=True):
+        emit({"event": "start", "game": name})
+        record = play(spec, _roster, _watch(name) if wants_plies else None)
+        records.append(record if ids is None else replace(record, id=name))
         if record.termination == "stopped":
             break
     return records
 
 
+def emit(event: dict[str, Any]) -> None:
+    """Tell whoever gave this slot its job what happens; nothing where nobody listens."""
+    if _emit:
+        _emit(event)
+
+
 def _watch(game: str) -> Callable[[int, str, Ply], None]:
     def watch(number: int, move: str, ply: Ply) -> None:
-        if _emit:
-            _emit({"event": "ply", "game": game, "number": number, "move": move, "ms": ply.ms, "score": ply.score})
+        emit({"event": "ply", "game": game, "number": number, "move": move, "ms": ply.ms, "score": ply.score})
 
     return watch
 
 
-def open_slot(
-    sandbox: str = "none", stop_fd: int | None = None, emit: Emit | None = None, spare: int = 0
-) -> Roster:
+def open_slot(sandbox: str = "none", stop_fd: int | None = None, emit: Emit | None = None, spare: int = 0) -> Roster:
     """Make this process a game slot. Raises ValueError for an unknown sandbox."""
     global _roster, _emit
     _roster, _emit = Roster(open_sandbox(sandbox), stop_fd, is_reaper=become_subreaper(), spare=spare), emit

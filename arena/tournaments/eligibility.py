@@ -6,7 +6,7 @@ and to know databases.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,28 +25,39 @@ class Verdict:
     reason: str
 
 
-def judge(capabilities: Mapping[str, Any], families: Mapping[str, Any], ruleset: Ruleset) -> Verdict:
+def of_family(capabilities: Mapping[str, Any], family: str) -> Mapping[str, Any]:
+    """What a check found in one family; empty when it found nothing there. What holds everywhere may be kept once."""
+    found = capabilities.get(family, capabilities if "options" in capabilities else {})
+    return found if isinstance(found, Mapping) else {}
+
+
+def judge(capabilities: Mapping[str, Any], families: Mapping[str, Sequence[str]], ruleset: Ruleset) -> Verdict:
     """The verdict on a version.
 
-    `capabilities`: family -> what the check found (`Capabilities.as_json`); none for a command of this installation
-    that was never checked: it is trusted to follow the protocol. `families`: the families it was entered for.
+    `capabilities`: what its check found, by family (`Capabilities.as_json`); none for a command of this installation
+    that was never checked: it is trusted to follow the protocol. `families`: the families it was entered for, with
+    the variants it was found fit for.
     """
-    family = ruleset.rules.family
+    family, variant = ruleset.rules.family, ruleset.variant.name
     if family not in families:
-        known = ", ".join(sorted(families)) or "nothing"
-        return Verdict(False, f"plays {known}, not {family}; upload a version for {family}")
-    if family not in capabilities:
+        others = ", ".join(sorted(families)) or "nothing"
+        return Verdict(False, f"plays {others}, not {family}; upload a version for {family}")
+    fit = families[family]
+    if fit and variant not in fit and any(known.name == variant for known in ruleset.rules.variants):
+        return Verdict(False, f"its check found it fit for {', '.join(fit)}, not for {variant}")
+    known = of_family(capabilities, family)
+    if not known:
         if capabilities:
             return Verdict(False, f"its check found nothing about {family}; upload it again")
-        return Verdict(True, f"{family} {ruleset.variant.name}: not checked, taken at its word")
+        return Verdict(True, f"{family} {variant}: not checked, taken at its word")
     try:
-        found = Capabilities.from_json(capabilities[family])
+        found = Capabilities.from_json(known)
     except (ProtocolError, TypeError, ValueError) as error:
         return Verdict(False, f"its check report cannot be read ({error}); upload it again")
     plan = negotiate_options(found.option_map, found.families, ruleset)
     if isinstance(plan, Ineligible):
         return Verdict(False, plan.reason)
-    words = [f"{family} {ruleset.variant.name}"]
+    words = [f"{family} {variant}"]
     if plan.setoptions:
         words.append("told " + ", ".join(f"{option.name}={option.value}" for option in plan.setoptions))
     if not plan.use_startpos:

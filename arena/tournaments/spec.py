@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from arena.models import Tournament, Version
+from arena.tournaments.eligibility import of_family
 from arena.tournaments.meeting import Meeting
 from arena.tournaments.settings import Document
 from referee.schedule import Opening
@@ -20,7 +21,7 @@ def bot_spec(version: Version, family: str) -> BotSpec:
         version.name,
         tuple(word.replace("{family}", family) for word in version.command),
         version=version.bundle,
-        capabilities=version.capabilities.get(family, {}),
+        capabilities=dict(of_family(version.capabilities, family)),
         options=tuple(sorted(version.options.items())),
         bundle=version.bundle,
     )

@@ -16,6 +16,7 @@ from referee.core import Kind, Termination
 from referee.dispatch import ATTEMPTS, Dispatcher, left_to_play
 from referee.pool import JobError, SlotPool, WorkerLostError
 from referee.record import GameRecord
+from referee.slot import play_games
 from referee.spec import GameSpec
 from tests.referee.conftest import a_record
 
@@ -138,3 +139,32 @@ def test_abort_calls_off_a_waiting_game_at_once(game: Callable[..., GameSpec]) -
     timer.join()
     pool.shutdown(cancel_futures=True)
     assert [record.termination for record in left] in ([Termination.STOPPED], [])
+
+
+def test_one_job_is_called_off_and_the_others_play_on(game: Callable[..., GameSpec]) -> None:
+    endless = game([], [], sequence=1)
+    with SlotPool(2) as pool:
+        waiting = pool.submit(play_games, [endless])  # its slot is only just being started
+        while not waiting.running():
+            pass
+        pool.call_off(waiting)
+        assert [record.termination for record in waiting.result(timeout=60)] == [Termination.STOPPED]
+        begun = threading.Event()
+        pool._on_event = lambda event: begun.set()
+        playing, other = pool.submit(play_games, [endless]), pool.submit(play_games, [game(["resign"], [])])
+        assert begun.wait(60)
+        assert other.result(timeout=60)[0].termination == Termination.RESIGNED
+        pool.call_off(playing)
+        assert playing.result(timeout=60)[0].termination == Termination.STOPPED
+        assert pool.submit(play_games, [game(["resign"], [])]).result(timeout=60)[0].kind is Kind.FORFEIT
+
+
+def test_records_and_events_go_by_the_ids_of_the_plan(game: Callable[..., GameSpec]) -> None:
+    events: list[dict[str, Any]] = []
+    with SlotPool(1, on_event=events.append) as pool:
+        spec = replace(
+            game(["resign"], []), opening=("b1b3",), first=game([], []).second, second=game(["resign"], []).first
+        )
+        records = pool.submit(play_games, [spec], True, ["planned"]).result(timeout=60)
+    assert [record.id for record in records] == ["planned"]
+    assert [(event["event"], event["game"]) for event in events] == [("start", "planned"), ("ply", "planned")]

@@ -1,0 +1,71 @@
+"""Plays planned games on whatever machine this process is on: fetches the bundles of both bots, then the slot plays.
+
+The job the conductor gives to an executor. Refuses to know the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.archive import Bounds
+from arena.bundles import BundleError, Bundles
+from arena.store.errors import StoreUnavailableError
+from referee.core import Termination
+from referee.dispatch import void_record
+from referee.record import GameRecord
+from referee.slot import play_games
+from referee.spec import GameSpec, canonical
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+
+
+@dataclass(frozen=True)
+class BundlePlace:
+    """Where bundles are, as a job carries it to another process."""
+
+    url: str
+    cache: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    bounds: Bounds = field(default_factory=Bounds)
+    cache_bytes: int = 4 * 2**30
+
+    @classmethod
+    def of(cls, settings: Settings) -> BundlePlace:
+        """The place a server's settings name."""
+        return cls(
+            settings.bundles_url,
+            str(settings.data / "unpacked"),
+            dict(settings.bundle_options),
+            Bounds(settings.max_bundle_bytes, settings.max_bundle_files),
+            settings.cache_bytes,
+        )
+
+    def open(self) -> Bundles:
+        """The bundles, one object per process and place. Raises BundleError."""
+        return _open(self.url, self.cache, canonical(dict(self.options)), self.bounds, self.cache_bytes)
+
+
+@lru_cache(maxsize=4)
+def _open(url: str, cache: str, options: str, bounds: Bounds, cache_bytes: int) -> Bundles:
+    import json
+
+    return Bundles(url, Path(cache), options=json.loads(options), bounds=bounds, cache_bytes=cache_bytes)
+
+
+def play_bundled(specs: Sequence[GameSpec], place: BundlePlace, wants_plies: bool = False) -> list[GameRecord]:
+    """Play planned games one after the other, with the bots as this machine has them; their records, by planned id.
+
+    A game whose bundle cannot be had is void: nobody's fault, and the last of the list.
+    """
+    ids = [spec.id for spec in specs]
+    try:
+        bundles = place.open()
+        ready = [bundles.resolve_game(spec) for spec in specs]
+    except (BundleError, StoreUnavailableError) as error:
+        return [void_record(specs[0], Termination.SANDBOX_FAILED, str(error))]
+    return play_games(ready, wants_plies, ids)
