@@ -10,10 +10,12 @@ from typing import Literal, TypeAlias
 
 from aiohttp import web
 
-Keep: TypeAlias = Literal["immutable", "revalidate", "never"]
+Keep: TypeAlias = Literal["immutable", "settled", "revalidate", "never"]
+"""`settled` is over and may yet be taken up again, as a tournament that is extended: immutable for five minutes."""
 
 _CONTROL: dict[Keep, str] = {
     "immutable": "max-age=31536000, immutable",
+    "settled": "max-age=300, immutable",
     "revalidate": "no-cache",
     "never": "no-store",
 }

@@ -48,7 +48,7 @@ TYPES: Mapping[str, ProblemType] = {
 _BY_STATUS = {kind.status: name for name, kind in TYPES.items()}
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818 - the word of RFC 9457
     """Ends a request with a problem document. `extra` are further members of it, such as `near` or `limit`."""
 
     def __init__(

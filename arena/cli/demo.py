@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not is_complete:
             return Exit.INTERRUPTED
         if not arguments.once:
-            _serve(store, arguments.bind, arguments.port)
+            _serve(store, arguments.data, arguments.bind, arguments.port)
         return Exit.DONE
     finally:
         store.close()
@@ -201,14 +201,15 @@ def _show(store: Store, family: str, tournament_id: int) -> None:
     show_crosstable(crosstable(results, names))
 
 
-def _serve(store: Store, host: str, port: int) -> None:
+def _serve(store: Store, data: Path, host: str, port: int) -> None:
     from aiohttp import web
 
-    from arena.web.app import build
+    from arena.config import read_settings
+    from arena.web.app import build, services_of
 
     output.note(f"pages at http://{host}:{port} (Ctrl-C ends)")
     try:
-        web.run_app(build(store), host=host, port=port, print=None)
+        web.run_app(build(services_of(store, read_settings(data=data))), host=host, port=port, print=None)
     except OSError as error:
         raise CommandError(
             f"cannot serve on {host}:{port}: {error.strerror}; take another --port", Exit.FAILED

@@ -1,119 +1,80 @@
-"""The web application: routes to pages, read from the store. Refuses to know how games are played."""
+"""The web application: the JSON interface, the pages, and what surrounds them, over one set of services.
+
+Refuses to know what a route does and who plays games.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import aiohttp_jinja2
 import jinja2
 from aiohttp import web
 
+from arena.api import handle
+from arena.api.call import SERVICES, Services
+from arena.api.live import Live
+from arena.api.problem import Problem
+from arena.api.routes import PAGES, TABLE
+from arena.bundles import Bundles
+from arena.bus import Bus, EventBus
+from arena.config import Settings, read_settings
+from arena.metrics import Metrics
 from arena.store import Store
-from referee.games import families, load
-from referee.ratings import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
-from referee.standings import crosstable
+from arena.web import documents, front, health, session
+from arena.web.guard import add_headers, guard
 
-STORE: web.AppKey[Store] = web.AppKey("store", Store)
-CROSSTABLE_BOTS, CROSSTABLE_GAMES = 100, 5000
-"""What the crosstable of a leaderboard takes in: the best bots, the latest games."""
 _HERE = Path(__file__).parent
-_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-}
-routes = web.RouteTableDef()
+MAX_HEADER_BYTES = 16 * 1024
 
 
-@web.middleware
-async def secure(request: web.Request, handler: Any) -> web.StreamResponse:
-    """Put the security headers on every answer."""
-    try:
-        response: web.StreamResponse = await handler(request)
-    except web.HTTPException as error:
-        error.headers.update(_HEADERS)
-        raise
-    response.headers.update(_HEADERS)
-    return response
+def services_of(store: Store, settings: Settings | None = None, bus: EventBus | None = None) -> Services:
+    """The services of one web process. Without a bus nothing is heard of running games."""
+    settings = settings or read_settings()
+    bus = bus or Bus()
+    return Services(store, settings, bus, Live(bus), Bundles.of(settings), Metrics())
 
 
-def _family(request: web.Request) -> str:
-    family = request.match_info["family"]
-    if family not in families():
-        raise web.HTTPNotFound(text=f"no family {family!r}; there are {', '.join(families())}\n")
-    return family
-
-
-@routes.get("/")
-@aiohttp_jinja2.template("home.html")
-async def home(request: web.Request) -> dict[str, Any]:
-    """The families with their best bots."""
-    store = request.app[STORE]
-
-    def read() -> list[dict[str, Any]]:
-        counts = dict(store.ratings.pools())
-        return [
-            {
-                "name": name,
-                "rules": load(name),
-                "games": counts.get(name, 0),
-                "top": store.ratings.leaderboard(name, limit=5).items,
-            }
-            for name in families()
-        ]
-
-    return {"families": await asyncio.to_thread(read)}
-
-
-@routes.get("/{family}/leaderboard")
-@aiohttp_jinja2.template("leaderboard.html")
-async def leaderboard(request: web.Request) -> dict[str, Any]:
-    """A family's ratings, crosstable and latest games; `?pool=` chooses another rules class."""
-    store, family = request.app[STORE], _family(request)
-    pools = [name for name, _ in await asyncio.to_thread(store.ratings.pools) if name.split("/")[0] == family] or [
-        family
-    ]
-    pool = request.query.get("pool", pools[0])
-    if pool not in pools:
-        raise web.HTTPNotFound(text=f"no pool {pool!r}; there are {', '.join(pools)}\n")
-
-    def read() -> dict[str, Any]:
-        lines = store.ratings.leaderboard(pool, limit=CROSSTABLE_BOTS).items
-        names = [line.name for line in lines]
-        results = [
-            result
-            for result in store.games.results(pool=pool, limit=CROSSTABLE_GAMES)
-            if result.first in names and result.second in names
-        ]
-        return {
-            "lines": lines,
-            "table": crosstable(results, names),
-            "recent": store.games.latest(family=family, limit=20).items,
-        }
-
-    return {
-        "rules": load(family),
-        "pool": pool,
-        "pools": pools,
-        **await asyncio.to_thread(read),
-        "needed_games": PROVISIONAL_GAMES,
-        "needed_sigma": PROVISIONAL_SIGMA,
-    }
-
-
-@routes.get("/healthz")
-async def healthz(request: web.Request) -> web.Response:
-    """Alive."""
-    return web.json_response({"status": "ok"})
-
-
-def build(store: Store) -> web.Application:
-    """The application over a store."""
-    app = web.Application(middlewares=[secure])
-    app[STORE] = store
-    app.add_routes(routes)
+def build(services: Services) -> web.Application:
+    """The application over these services."""
+    app = web.Application(middlewares=[guard(_error_page)], client_max_size=session.FORM_BYTES)
+    app[SERVICES] = services
+    handle.mount(app, TABLE, PAGES)
+    for table in (health.routes, session.routes, front.routes):
+        app.add_routes(table)
     app.router.add_static("/static", _HERE / "static")
-    aiohttp_jinja2.setup(app, loader=jinja2.FileSystemLoader(_HERE / "templates"), autoescape=True)
+    aiohttp_jinja2.setup(
+        app,
+        loader=jinja2.FileSystemLoader(_HERE / "templates"),
+        context_processors=[session.context],
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        filters={"type_name": documents.type_name, "type_link": documents.type_link},
+    )
+    documents.add_documents(app)
+    app.on_response_prepare.append(add_headers)
+    app.cleanup_ctx.append(_listening)
+    app.on_shutdown.append(_close_streams)
     return app
+
+
+def _error_page(request: web.Request, problem: Problem) -> web.Response:
+    context = {"problem": {"hint": "", "request": "", **problem.document()}, "identity": None, "csrf": ""}
+    text = aiohttp_jinja2.get_env(request.app).get_template("problem.html").render(context)
+    headers = {"Cache-Control": "no-store", **problem.headers}
+    return web.Response(status=problem.status, text=text, content_type="text/html", headers=headers)
+
+
+async def _listening(app: web.Application) -> AsyncIterator[None]:
+    task = asyncio.create_task(app[SERVICES].live.run())
+    yield
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def _close_streams(app: web.Application) -> None:
+    app[SERVICES].closing.set()

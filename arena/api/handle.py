@@ -1,0 +1,180 @@
+"""Turns a route into what aiohttp calls: who asks, how often, what with; then the function; then its answer as JSON.
+
+Refuses to know any route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from aiohttp import web
+from pydantic import BaseModel, ValidationError
+
+from arena.api import cache, idempotency
+from arena.api.call import SERVICES, Answer, Call, require
+from arena.api.identity import identify, too_many
+from arena.api.page import Page
+from arena.api.problem import Problem, near, not_found, shown
+from arena.api.registry import PREFIX, Route
+from arena.api.upload import Upload
+
+MAX_BODY_BYTES = 256 * 1024
+JSON = "application/json"
+
+
+def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """The aiohttp handler of a route."""
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        services = request.app[SERVICES]
+        identity = await identify(request)
+        call = Call(request, services, identity)
+        limiter = services.limiters[route.cost]
+        if wait := limiter.take(call.key):
+            raise too_many(wait)
+        if route.scope:
+            require(identity, route.scope)
+        arguments = _path(route, request)
+        if not route.forms:
+            call.accepts(JSON)
+        if route.query:
+            arguments["query"] = read_query(route.query, request)
+        elif request.query:
+            raise _unknown_query(next(iter(request.query)), ())
+        if route.takes_upload:
+            arguments["upload"] = Upload(request, services.settings)
+        elif route.body:
+            content = await read_body(request)
+            arguments["body"] = read_model(route.body, content)
+            if route.is_idempotent:
+                return await idempotency.once(call, content, lambda: run(route, call, arguments))
+        return await run(route, call, arguments)
+
+    return handler
+
+
+async def run(route: Route, call: Call, arguments: Mapping[str, Any]) -> web.StreamResponse:
+    """Call the route's function and put what it gives into an answer."""
+    result = await route.handler(call, **arguments)
+    if isinstance(result, web.StreamResponse):
+        return result
+    given = result if isinstance(result, Answer) else Answer(result, status=route.status)
+    return render(call.request, given, is_private=given.is_private or route.scope is not None)
+
+
+def render(request: web.Request, given: Answer[Any], *, is_private: bool) -> web.Response:
+    """An answer as JSON; a page with the link to the next one."""
+    headers = dict(given.headers)
+    if isinstance(given.body, Page) and given.body.next:
+        target = request.rel_url.update_query(after=given.body.next)
+        headers["Link"] = f'<{target}>; rel="next"'
+    if given.body is None:
+        return web.Response(status=given.status, headers={"Cache-Control": "no-store", **headers})
+    body = given.body.model_dump_json().encode() if isinstance(given.body, BaseModel) else given.body
+    keep = given.keep or ("revalidate" if request.method in ("GET", "HEAD") else "never")
+    response = cache.answer(
+        request, body, status=given.status, keep=keep, is_private=is_private, content_type=f"{JSON}; charset=utf-8"
+    )
+    response.headers.update(headers)
+    return response
+
+
+def _path(route: Route, request: web.Request) -> dict[str, Any]:
+    """The path parameters; one that cannot be any thing's name is one that no thing has."""
+    found = {}
+    for name, adapter in route.path_types.items():
+        try:
+            found[name] = adapter.validate_python(request.match_info[name])
+        except ValidationError:
+            raise not_found(name, request.match_info[name]) from None
+    return found
+
+
+async def read_body(request: web.Request) -> bytes:
+    """A JSON body. Raises Problem (413, 415, 400)."""
+    kind = request.content_type
+    if kind != JSON and not (kind.startswith("application/") and kind.endswith("+json")):
+        raise Problem("media-type", f"the body is {shown(kind)}, not JSON", hint=f"send Content-Type: {JSON}")
+    content = bytearray()
+    try:
+        async for chunk in request.content.iter_any():
+            content += chunk
+            if len(content) > MAX_BODY_BYTES:
+                raise Problem("too-large", f"a body has {MAX_BODY_BYTES:,} bytes at most", limit=MAX_BODY_BYTES)
+    except web.RequestPayloadError as error:
+        raise Problem("bad-request", "the body ended early or is not encoded as its headers say") from error
+    return bytes(content)
+
+
+def read_model(model: type[BaseModel], content: bytes) -> BaseModel:
+    """A body as its model. Raises Problem naming every field that is wrong."""
+    try:
+        return model.model_validate_json(content)
+    except ValidationError as error:
+        raise invalid(error, tuple(model.model_fields)) from None
+
+
+def read_query(model: type[BaseModel], request: web.Request) -> BaseModel:
+    """The query string as its model: every name known, none twice unless it is a list, numbers as digits."""
+    given: dict[str, Any] = {}
+    names = {field.alias or name: name for name, field in model.model_fields.items()}
+    for name in request.query:
+        if name not in names:
+            raise _unknown_query(name, tuple(names))
+        values = request.query.getall(name)
+        is_list = "list[" in str(model.model_fields[names[name]].annotation)
+        if len(values) > 1 and not is_list:
+            raise Problem("invalid", f"{name} is given {len(values)} times", field=name, hint="give it once")
+        given[name] = values if is_list else _plain(model, names[name], name, values[0])
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise invalid(error, tuple(names)) from None
+
+
+def _plain(model: type[BaseModel], name: str, shown_name: str, value: str) -> Any:
+    """A value as JSON would have it: `5`, `true`. Other spellings that Python takes for numbers are refused."""
+    words = str(model.model_fields[name].annotation)
+    if "bool" in words:
+        if value not in ("true", "false"):
+            raise Problem("invalid", f"{shown_name} is {shown(value)}", field=shown_name, hint="write true or false")
+        return value == "true"
+    if "int" in words and not (value.lstrip("-").isascii() and value.lstrip("-").isdecimal() and len(value) < 20):
+        raise Problem("invalid", f"{shown_name} is {shown(value)}", field=shown_name, hint="write a whole number")
+    return value
+
+
+def _unknown_query(name: str, known: tuple[str, ...]) -> Problem:
+    similar = near(name, known)
+    hint = "did you mean " + " or ".join(similar) + "?" if similar else "there is " + (", ".join(known) or "none")
+    return Problem("invalid", f"no parameter {shown(name)} here", field=name[:60], hint=hint, near=similar)
+
+
+def invalid(error: ValidationError, known: tuple[str, ...]) -> Problem:
+    """The problem of values that do not fit their model."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    first = found[0]
+    if first["type"] == "json_invalid":
+        return Problem("bad-request", f"the body is not JSON: {first['msg']}", hint="send one JSON object")
+    errors = [{"field": ".".join(map(str, one["loc"]))[:200], "message": one["msg"]} for one in found[:20]]
+    hint = ""
+    if first["type"] == "extra_forbidden":
+        similar = near(str(first["loc"][-1]), known)
+        hint = "did you mean " + " or ".join(similar) + "?" if similar else "there is " + ", ".join(known)
+    field = errors[0]["field"]
+    return Problem("invalid", f"{field or 'the body'}: {first['msg']}", field=field or None, hint=hint, errors=errors)
+
+
+def mount(app: web.Application, routes: Iterable[Route], aliases: Mapping[str, str]) -> None:
+    """Add the routes to an application, and the aliases (`/bots/{bot}.json` for `/bots/{bot}`) of those that read."""
+    handlers = {}
+    for route in routes:
+        handler = bind(route)
+        app.router.add_route(route.method, PREFIX + route.path, handler, name=route.name)
+        if route.method == "GET":
+            # The path parameters keep their rules of aiohttp (no slash); HEAD is answered as GET without the body.
+            app.router.add_route("HEAD", PREFIX + route.path, handler)
+            handlers[route.path] = handler
+    for page, path in aliases.items():
+        app.router.add_get(page, handlers[path])

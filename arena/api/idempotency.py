@@ -1,0 +1,80 @@
+"""`Idempotency-Key`: a write sent again is answered as the first time, and done once. Refuses to know the write.
+
+The same key with other content is a mistake (422), one whose first request is still at work waits its turn (409).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from aiohttp import web
+
+from arena.api.call import Call
+from arena.api.problem import Problem
+from arena.models import now
+
+HEADER = "Idempotency-Key"
+ABANDONED = timedelta(minutes=15)
+"""A request that has not been answered after that long never will be: its process died."""
+_KEY = re.compile(r"[\x21-\x7e]{1,100}", re.ASCII)
+_KEPT = ("Location",)
+
+
+async def once(call: Call, content: bytes, run: Callable[[], Awaitable[web.StreamResponse]]) -> web.StreamResponse:
+    """Answer as before if the key is known; else run, and remember what was answered. Errors are not remembered.
+
+    `content` is what tells one request from another: the body, or the checksum of an upload.
+    """
+    key = call.request.headers.get(HEADER)
+    if key is None:
+        return await run()
+    if not _KEY.fullmatch(key):
+        raise Problem("invalid", f"{HEADER} has 1 to 100 visible ASCII characters", field=HEADER)
+    house, user = call.store.house, call.user.user_id
+    name = f"{call.request.method} {call.request.path}"[:120]
+    digest = hashlib.sha256(content + b"\0" + call.request.query_string.encode()).hexdigest()
+    known = await call.run(house.begin_answer, user, key, name, digest)
+    if known is not None and not known.status and known.created < now() - ABANDONED:
+        await call.run(house.drop_answer, user, key)
+        known = await call.run(house.begin_answer, user, key, name, digest)
+    if known is not None:
+        if (known.route, known.digest) != (name, digest):
+            raise Problem("invalid", "this key was used for another request", field=HEADER, hint="take a new key")
+        if not known.status:
+            raise Problem("conflict", "the first request with this key is still at work", headers={"Retry-After": "1"})
+        return _again(known.status, known.body)
+    try:
+        response = await run()
+        assert isinstance(response, web.Response), "only whole answers can be given again"
+    except BaseException:
+        await call.run(house.drop_answer, user, key)
+        raise
+    await call.run(house.end_answer, user, key, response.status, _kept(response))
+    return response
+
+
+def _kept(response: web.Response) -> dict[str, Any]:
+    body = response.body
+    return {
+        "headers": {one: response.headers[one] for one in _KEPT if one in response.headers},
+        "body": json.loads(body) if isinstance(body, bytes) and body else None,
+    }
+
+
+def _again(status: int, kept: Mapping[str, Any]) -> web.Response:
+    body = kept.get("body")
+    return web.Response(
+        status=status,
+        body=None if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode(),
+        headers={
+            "Content-Type": "application/json; charset=utf-8",
+            "Cache-Control": "no-store",
+            "Idempotency-Replayed": "true",
+            **kept.get("headers", {}),
+        },
+    )

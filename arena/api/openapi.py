@@ -1,0 +1,227 @@
+"""The OpenAPI 3.1 document, made from the table of routes and the types of their functions.
+
+Refuses to know any route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
+
+from arena.api.idempotency import HEADER as IDEMPOTENCY
+from arena.api.problem import CONTENT_TYPE, TYPES
+from arena.api.registry import PREFIX, Route
+
+_REF = "#/components/schemas/{model}"
+_PROBLEM = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail", "docs"],
+    "properties": {
+        "type": {"type": "string", "description": "the kind of error, as the address of its explanation"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "what happened, with names and numbers"},
+        "hint": {"type": "string", "description": "what to do"},
+        "field": {"type": "string", "description": "the parameter or the member of the body that is meant"},
+        "docs": {"type": "string"},
+        "near": {"type": "array", "items": {"type": "string"}, "description": "the known names most like yours"},
+        "state": {"type": "string", "description": "the present state, of a conflict"},
+        "limit": {"type": "integer", "description": "the bound that was passed"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["field", "message"],
+                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+            },
+        },
+    },
+}
+_ABOUT = """Tournaments and ratings of bots. Lists are `{items, next}`: give `next` back as `after`. Every GET has an \
+ETag unless it is alive; what is over is immutable. Errors are problem documents (RFC 9457). Times are UTC."""
+
+
+def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
+    """The whole document as plain data."""
+    table = list(routes)
+    schemas, definitions = _schemas(table)
+    paths: dict[str, dict[str, Any]] = {}
+    for route in table:
+        paths.setdefault(PREFIX + route.path, {})[route.method.lower()] = _operation(route, schemas, definitions)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Bot arena",
+            "version": version,
+            "description": _ABOUT,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/"}],
+        "tags": [{"name": tag} for tag in dict.fromkeys(route.tag for route in table)],
+        "paths": paths,
+        "components": {
+            "schemas": {**definitions, "Problem": _PROBLEM},
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "arena_ and 43 characters, with scopes: read submit organise admin worker",
+                }
+            },
+        },
+    }
+
+
+_Schemas = Mapping[tuple[type[Any], JsonSchemaMode], Mapping[str, Any]]
+
+
+def _schemas(table: list[Route]) -> tuple[_Schemas, dict[str, Any]]:
+    wanted: dict[tuple[type[Any], JsonSchemaMode], None] = {}
+    for route in table:
+        modes: tuple[tuple[type[Any] | None, JsonSchemaMode], ...] = (
+            (route.query, "validation"),
+            (route.body, "validation"),
+            (route.answer, "serialization"),
+        )
+        for model, mode in modes:
+            if model is not None:
+                wanted[model, mode] = None
+    schemas, top = models_json_schema(list(wanted), ref_template=_REF)
+    return dict(schemas), dict(top.get("$defs", {}))
+
+
+def _operation(route: Route, schemas: _Schemas, definitions: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "operationId": route.name,
+        "tags": [route.tag],
+        "summary": route.summary,
+        "description": route.description + _runnable(route),
+        "parameters": [*_path_parameters(route), *_query_parameters(route, schemas, definitions)],
+        "responses": _responses(route, schemas),
+    }
+    if route.body:
+        schema = schemas[route.body, "validation"]
+        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+    elif route.takes_upload:
+        found["requestBody"] = {
+            "required": True,
+            "description": "an executable, a script with a shebang, or a zip or tar bundle with bot.toml",
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    if route.is_idempotent:
+        found["parameters"].append(
+            {
+                "name": IDEMPOTENCY,
+                "in": "header",
+                "required": False,
+                "description": "sent again with the same key, the request is answered as the first time",
+                "schema": {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[!-~]+$"},
+            }
+        )
+    if route.scope:
+        found["security"] = [{"token": []}]
+        found["x-scope"] = route.scope
+    return found
+
+
+def curl(route: Route) -> str:
+    """One line that runs: the operation on a server at $ARENA_SERVER, with $ARENA_TOKEN where it needs one."""
+    words = ["curl"]
+    if route.method not in ("GET",):
+        words.append(f"-X {route.method}")
+    if route.scope:
+        words.append('-H "Authorization: Bearer $ARENA_TOKEN"')
+    if route.body:
+        words.append("-H 'Content-Type: application/json'")
+    target = route.example or PREFIX + route.path
+    address, _, rest = target.partition(" ")
+    words.append(f'"$ARENA_SERVER{address}"' + (f" {rest}" if rest else ""))
+    return " ".join(words)
+
+
+def _runnable(route: Route) -> str:
+    return f"\n\n    {curl(route)}\n"
+
+
+def _path_parameters(route: Route) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": adapter.json_schema(ref_template=_REF)}
+        for name, adapter in route.path_types.items()
+    ]
+
+
+def _query_parameters(route: Route, schemas: _Schemas, definitions: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if route.query is None:
+        return []
+    schema = _resolved(schemas[route.query, "validation"], definitions)
+    required = schema.get("required", [])
+    found = []
+    for name, part in schema.get("properties", {}).items():
+        plain = {key: value for key, value in _without_null(part).items() if key not in ("title", "description")}
+        found.append(
+            {
+                "name": name,
+                "in": "query",
+                "required": name in required,
+                **({"description": part["description"]} if "description" in part else {}),
+                "schema": plain,
+            }
+        )
+    return found
+
+
+def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = definitions[schema["$ref"].rsplit("/", 1)[-1]] if "$ref" in schema else schema
+    return found
+
+
+def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A query parameter is there or not; it is never null."""
+    options = [one for one in schema.get("anyOf", []) if one.get("type") != "null"]
+    rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+    if schema.get("default") is not None:
+        rest["default"] = schema["default"]
+    return {**rest, **options[0]} if len(options) == 1 else {**rest, **({"anyOf": options} if options else {})}
+
+
+def kinds_of(route: Route) -> list[str]:
+    """The kinds of problems a route has, by status."""
+    kinds = {"too-many", "unavailable", "unauthorised", "not-acceptable", "invalid", "bad-request", *route.problems}
+    if route.scope or route.method != "GET":
+        kinds.add("forbidden")
+    if route.path_types:
+        kinds.add("not-found")
+    if route.body or route.takes_upload:
+        kinds.add("too-large")
+    if route.body:
+        kinds.add("media-type")
+    if route.is_idempotent:
+        kinds.add("conflict")
+    return sorted(kinds, key=lambda kind: TYPES[kind].status)
+
+
+def _responses(route: Route, schemas: _Schemas) -> dict[str, Any]:
+    good: dict[str, Any] = {"description": route.summary}
+    content: dict[str, Any] = {}
+    if route.answer:
+        content["application/json"] = {"schema": schemas[route.answer, "serialization"]}
+    for form, meaning in route.forms.items():
+        content.setdefault(form, {"schema": {"type": "string", "description": meaning}})
+    if content:
+        good["content"] = content
+    if route.status in (201, 202):
+        good["headers"] = {"Location": {"description": "where it is", "schema": {"type": "string"}}}
+    found: dict[str, Any] = {str(route.status): good}
+    if route.method == "GET":
+        found["304"] = {"description": "not changed since the ETag you have"}
+    for kind in kinds_of(route):
+        response: dict[str, Any] = {
+            "description": TYPES[kind].title,
+            "content": {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        if kind in ("too-many",):
+            response["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
+        found[str(TYPES[kind].status)] = response
+    return found

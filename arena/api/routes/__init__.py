@@ -1,0 +1,29 @@
+"""The routes of the interface, one module per noun. `TABLE` is all of them, in the order of the document."""
+
+from __future__ import annotations
+
+from arena.api.registry import Route
+from arena.api.routes import account, bots, families, games, house, leaderboards, tournaments, users
+
+TABLE: tuple[Route, ...] = tuple(
+    route
+    for module in (house, families, leaderboards, bots, tournaments, games, account, users)
+    for route in module.routes.table
+)
+
+PAGES = {
+    "/bots.json": "/bots",
+    "/bots/{bot}.json": "/bots/{bot}",
+    "/bots/{bot}/v/{number}.json": "/bots/{bot}/versions/{number}",
+    "/bots/{bot}/vs/{other}.json": "/bots/{bot}/vs/{other}",
+    "/tournaments.json": "/tournaments",
+    "/tournaments/{tournament}.json": "/tournaments/{tournament}",
+    "/games/{game}.json": "/games/{game}",
+    "/submissions/{submission_id}.json": "/submissions/{submission_id}",
+    "/referees.json": "/referee",
+    "/errors.json": "/voids",
+    "/account.json": "/account",
+    "/{family}/leaderboard.json": "/leaderboards/{family}",
+    "/{family}.json": "/families/{family}",
+}
+"""What is read at a page's address with `.json` behind it. The order matters: names before patterns."""

@@ -1,0 +1,329 @@
+"""Games: lists, exports, one game, its record as a file, its stream, the bots' own words. Refuses to know the rules."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Literal
+
+from aiohttp import web
+from pydantic import BaseModel
+
+from arena.api import stream
+from arena.api.call import Answer, Call
+from arena.api.page import Page, PageQuery, page
+from arena.api.problem import Problem, not_found
+from arena.api.registry import Routes
+from arena.api.shape import (
+    BotName,
+    FamilyName,
+    GameDocument,
+    GameId,
+    GameItem,
+    In,
+    LogDocument,
+    Number,
+    PoolName,
+    RatingStep,
+    Side,
+)
+from arena.api.stream import NDJSON, Batch, Line
+from arena.store import NotFoundError
+from arena.store.games import GameLine
+from referee.record import GameRecord, read_record
+from referee.text import write_text
+
+routes = Routes()
+TEXT = "text/plain"
+RECORDS = {NDJSON: "one game record a line, in commit order", TEXT: "game records as text with tags, in commit order"}
+ATTEMPT = 1_000_000
+"""A stream counts plies from 1 in the first attempt at a game, from 1,000,001 in the second, and so on."""
+_CHUNK = 100
+_OVER = ("finished", "void", "cancelled")
+
+
+class GameQuery(PageQuery):
+    """Which games. One of `tournament`, `bot`, `pool`, `family` finds them by an index; `kind` filters on top."""
+
+    tournament: Number | None = None
+    family: FamilyName | None = None
+    pool: PoolName | None = None
+    bot: BotName | None = None
+    kind: Literal["rules", "adjudication", "forfeit"] | None = None
+
+
+class StreamQuery(In):
+    """Where to go on: behind the event with this `seq`."""
+
+    after: int | None = None
+
+
+def without_logs(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A record as everybody may see it: what bots said on standard error is for their owners."""
+    return {**data, "logs": {}}
+
+
+@routes.get(
+    "/games",
+    tag="games",
+    summary="Games with a result",
+    forms=RECORDS,
+    example="/api/v1/games?family=loa&limit=5",
+    problems=("too-many",),
+)
+async def list_games(call: Call, query: GameQuery) -> Page[GameItem] | web.StreamResponse:
+    """Results, latest first. With `Accept: application/x-ndjson` or `text/plain` it is an export instead.
+
+    An export is whole (only `tournament` narrows it), oldest first, and comes at the pace it is read.
+    """
+    form = call.accepts("application/json", NDJSON, TEXT)
+    if form != "application/json":
+        return await _export(call, query, form)
+    if query.tournament is not None:
+        await call.run(call.store.tournaments.get, query.tournament)
+        rows = await call.run(
+            lambda: call.store.games.of_tournament(
+                query.tournament or 0, state="finished", limit=query.limit, after=query.after
+            )
+        )
+        return page(rows, GameItem.model_validate)
+    versions = None
+    if query.bot is not None:
+        from arena.api.routes.bots import found
+
+        bot = await found(call, query.bot)
+        versions = [line.id for line in await call.run(call.store.bots.versions, bot.id or 0)]
+    rows = await call.run(
+        lambda: call.store.games.latest(
+            family=query.family,
+            pool=query.pool,
+            kind=query.kind,
+            versions=versions,
+            limit=query.limit,
+            after=query.after,
+        )
+    )
+    return page(rows, GameItem.model_validate)
+
+
+async def _export(call: Call, query: GameQuery, form: str) -> web.StreamResponse:
+    named = query.model_fields_set - {"tournament"}
+    if named:
+        raise Problem("invalid", f"{min(named)} does not narrow an export", field=min(named), hint="use tournament")
+    if query.tournament is not None:
+        await call.run(call.store.tournaments.get, query.tournament)
+    return await export(call, query.tournament, form)
+
+
+async def export(call: Call, tournament: int | None, form: str) -> web.StreamResponse:
+    """All records, or those of a tournament, as a file in the making."""
+    name = f"tournament-{tournament}" if tournament else "games"
+    lines = call.store.games.records(tournament_id=tournament)
+    return await stream.export(call, form, name + (".ndjson" if form == NDJSON else ".txt"), _chunks(lines, form))
+
+
+async def _chunks(lines: Iterator[tuple[int, bytes]], form: str) -> AsyncIterator[bytes]:
+    while chunk := await asyncio.to_thread(_chunk, lines, form):
+        yield chunk
+
+
+def _chunk(lines: Iterator[tuple[int, bytes]], form: str) -> bytes:
+    """The next hundred records; nothing at the end."""
+    parts = []
+    for _, line in lines:
+        data = without_logs(json.loads(line))
+        text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+        parts.append(text + "\n" if form == NDJSON else write_text(read_record(text)))
+        if len(parts) >= _CHUNK:
+            break
+    return "".join(parts).encode()
+
+
+@routes.get("/games/{game}", tag="games", summary="A game")
+async def show(call: Call, game: GameId) -> Answer[GameDocument]:
+    """A game with its spec, its record once it is over, and what it did to the ratings."""
+    line = await _found(call, game)
+    body = await call.run(_document, call, line)
+    return Answer(body, keep="immutable" if line.state in _OVER else "never")
+
+
+async def _found(call: Call, game: str) -> GameLine:
+    try:
+        return await call.run(call.store.games.get, game)
+    except NotFoundError:
+        raise not_found("game", game) from None
+
+
+def _document(call: Call, line: GameLine) -> GameDocument:
+    """Reads the store: for a thread."""
+    store = call.store
+    record = _record(call, line.id)
+    steps = store.ratings.of_game(line.id) if record else {}
+    names = {line.first_id: line.first, line.second_id: line.second}
+    return GameDocument(
+        **GameItem.model_validate(line).model_dump(),
+        spec=public_spec(asdict(store.games.spec(line.id))),
+        record=without_logs(record.as_json()) if record else None,
+        ratings=[
+            RatingStep(
+                name=names[version],
+                mu_before=step.mu_before,
+                sigma_before=step.sigma_before,
+                mu=step.mu,
+                sigma=step.sigma,
+            )
+            for version, step in steps.items()
+        ],
+    )
+
+
+def public_spec(spec: dict[str, Any]) -> dict[str, Any]:
+    """A spec as everybody may see it: who plays, not by which command and from which folder of a machine."""
+    for side in ("first", "second"):
+        bot = spec[side]
+        spec[side] = {"name": bot["name"], "version": bot["version"], "options": bot["options"]}
+    return spec
+
+
+def _record(call: Call, game: str) -> GameRecord | None:
+    try:
+        return call.store.games.record(game)
+    except NotFoundError:
+        return None
+
+
+@routes.get(
+    "/games/{game}/record",
+    tag="games",
+    summary="A game's record as a file",
+    forms={NDJSON: "the record on one line", TEXT: "the record as text with tags"},
+    problems=("conflict",),
+)
+async def record(call: Call, game: GameId) -> web.StreamResponse:
+    """The record alone, as JSON or as text by `Accept`. 409 while the game is not over."""
+    form = call.accepts("application/json", NDJSON, TEXT)
+    line = await _found(call, game)
+    found = await call.run(_record, call, game)
+    if found is None:
+        raise Problem("conflict", f"game {game} has no record yet", state=line.state, hint="watch its stream")
+    data = without_logs(found.as_json())
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    if form == TEXT:
+        text = await call.run(lambda: write_text(read_record(text)))
+    from arena.api import cache
+
+    name = f"{game}.{'txt' if form == TEXT else 'json'}"
+    body = text.encode() + (b"" if form == TEXT else b"\n")
+    response = cache.answer(
+        call.request,
+        body,
+        status=200,
+        keep="immutable",
+        is_private=False,
+        content_type=f"{form}; charset=utf-8",
+    )
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@routes.get("/games/{game}/logs/{side}", tag="games", summary="What a bot said on standard error", scope="read")
+async def log(call: Call, game: GameId, side: Side) -> Answer[LogDocument]:
+    """The tail of a bot's standard error, for its owner, organisers and admins."""
+    line = await _found(call, game)
+    version_id = line.first_id if side == "first" else line.second_id
+    owners = await call.run(call.store.bots.lines, [version_id])
+    owner = owners[version_id].owner if version_id in owners else ""
+    if owner != call.user.name and not call.may("organise"):
+        raise Problem("forbidden", f"the log of {side} is for its owner, {owner}", hint="ask them or an organiser")
+    found = await call.run(_record, call, game)
+    if found is None:
+        raise Problem("not-found", f"game {game} has no log yet: it is {line.state}", state=line.state)
+    name = line.first if side == "first" else line.second
+    body = LogDocument(game_id=game, side=side, name=name, log=found.logs.get(side, ""))
+    return Answer(body, keep="never", is_private=True)
+
+
+class GameEvent(BaseModel):
+    """A line of a game's stream: `state` (everything so far), `ply`, or `final`."""
+
+    event: Literal["state", "ply", "final"]
+    seq: int
+
+
+@routes.get(
+    "/games/{game}/stream",
+    tag="games",
+    summary="A game as it goes",
+    forms=stream.FORMS,
+    problems=("too-many",),
+)
+async def watch(call: Call, game: GameId, query: StreamQuery) -> web.StreamResponse:
+    """First the whole state, then every ply with its `seq`, at last `final`. `after` goes on behind a `seq`.
+
+    `seq` is the number of the ply; a game that had to begin again counts on from 1,000,000.
+    """
+    await _found(call, game)
+    source = _GameSource(call, game)
+    return await stream.follow(call, f"game/{game}", stream.place(call, query.after), source.look)
+
+
+class _GameSource:
+    """What there is to say of a game after some `seq`: from memory while it runs, from the database when it is over."""
+
+    def __init__(self, call: Call, game: str) -> None:
+        self._call = call
+        self._game = game
+        self._line: GameLine | None = None
+
+    async def look(self, after: int | None, is_timeout: bool) -> Batch:
+        """See `arena.api.stream.Source`."""
+        live = self._call.services.live.games.get(self._game)
+        if self._line is None or live is None or is_timeout or live.attempt != self._line.attempt:
+            self._line = await self._call.run(self._call.store.games.get, self._game)
+        line = self._line
+        if line.state in _OVER:
+            return await self._over(line, after)
+        attempt = live.attempt if live else max(1, line.attempt)
+        plies = list(live.plies) if live else []
+        base = (attempt - 1) * ATTEMPT
+        if after is None or not base <= after <= base + len(plies):
+            return Batch([await self._state(line, base + len(plies), plies)])
+        return Batch(
+            [_ply(base, number, dict(plies[number - 1])) for number in range(after - base + 1, len(plies) + 1)]
+        )
+
+    async def _over(self, line: GameLine, after: int | None) -> Batch:
+        record = await self._call.run(_record, self._call, line.id)
+        base = (max(1, line.attempt) - 1) * ATTEMPT
+        plies: list[dict[str, Any]] = []
+        if record is not None:
+            plies = [
+                {"move": move, "ms": ply.ms, "score": ply.score}
+                for move, ply in zip(record.moves, record.plies, strict=True)
+            ]
+        last = base + len(plies)
+        final = Line("final", last + 1, {"game": GameItem.model_validate(line).model_dump(mode="json")})
+        if after is None or not base <= after <= last + 1:
+            return Batch([await self._state(line, last, plies), final], is_final=True)
+        lines = [_ply(base, number, plies[number - 1]) for number in range(after - base + 1, len(plies) + 1)]
+        return Batch([*lines, final], is_final=True)
+
+    async def _state(self, line: GameLine, seq: int, plies: list[Any]) -> Line:
+        spec = await self._call.run(self._call.store.games.spec, line.id)
+        record = await self._call.run(_record, self._call, line.id) if line.state in _OVER else None
+        data = {
+            "game": GameItem.model_validate(line).model_dump(mode="json"),
+            "position": record.position if record else spec.position,
+            "plies": [{"ply": number, **_told(ply)} for number, ply in enumerate(plies, 1)],
+        }
+        return Line("state", seq, data)
+
+
+def _ply(base: int, number: int, data: Mapping[str, Any]) -> Line:
+    return Line("ply", base + number, {"ply": number, **_told(data)})
+
+
+def _told(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: data.get(name) for name in ("move", "ms", "score")}

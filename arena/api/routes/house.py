@@ -1,0 +1,174 @@
+"""The house: the index, limits in numbers, failures of the last days, the audit log, schedules, who referees."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from arena import scheduler
+from arena.api.call import Answer, Call
+from arena.api.handle import MAX_BODY_BYTES
+from arena.api.page import MAX_LIMIT, Page, PageQuery, page
+from arena.api.problem import DOCS, Problem
+from arena.api.registry import PREFIX, Routes
+from arena.api.shape import AuditItem, Index, Limits, Number, Out, VoidItem
+from arena.models import Audit, now
+from arena.tournaments.settings import Document
+from referee.ratings import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
+
+routes = Routes()
+VERSION = "1"
+
+
+class AuditQuery(PageQuery):
+    """What was done to one subject, such as `bot:zeta`."""
+
+    subject: str | None = None
+
+
+class ScheduleItem(Out):
+    """A recurring tournament. `template` is the settings document it creates from."""
+
+    id: int
+    name: str
+    cron: str
+    zone: str
+    missed: Literal["skip", "once", "all"]
+    template: dict[str, Any]
+    is_enabled: bool
+    next_fire: datetime | None
+    created: datetime
+
+
+class Referee(Out):
+    """Who schedules, plays and records: nobody when `holder` is null."""
+
+    holder: str | None
+    until: datetime | None
+    is_alive: bool
+    games: dict[str, int]
+
+
+@routes.get("", tag="house", summary="Where everything is", example="/api/v1")
+async def index(call: Call) -> Index:
+    """The addresses of the document, its pages, and all lists."""
+    nouns = ("families", "leaderboards", "bots", "tournaments", "games", "voids", "schedules")
+    return Index(
+        openapi=f"{PREFIX}/openapi.json",
+        docs=DOCS,
+        version=VERSION,
+        lists={noun: f"{PREFIX}/{noun}" for noun in nouns},
+    )
+
+
+@routes.get("/limits", tag="house", summary="What is bounded, in numbers", example="/api/v1/limits")
+async def limits(call: Call) -> Limits:
+    """Sizes, rates and thresholds of this server."""
+    services = call.services
+    return Limits(
+        max_upload_bytes=services.settings.max_upload_bytes,
+        max_body_bytes=MAX_BODY_BYTES,
+        max_page=MAX_LIMIT,
+        requests_per_minute={name: one.rate.per_minute for name, one in services.limiters.items()},
+        streams=services.streams.each,
+        exports=services.exports.each,
+        provisional_games=PROVISIONAL_GAMES,
+        provisional_sigma=PROVISIONAL_SIGMA,
+    )
+
+
+@routes.get("/referee", tag="house", summary="Who referees", example="/api/v1/referee")
+async def referee(call: Call) -> Answer[Referee]:
+    """The process that plays and records, and how many games are waiting and running."""
+    lease = await call.run(call.store.house.lease, "referee")
+    body = Referee(
+        holder=lease.holder if lease else None,
+        until=lease.until if lease else None,
+        is_alive=lease is not None and lease.until > now(),
+        games=await call.run(call.store.games.open),
+    )
+    return Answer(body, keep="never")
+
+
+@routes.get("/voids", tag="house", summary="Games that failed through no bot's fault", example="/api/v1/voids")
+async def voids(call: Call, query: PageQuery) -> Page[VoidItem]:
+    """Attempts that came to nothing, latest first: they are played again and never rated."""
+    rows = await call.run(call.store.games.voids, limit=query.limit, after=query.after)
+    return page(rows, VoidItem.model_validate)
+
+
+@routes.get("/audit", tag="house", summary="Who did what", scope="admin", example="/api/v1/audit")
+async def audit(call: Call, query: AuditQuery) -> Page[AuditItem]:
+    """The audit log, latest first."""
+    if query.subject is not None and not query.subject.isprintable():
+        return Page(items=[])
+    rows = await call.run(call.store.house.audit, subject=query.subject, limit=query.limit, after=query.after)
+    ids = {row.user_id for row in rows.items if row.user_id is not None}
+    names = await call.run(call.store.users.names, sorted(ids)) if ids else {}
+    return page(rows, lambda row: _audit_item(row, names))
+
+
+def _audit_item(row: Audit, names: dict[int, str]) -> AuditItem:
+    assert row.id is not None
+    return AuditItem(
+        id=row.id,
+        at=row.at,
+        user=names.get(row.user_id or 0),
+        action=row.action,
+        subject=row.subject,
+        detail=row.detail,
+    )
+
+
+# -- schedules ---------------------------------------------------------------------------------------------------------
+
+
+@routes.get("/schedules", tag="schedules", summary="All recurring tournaments", example="/api/v1/schedules")
+async def schedules(call: Call) -> Page[ScheduleItem]:
+    """Every schedule by name, with its next time."""
+    rows = await call.run(call.store.schedules.all)
+    return Page(items=[ScheduleItem.model_validate(row) for row in rows])
+
+
+@routes.post(
+    "/schedules",
+    tag="schedules",
+    summary="Create a recurring tournament",
+    scope="organise",
+    status=201,
+    is_idempotent=True,
+    problems=("conflict",),
+)
+async def create_schedule(call: Call, body: Document) -> Answer[ScheduleItem]:
+    """The document of a tournament with a `schedule` in it: cron, time zone, and what follows downtime."""
+    if body.schedule is None:
+        raise Problem("invalid", "no schedule in the document", field="schedule", hint="a single one: /tournaments")
+    document = body.model_dump(mode="json", exclude_unset=True)
+    row = await call.run(scheduler.create, call.store, document, call.user.user_id, now())
+    call.wake()
+    headers = {"Location": f"{PREFIX}/schedules/{row.id}"}
+    return Answer(ScheduleItem.model_validate(row), status=201, headers=headers, is_private=True)
+
+
+@routes.get("/schedules/{schedule}", tag="schedules", summary="A recurring tournament")
+async def show_schedule(call: Call, schedule: Number) -> ScheduleItem:
+    """One schedule."""
+    return ScheduleItem.model_validate(await call.run(call.store.schedules.get, schedule))
+
+
+@routes.post("/schedules/{schedule}/enable", tag="schedules", summary="Switch a schedule on", scope="organise")
+async def enable(call: Call, schedule: Number) -> ScheduleItem:
+    """Go on from the next time after now."""
+    return await _switch(call, schedule, True)
+
+
+@routes.post("/schedules/{schedule}/disable", tag="schedules", summary="Switch a schedule off", scope="organise")
+async def disable(call: Call, schedule: Number) -> ScheduleItem:
+    """Create no more tournaments; those created stay."""
+    return await _switch(call, schedule, False)
+
+
+async def _switch(call: Call, schedule: int, is_enabled: bool) -> ScheduleItem:
+    row = await call.run(scheduler.enable, call.store, schedule, is_enabled, call.user.user_id, now())
+    call.wake()
+    return ScheduleItem.model_validate(row)

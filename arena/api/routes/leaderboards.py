@@ -1,0 +1,63 @@
+"""Leaderboards: the ratings of a pool. Refuses to know how ratings come about."""
+
+from __future__ import annotations
+
+from arena.api.call import Call
+from arena.api.page import Page, PageQuery
+from arena.api.problem import not_found
+from arena.api.registry import Routes
+from arena.api.routes.families import checked
+from arena.api.shape import FamilyName, LeaderboardLine, PoolItem, PoolName
+from referee.ratings import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
+
+routes = Routes()
+
+
+class LeaderboardQuery(PageQuery):
+    """Which ratings of a family."""
+
+    pool: PoolName | None = None
+    retired: bool = False
+
+
+class Leaderboard(Page[LeaderboardLine]):
+    """A pool's ratings, best first. A rating is provisional below `needed_games` or above `needed_sigma`."""
+
+    pool: str
+    pools: list[str]
+    needed_games: int
+    needed_sigma: float
+
+
+@routes.get("/leaderboards", tag="leaderboards", summary="All pools of ratings", example="/api/v1/leaderboards")
+async def page(call: Call) -> Page[PoolItem]:
+    """Every pool with rated games: a family, or a rules class of it where moves or results differ."""
+    pools = await call.run(call.store.ratings.pools)
+    return Page(items=[PoolItem(pool=pool, family=pool.split("/")[0], games=games) for pool, games in pools])
+
+
+@routes.get(
+    "/leaderboards/{family}",
+    tag="leaderboards",
+    summary="The leaderboard of a family",
+    example="/api/v1/leaderboards/loa?limit=10",
+)
+async def show(call: Call, family: FamilyName, query: LeaderboardQuery) -> Leaderboard:
+    """Versions by mu - 3 sigma. Give `pool` for another rules class, `retired=true` for those that play no more."""
+    rules = await call.run(checked, family)
+    known = [pool for pool, _ in await call.run(call.store.ratings.pools)]
+    pools = sorted({rules.family, *(pool for pool in known if pool.split("/")[0] == family)})
+    pool = query.pool or family
+    if pool not in pools:
+        raise not_found("pool", pool, pools)
+    rows = await call.run(
+        lambda: call.store.ratings.leaderboard(pool, with_retired=query.retired, limit=query.limit, after=query.after)
+    )
+    return Leaderboard(
+        items=[LeaderboardLine.model_validate(row) for row in rows.items],
+        next=rows.next,
+        pool=pool,
+        pools=pools,
+        needed_games=PROVISIONAL_GAMES,
+        needed_sigma=PROVISIONAL_SIGMA,
+    )

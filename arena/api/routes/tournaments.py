@@ -1,0 +1,345 @@
+"""Tournaments: lists, documents, tables, streams, and the verbs that move them. Refuses to know formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from aiohttp import web
+from pydantic import Field
+
+from arena import tournaments as verbs
+from arena.api import stream
+from arena.api.cache import Keep
+from arena.api.call import Answer, Call
+from arena.api.page import Page, PageQuery, page
+from arena.api.problem import not_found
+from arena.api.registry import PREFIX, Routes
+from arena.api.routes.games import RECORDS, StreamQuery, export
+from arena.api.shape import (
+    BotName,
+    CrossRow,
+    Crosstable,
+    EntryItem,
+    FamilyName,
+    GameItem,
+    In,
+    Number,
+    StandingItem,
+    Standings,
+    TournamentDocument,
+    TournamentItem,
+    TournamentState,
+)
+from arena.api.stream import NDJSON, Batch, Line
+from arena.models import Tournament, now
+from arena.store import NotFoundError
+from arena.tournaments.settings import Document
+from referee.standings import crosstable, standings
+
+routes = Routes()
+_OVER = ("finished", "cancelled")
+_BATCH = 500
+
+
+class TournamentQuery(PageQuery):
+    """Which tournaments."""
+
+    state: TournamentState | None = None
+    family: FamilyName | None = None
+
+
+class PlanQuery(PageQuery):
+    """Which games of a tournament."""
+
+    state: Literal["planned", "queued", "running", "finished", "void", "cancelled"] | None = None
+
+
+class Extension(In):
+    """How much longer: rounds or games, as the format has it."""
+
+    amount: Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class EntryWish(In):
+    """A version: that number, or the newest active one."""
+
+    bot: BotName
+    number: Number | None = None
+
+
+async def found(call: Call, tournament: int) -> Tournament:
+    """The tournament of that number. Raises Problem (404)."""
+    try:
+        return await call.run(call.store.tournaments.get, tournament)
+    except NotFoundError:
+        raise not_found("tournament", str(tournament)) from None
+
+
+@routes.get("/tournaments", tag="tournaments", summary="All tournaments", example="/api/v1/tournaments?state=running")
+async def list_tournaments(call: Call, query: TournamentQuery) -> Page[TournamentItem]:
+    """Tournaments, latest start first."""
+    rows = await call.run(
+        lambda: call.store.tournaments.page(
+            state=query.state, family=query.family, limit=query.limit, after=query.after
+        )
+    )
+    return page(rows, TournamentItem.model_validate)
+
+
+@routes.post(
+    "/tournaments",
+    tag="tournaments",
+    summary="Create a tournament",
+    scope="organise",
+    status=201,
+    is_idempotent=True,
+    problems=("conflict",),
+    example="""/api/v1/tournaments -d '{"name": "Open", "family": "loa", "entries": {"bots": ["greedy", "random"]}}'""",
+)
+async def create(call: Call, body: Document) -> Answer[TournamentDocument]:
+    """Store a tournament with its entries. It starts at its time, or at once."""
+    document = body.model_dump(mode="json", exclude_unset=True)
+    row = await call.run(verbs.create, call.store, document, call.user.user_id, now())
+    assert row.id is not None
+    call.wake()
+    body_out = await call.run(_document, call, await found(call, row.id))
+    return Answer(body_out, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)
+
+
+@routes.get("/tournaments/{tournament}", tag="tournaments", summary="A tournament", example="/api/v1/tournaments/1")
+async def show(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+    """A tournament with its settings, its entries, and its games counted by state."""
+    row = await found(call, tournament)
+    return Answer(await call.run(_document, call, row), keep=_keep(row))
+
+
+def _keep(row: Tournament) -> Keep:
+    """What is over stays as it is, unless it is extended."""
+    return "settled" if row.state in _OVER else "never"
+
+
+def _document(call: Call, row: Tournament) -> TournamentDocument:
+    """Reads the store: for a thread."""
+    assert row.id is not None
+    return TournamentDocument(
+        **TournamentItem.model_validate(row).model_dump(),
+        options=row.options,
+        settings=row.settings,
+        created=row.created,
+        entries=[EntryItem.model_validate(line) for line in call.store.tournaments.entries(row.id)],
+        games=call.store.games.counts(row.id),
+    )
+
+
+@routes.get(
+    "/tournaments/{tournament}/games",
+    tag="tournaments",
+    summary="A tournament's games",
+    forms=RECORDS,
+    example="/api/v1/tournaments/1/games?state=finished",
+    problems=("too-many",),
+)
+async def games(call: Call, tournament: Number, query: PlanQuery) -> Page[GameItem] | web.StreamResponse:
+    """The whole plan in its order, or the games in one state. As NDJSON or text it is an export of the records."""
+    form = call.accepts("application/json", NDJSON, "text/plain")
+    await found(call, tournament)
+    if form != "application/json":
+        return await export(call, tournament, form)
+    rows = await call.run(
+        lambda: call.store.games.of_tournament(tournament, state=query.state, limit=query.limit, after=query.after)
+    )
+    return page(rows, GameItem.model_validate)
+
+
+@routes.get(
+    "/tournaments/{tournament}/standings",
+    tag="tournaments",
+    summary="The standings",
+    example="/api/v1/tournaments/1/standings",
+)
+async def show_standings(call: Call, tournament: Number) -> Answer[Standings]:
+    """Points, Sonneborn-Berger, wins, forfeits; final once the tournament is finished."""
+    row = await found(call, tournament)
+    body = Standings(items=await call.run(_standings, call, tournament), is_final=row.state in _OVER)
+    return Answer(body, keep=_keep(row))
+
+
+def _standings(call: Call, tournament: int) -> list[StandingItem]:
+    results, names = _results(call, tournament)
+    return [StandingItem.model_validate(line) for line in standings(results, names)]
+
+
+def _results(call: Call, tournament: int) -> tuple[list[Any], list[str]]:
+    names = [line.name for line in call.store.tournaments.entries(tournament)]
+    return call.store.games.results(tournament_id=tournament), names
+
+
+@routes.get(
+    "/tournaments/{tournament}/crosstable",
+    tag="tournaments",
+    summary="Everybody against everybody",
+    example="/api/v1/tournaments/1/crosstable",
+)
+async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
+    """One row per bot in rank order, one cell per opponent in the same order."""
+    row = await found(call, tournament)
+    rows = await call.run(lambda: crosstable(*_results(call, tournament)))
+    body = Crosstable(items=[CrossRow.model_validate(line) for line in rows], is_final=row.state in _OVER)
+    return Answer(body, keep=_keep(row))
+
+
+# -- verbs -------------------------------------------------------------------------------------------------------------
+
+_Verb = Callable[[Any, int, int, datetime], object]
+
+
+async def _move(call: Call, tournament: int, verb: _Verb) -> Answer[TournamentDocument]:
+    await found(call, tournament)
+    await call.run(verb, call.store, tournament, call.user.user_id, now())
+    call.wake()
+    return await _changed(call, tournament)
+
+
+async def _changed(call: Call, tournament: int) -> Answer[TournamentDocument]:
+    row = await found(call, tournament)
+    return Answer(await call.run(_document, call, row), is_private=True)
+
+
+_WORDS: dict[str, Any] = {"tag": "tournaments", "scope": "organise", "problems": ("conflict",)}
+
+
+@routes.post("/tournaments/{tournament}/start", summary="Start a tournament now", **_WORDS)
+async def start(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+    """Do not wait for its time."""
+    return await _move(call, tournament, verbs.start)
+
+
+@routes.post("/tournaments/{tournament}/pause", summary="Pause a tournament", **_WORDS)
+async def pause(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+    """Call off what is being played; it is played again after `resume`."""
+    return await _move(call, tournament, verbs.pause)
+
+
+@routes.post("/tournaments/{tournament}/drain", summary="Finish running games, then pause", **_WORDS)
+async def drain(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+    """Start no more games; paused when the running ones are over."""
+    return await _move(call, tournament, verbs.drain)
+
+
+@routes.post("/tournaments/{tournament}/resume", summary="Go on with a tournament", **_WORDS)
+async def resume(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+    """Go on where it was paused."""
+    return await _move(call, tournament, verbs.resume)
+
+
+@routes.post("/tournaments/{tournament}/cancel", summary="Cancel a tournament", **_WORDS)
+async def cancel(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+    """End it for good; results so far stay."""
+    return await _move(call, tournament, verbs.cancel)
+
+
+@routes.post(
+    "/tournaments/{tournament}/extend",
+    summary="Make a tournament longer",
+    example="""/api/v1/tournaments/1/extend -d '{"amount": 2}'""",
+    **_WORDS,
+)
+async def extend(call: Call, tournament: Number, body: Extension) -> Answer[TournamentDocument]:
+    """By so many rounds of a Swiss, games per pairing of a round robin, games of a ladder or a test.
+
+    A finished one goes on.
+    """
+    await found(call, tournament)
+    verb = partial(verbs.extend, amount=body.amount)
+    await call.run(verb, call.store, tournament, call.user.user_id, now())
+    call.wake()
+    return await _changed(call, tournament)
+
+
+@routes.post(
+    "/tournaments/{tournament}/entries",
+    summary="Enter a version",
+    example="""/api/v1/tournaments/1/entries -d '{"bot": "zeta", "number": 3}'""",
+    **_WORDS,
+)
+async def enter(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
+    """Before the tournament begins, or into a running ladder. Without `number` it is the newest active version."""
+    await found(call, tournament)
+    version = await call.run(call.store.bots.find_version, body.bot, body.number)
+    await call.run(verbs.enter, call.store, tournament, version.id or 0, call.user.user_id, now())
+    call.wake()
+    return await _changed(call, tournament)
+
+
+@routes.post("/tournaments/{tournament}/withdraw", summary="Withdraw a version", **_WORDS)
+async def withdraw(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
+    """It is paired no more; its planned games are called off."""
+    await found(call, tournament)
+    version = await call.run(call.store.bots.find_version, body.bot, body.number)
+    await call.run(verbs.withdraw, call.store, tournament, version.id or 0, call.user.user_id, now())
+    call.wake()
+    return await _changed(call, tournament)
+
+
+# -- stream ------------------------------------------------------------------------------------------------------------
+
+
+@routes.get(
+    "/tournaments/{tournament}/stream",
+    tag="tournaments",
+    summary="A tournament as it goes",
+    forms=stream.FORMS,
+    problems=("too-many",),
+)
+async def watch(call: Call, tournament: Number, query: StreamQuery) -> web.StreamResponse:
+    """First the whole state with its standings, then every result with its `seq`, at last `final`.
+
+    `seq` is the commit number of a result; changes of state repeat the last one. `after` goes on behind a `seq`.
+    """
+    await found(call, tournament)
+    source = _TournamentSource(call, tournament)
+    return await stream.follow(call, f"tournament/{tournament}", stream.place(call, query.after), source.look)
+
+
+class _TournamentSource:
+    """What there is to say of a tournament after some `seq`; always from the database."""
+
+    def __init__(self, call: Call, tournament: int) -> None:
+        self._call = call
+        self._tournament = tournament
+        self._told: object = None
+
+    async def look(self, after: int | None, is_timeout: bool) -> Batch:
+        """See `arena.api.stream.Source`."""
+        return await self._call.run(self._look, after)
+
+    def _look(self, after: int | None) -> Batch:
+        store = self._call.store
+        # The state is read before the results: when it says "over", all results are there.
+        row = store.tournaments.get(self._tournament)
+        told = TournamentItem.model_validate(row).model_dump(mode="json")
+        is_over = row.state in _OVER
+        lines: list[Line] = []
+        if after is None:
+            after = store.games.last_commit_of(self._tournament)
+            table = [line.model_dump(mode="json") for line in _standings(self._call, self._tournament)]
+            lines.append(Line("state", after, {"tournament": told, "standings": table}))
+        else:
+            results = store.games.committed(self._tournament, after, _BATCH)
+            lines += [Line("game", one.committed or 0, {"game": _told(one)}) for one in results]
+            after = lines[-1].seq if lines else after
+            if self._told is not None and self._told != row.state and not is_over:
+                lines.append(Line("tournament", after, {"tournament": told}))
+            is_over = is_over and len(results) < _BATCH  # else there may be more results to tell
+        self._told = row.state
+        if is_over:
+            table = [line.model_dump(mode="json") for line in _standings(self._call, self._tournament)]
+            lines.append(Line("final", after, {"tournament": told, "standings": table}))
+        return Batch(lines, is_final=is_over)
+
+
+def _told(line: Any) -> dict[str, Any]:
+    return GameItem.model_validate(line).model_dump(mode="json")

@@ -1,0 +1,52 @@
+"""Structured logs: `event key=value` for people, JSON lines for machines, on stderr. Refuses to know what happens.
+
+No secret is ever logged: neither headers nor query strings nor bodies.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any, Literal
+
+import structlog
+
+Form = Literal["auto", "json", "text"]
+
+_TRACE = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+"""Local variables hold secrets: a trace shows where, never with what."""
+
+
+def configure(form: Form = "auto", level: str = "info") -> None:
+    """Set up logging for this process; `auto` is text on a terminal, JSON elsewhere."""
+    is_text = form == "text" or (form == "auto" and sys.stderr.isatty())
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    last: list[Any] = (
+        [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
+        if is_text
+        else [structlog.processors.ExceptionRenderer(_TRACE), structlog.processors.JSONRenderer(ensure_ascii=False)]
+    )
+    number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
+    structlog.configure(
+        processors=[*shared, *last],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    # Libraries that log in the standard way come out in the same form.
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared,
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    logging.basicConfig(handlers=[handler], level=max(number, logging.WARNING), force=True)
+
+
+def logger(name: str) -> Any:
+    """A logger whose lines carry `part=name`."""
+    return structlog.get_logger(part=name)

@@ -1,0 +1,30 @@
+"""One server per module, its database filled once with a little of everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.store import Store
+from tests.arena.api.filled import Arena, fill
+from tests.arena.api.server import Server, settings_in
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server over an empty database."""
+    folder: Path = tmp_path_factory.mktemp("data")
+    store = Store.in_folder(folder)
+    running = Server(store, settings_in(folder))
+    running.unlimited()
+    yield running
+    running.close()
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def arena(server: Server) -> Arena:
+    """The server with users, bots, a finished tournament, a running one, and games of every kind."""
+    return fill(server)

@@ -1,0 +1,123 @@
+"""A small arena with a little of everything, without playing a move: made-up records of real plans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from arena import tournaments
+from arena.models import now
+from arena.store import Store
+from referee.core import Kind, Termination
+from referee.games import families, load
+from referee.play import now as instant
+from referee.record import GameRecord, Ply
+from referee.spec import GameSpec
+from tests.arena.api.server import Server
+
+SAMPLES = {"random": "bots.random_mover", "greedy": "bots.greedy", "alphabeta": "bots.alphabeta"}
+
+
+@dataclass
+class Arena:
+    """What is in it. `tokens` by role, and `other` of a second author."""
+
+    server: Server
+    tokens: dict[str, str]
+    finished: int
+    running: int
+    games: list[str]
+    waiting: list[str]
+    bot: str = "zeta"
+
+    @property
+    def store(self) -> Store:
+        return self.server.store
+
+
+def fill(server: Server) -> Arena:
+    """Fill the database of a server."""
+    store = server.store
+    tokens = {role: server.person(role, role) for role in ("author", "organiser", "admin")}
+    tokens["other"] = server.person("other")
+    tokens["reader"] = server.person("author", scopes="read")
+    samples = store.bots.ensure_samples(
+        SAMPLES, {name: [variant.name for variant in load(name).variants] for name in families()}
+    )
+    del samples
+    author = store.users.find("author")
+    zeta = store.bots.add("zeta", author.id or 0, "a bot of the author")
+    store.bots.add_version(
+        zeta.id or 0, command=["./zeta"], families=["loa"], bundle="0" * 64, size_bytes=5, state="failed"
+    )
+    by = store.users.find("organiser").id or 0
+    finished = _tournament(store, by, "Finished", ["random", "greedy", "alphabeta"])
+    records = [play(store, spec) for spec in specs(store, finished)]
+    tournaments.advance(store, finished, now())
+    running = _tournament(store, by, "Running", ["random", "greedy"])
+    waiting = specs(store, running)
+    records.append(play(store, waiting.pop(0)))
+    return Arena(
+        server,
+        tokens,
+        finished,
+        running,
+        [record.id for record in records],
+        [spec.id for spec in waiting],
+    )
+
+
+def _tournament(store: Store, by: int, name: str, bots: list[str]) -> int:
+    document = {"name": name, "family": "loa", "games": 4, "time": "1+0.01", "entries": {"bots": bots}}
+    row = tournaments.create(store, document, by, now())
+    assert row.id is not None
+    tournaments.plan(store, row.id)
+    return row.id
+
+
+def specs(store: Store, tournament: int) -> list[GameSpec]:
+    """The games of a tournament that are still to be played."""
+    return [waiting.spec for waiting in store.games.waiting(tournament, 100)]
+
+
+def record_of(spec: GameSpec, *, plies: int = 6) -> GameRecord:
+    """A made-up record of a planned game: moves that are no moves, a winner by its number."""
+    winner = ("first", "second", "draw")[spec.sequence % 3]
+    reason = Termination.CONNECTION if winner != "draw" else Termination.REPETITION
+    if spec.sequence % 5 == 4 and winner != "draw":
+        reason = Termination.CRASHED
+    return GameRecord(
+        id=spec.id,
+        family=spec.family,
+        variant=spec.variant,
+        options=spec.options,
+        position=spec.position or "start",
+        first=spec.first.name,
+        second=spec.second.name,
+        winner=winner,  # type: ignore[arg-type]
+        termination=reason,
+        kind=reason.kind,
+        moves=tuple(f"a1a{number}" for number in range(1, plies + 1)),
+        plies=tuple(Ply(ms=float(number)) for number in range(1, plies + 1)),
+        started=instant(),
+        finished=instant(),
+        event=spec.event,
+        sequence=spec.sequence,
+        round=spec.round,
+        pair=spec.pair,
+        detail="out of memory" if reason.kind is Kind.FORFEIT else "",
+        logs={"first": "hello from first", "second": "hello from second"},
+    )
+
+
+def play(store: Store, spec: GameSpec) -> GameRecord:
+    """Hand a planned game out and commit a made-up record of it."""
+    store.games.hand_out([spec.id], "test")
+    store.games.start(spec.id)
+    record = record_of(spec)
+    store.games.commit(record, "test")
+    return record
+
+
+def void_of(spec: GameSpec) -> GameRecord:
+    """An attempt that came to nothing."""
+    return replace(record_of(spec), winner=None, termination=Termination.WORKER_LOST, kind=Kind.VOID)

@@ -1,0 +1,152 @@
+"""A running server for tests: the whole application on a port of its own, its event loop in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from aiohttp import web
+
+from arena.api.call import Services
+from arena.api.limit import Limiter, Rate
+from arena.config import Settings, read_settings
+from arena.credentials import digest_of, new_token
+from arena.store import Store
+from arena.web.app import MAX_HEADER_BYTES, build, services_of
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.body.splitlines() if line]
+
+
+class Server:
+    """The application over a store, answering on 127.0.0.1."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store = store
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self._thread.start()
+        self.services, self.runner, self.port = self.call(self._start(store, settings))
+
+    async def _start(self, store: Store, settings: Settings) -> tuple[Services, web.AppRunner, int]:
+        services = services_of(store, settings)
+        runner = web.AppRunner(
+            build(services),
+            shutdown_timeout=2,
+            access_log=None,
+            max_field_size=MAX_HEADER_BYTES,
+            max_line_size=MAX_HEADER_BYTES,
+        )
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
+        return services, runner, port
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def call(self, coroutine: Any) -> Any:
+        """Run a coroutine in the server's loop."""
+        future: Future[Any] = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
+        return future.result(20)
+
+    def soon(self, function: Callable[..., T], *arguments: Any) -> None:
+        """Call something in the server's loop."""
+        self.loop.call_soon_threadsafe(function, *arguments)
+
+    def unlimited(self) -> None:
+        """No test is slowed down by rates it is not about."""
+        for name in self.services.limiters:
+            self.services.limiters[name] = Limiter(Rate(1e9, 10**9))
+
+    def close(self) -> None:
+        self.call(self.runner.cleanup())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(10)
+        self.loop.close()
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        token: str | None = None,
+        body: Any = None,
+        data: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """One request on a connection of its own. `body` is sent as JSON, `data` as it is."""
+        sent = dict(headers or {})
+        if token:
+            sent["Authorization"] = f"Bearer {token}"
+        if body is not None:
+            data = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.request(method, path, data, sent)
+            response = connection.getresponse()
+            return Reply(response.status, dict(response.headers), response.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str, **words: Any) -> Reply:
+        return self.ask("GET", path, **words)
+
+    def post(self, path: str, **words: Any) -> Reply:
+        return self.ask("POST", path, **words)
+
+    def open(self, path: str, **headers: str) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        """A stream: read it line by line, and close the connection."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        return connection, connection.getresponse()
+
+    # -- people ------------------------------------------------------------------------------------------------------
+
+    def person(self, name: str, role: str = "author", scopes: str | None = None) -> str:
+        """A token of a user, who is made if need be."""
+        from arena.store import NotFoundError
+
+        try:
+            user = self.store.users.find(name)
+        except NotFoundError:
+            user = self.store.users.add(name, role)
+        all_scopes = {"author": "read submit", "organiser": "read submit organise"}
+        secret = new_token()
+        wanted = scopes or all_scopes.get(role, "read submit organise admin worker")
+        assert user.id is not None
+        self.store.users.add_token(user.id, "test", digest_of(secret), wanted)
+        return secret
+
+
+def settings_in(folder: Path, **words: Any) -> Settings:
+    """The settings of a test, whatever the environment says."""
+    return read_settings(None, data=folder, max_upload_bytes=64 * 1024, **words)

@@ -1,0 +1,40 @@
+"""The document is valid, complete, and true: schemathesis asks the server everything it promises."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from openapi_spec_validator import validate
+from schemathesis.specs.openapi.checks import unsupported_method
+
+from arena.api.openapi import document
+from arena.api.registry import PREFIX
+from arena.api.routes import TABLE
+from arena.api.routes.house import VERSION
+from tests.arena.api.filled import Arena
+
+DOCUMENT = document(TABLE, VERSION)
+EXAMPLES = int(os.environ.get("ARENA_SCHEMATHESIS_EXAMPLES", "8"))
+STREAMS = r"/stream$"
+
+schema = schemathesis.openapi.from_dict(DOCUMENT).exclude(path_regex=STREAMS)
+
+
+def test_it_is_valid() -> None:
+    validate(DOCUMENT)
+
+
+@schema.parametrize()
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+def test_the_server_keeps_its_word(case: schemathesis.Case, arena: Arena) -> None:
+    headers = {"Authorization": f"Bearer {arena.tokens['admin']}"}
+    case.call_and_validate(base_url=arena.server.url, headers=headers)
