@@ -19,7 +19,7 @@ from sqlmodel import col
 from arena.models import Game, Record, Tournament, Void, now
 from arena.store.commit import Committed, commit, count_over, pack, unpack, unpack_line
 from arena.store.engine import Sessions, fetch
-from arena.store.errors import ConflictError, NotFoundError
+from arena.store.errors import BadValueError, ConflictError, NotFoundError
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
 from referee.core import Kind, Termination
 from referee.games import load
@@ -193,12 +193,12 @@ class Games:
             session.execute(update(Game).where(*mine).values(state="queued", worker=worker, attempt=Game.attempt + 1))
         return found
 
-    def start(self, game_id: str) -> None:
-        """A queued game is being played now."""
+    def start(self, *ids: str) -> None:
+        """Queued games are being played now."""
         with self._sessions.writing() as session:
             session.execute(
                 update(Game)
-                .where(col(Game.id) == game_id, col(Game.state) == "queued")
+                .where(col(Game.id).in_(ids), col(Game.state) == "queued")
                 .values(state="running", started=now())
             )
 
@@ -307,6 +307,42 @@ class Games:
         with self._sessions.reading() as session:
             lines = [GameLine(*row) for row in fetch(session, query.limit(limit + 1))]
         return cut(lines, limit, lambda line: (line.sequence,))
+
+    def schedule(
+        self,
+        tournament_id: int,
+        *,
+        state: str | None = None,
+        termination: str | None = None,
+        version_id: int | None = None,
+        sort: str = "sequence",
+        is_falling: bool = False,
+        offset: int = 0,
+        limit: int = DEFAULT_LIMIT,
+    ) -> tuple[list[GameLine], int]:
+        """Part of a tournament's plan by the filters, sorted by a column of `GameLine`; and how many there are."""
+        conditions = [col(Game.tournament_id) == tournament_id]
+        if state is not None:
+            conditions.append(col(Game.state) == state)
+        if termination is not None:
+            conditions.append(col(Game.termination) == termination)
+        if version_id is not None:
+            conditions.append((col(Game.first_id) == version_id) | (col(Game.second_id) == version_id))
+        if sort not in GameLine.__dataclass_fields__:
+            raise BadValueError(f"no column {sort!r}")
+        key = col(getattr(Game, sort))
+        order = [key.desc().nulls_last() if is_falling else key.asc().nulls_last(), col(Game.sequence)]
+        query = select(*_LINE).where(*conditions).order_by(*order).offset(offset).limit(bounded(limit))
+        with self._sessions.reading() as session:
+            count = session.scalar(select(func.count()).select_from(Game).where(*conditions)) or 0
+            return [GameLine(*row) for row in fetch(session, query)], count
+
+    def openings(self, ids: Sequence[str]) -> dict[str, str]:
+        """How these games begin where they do not from their variant's start: a position, opening moves, or both."""
+        query = select(col(Game.id), col(Game.spec)).where(col(Game.id).in_(ids))
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        return {key: " ".join(filter(None, (spec.get("position"), *spec.get("opening", ())))) for key, spec in rows}
 
     def latest(
         self,

@@ -236,6 +236,27 @@ class Ratings:
         with self._sessions.reading() as session:
             return {row.version_id: row for row in session.scalars(query)}
 
+    def of_tournament(self, tournament_id: int) -> dict[int, tuple[float, float]]:
+        """mu - 3 sigma of every version before its first rated game of a tournament, and after its last one."""
+        query = (
+            select(
+                col(RatingChange.version_id),
+                col(RatingChange.mu_before),
+                col(RatingChange.sigma_before),
+                col(RatingChange.mu),
+                col(RatingChange.sigma),
+            )
+            .join(Game, col(Game.id) == col(RatingChange.game_id))
+            .where(col(Game.tournament_id) == tournament_id)
+            .order_by(col(RatingChange.committed))
+        )
+        found: dict[int, tuple[float, float]] = {}
+        with self._sessions.reading() as session:
+            for version_id, mu_before, sigma_before, mu, sigma in fetch(session, query):
+                first, _ = found.get(version_id, (mu_before - 3 * sigma_before, 0.0))
+                found[version_id] = (first, mu - 3 * sigma)
+        return found
+
     # -- rebuilding --------------------------------------------------------------------------------------------------
 
     def check(self) -> list[str]:
