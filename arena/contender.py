@@ -53,7 +53,7 @@ def read_bot(text: str, family: str) -> BotSpec:
     if path.is_dir() or (path.suffix == ".toml" and path.is_file()):
         return read_bot_file(path)
     if path.exists():
-        return BotSpec("", (str(path.resolve()),))
+        return BotSpec("", (os.path.abspath(path),))
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -62,7 +62,7 @@ def read_bot(text: str, family: str) -> BotSpec:
         raise ValueError("an empty bot; write a path, a quoted command, sample:NAME, tcp:HOST:PORT or a bot file")
     program = words[0]
     if os.sep in program:
-        words[0] = str(Path(program).resolve())
+        words[0] = os.path.abspath(program)  # a link is not followed: an interpreter looks at its own place
     return BotSpec("", tuple(words))
 
 

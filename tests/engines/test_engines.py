@@ -46,11 +46,15 @@ def _nothing_is_left() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def reports() -> Iterator[dict[str, CheckReport]]:
+def reports() -> dict[str, CheckReport]:
     """What `check` finds of each engine, with less patience than usual."""
+    become_subreaper()
+    before = children()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checking, "PATIENCE_MS", 400)
-        yield {name: check(engine(name), [RULES], NONE, LIMITS) for name in ENGINES}
+        found = {name: check(engine(name), [RULES], NONE, LIMITS) for name in ENGINES}
+    sweep(before)
+    return found
 
 
 def examined(name: str, reports: dict[str, CheckReport]) -> BotSpec:

@@ -1,0 +1,157 @@
+"""`python -m bots.bridges.command --family F -- PROGRAM…`: a program that is started for every move, as a UGI bot.
+
+On its standard input the program finds the position on the first line and the legal moves on the second, then the end;
+on its standard output the last line that is not empty is its move. The environment says more: `ARENA_FAMILY`,
+`ARENA_VARIANT`, `ARENA_SIDE` (first or second), `ARENA_TIME_MS` (what it may take), `ARENA_PLY`. Its standard error is
+the bot's own. Refuses to know what the program does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bots.bridges.failure import BridgeError, Exit, guarded, shown
+from bots.sdk import Bot, Clock, families, run
+from referee.position import Position
+
+OUTPUT_BYTES = 65_536
+"""How much a program may say before its move: more is a mistake."""
+LONGEST_MS = 600_000.0
+
+
+class Command(Bot):
+    """A bot that asks a program."""
+
+    author = "its author"
+
+    def __init__(self, command: Sequence[str]) -> None:
+        super().__init__()
+        self.command = tuple(command)
+
+    def choose(self, position: Position, clock: Clock) -> int:
+        """What the program says. Raises BridgeError when that is no legal move in time."""
+        limit_ms = min(LONGEST_MS, clock.remaining_ms())
+        said = self.ask(position, clock, limit_ms)
+        lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
+        if not lines:
+            raise BridgeError(Exit.ANSWER, f"{self.command[0]} wrote no move")
+        try:
+            return position.read(lines[-1])
+        except ValueError as error:
+            raise BridgeError(Exit.ANSWER, f"{self.command[0]} wrote {shown(lines[-1])}: {error}") from None
+
+    def ask(self, position: Position, clock: Clock, limit_ms: float) -> bytes:
+        """Run the program once and return what it said. Raises BridgeError."""
+        environment = os.environ | {
+            "ARENA_FAMILY": position.ruleset.rules.family,
+            "ARENA_VARIANT": position.ruleset.variant.name,
+            "ARENA_SIDE": position.side,
+            "ARENA_TIME_MS": str(int(limit_ms)) if not math.isinf(limit_ms) else "",
+            "ARENA_PLY": str(_plies(position)),
+        }
+        try:
+            process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise BridgeError(Exit.MISSING, f"cannot start {self.command[0]!r}: {error.strerror}") from None
+        try:
+            question = f"{position}\n{' '.join(position.texts)}\n".encode()
+            said = _converse(process, question, clock)
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            code = process.wait()
+        if said is None:
+            raise BridgeError(Exit.LATE, f"{self.command[0]} had no move after {clock.elapsed_ms():.0f} ms")
+        if code not in (0, -signal.SIGKILL):
+            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+            raise BridgeError(Exit.BROKEN, f"{self.command[0]} {how}")
+        return said
+
+
+def _plies(position: Position) -> int:
+    count, earlier = 0, position.previous
+    while earlier is not None:
+        count, earlier = count + 1, earlier.previous
+    return count
+
+
+def _converse(process: subprocess.Popen[bytes], question: bytes, clock: Clock) -> bytes | None:
+    """Write the question, read to the end of the output; None when the time is up. Raises BridgeError."""
+    assert process.stdin
+    assert process.stdout
+    source, sink = process.stdout.fileno(), process.stdin.fileno()
+    os.set_blocking(sink, False)
+    said = bytearray()
+    with process.stdin, process.stdout:
+        while True:
+            left_s = None if math.isinf(clock.remaining_ms()) else clock.remaining_ms() / 1000
+            wait_s = min(0.1, left_s) if left_s is not None else 0.1  # a `stop` is noticed within that
+            readable, writable, _ = select.select([source], [sink] if question else [], (), wait_s)
+            if writable:
+                try:
+                    question = question[os.write(sink, question) :]
+                except BrokenPipeError:
+                    question = b""  # a program need not read
+                if not question:
+                    process.stdin.close()
+            if readable:
+                data = os.read(source, OUTPUT_BYTES)
+                if not data:
+                    return bytes(said) if _ends(process) else None
+                said += data
+                if len(said) > OUTPUT_BYTES:
+                    raise BridgeError(Exit.ANSWER, f"the program wrote more than {OUTPUT_BYTES} bytes")
+            elif clock.should_stop():
+                return None
+
+
+def _ends(process: subprocess.Popen[bytes]) -> bool:
+    """Give a program that has closed its output a moment to end, so that its exit code is its own."""
+    deadline = time.monotonic() + 0.2
+    exited = os.pidfd_open(process.pid)
+    try:
+        select.select([exited], (), (), max(0.0, deadline - time.monotonic()))
+    finally:
+        os.close(exited)
+    return True
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bots.bridges.command",
+        usage="%(prog)s --family F [--name N] -- PROGRAM …",
+        description="A program that gets a position on standard input and writes a move, as a bot.",
+    )
+    parser.add_argument("--family", choices=families(), required=True)
+    parser.add_argument("--name", default="", help="the name shown (default: the program's)")
+    parser.add_argument("program", nargs="+", metavar="PROGRAM")
+    arguments = parser.parse_args(argv)
+
+    def work() -> None:
+        bot = Command(arguments.program)
+        type(bot).name = arguments.name or Path(arguments.program[-1]).stem
+        run(bot, ["--family", arguments.family])
+
+    sys.stdout = sys.stderr
+    guarded(work, "command bridge")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""`python -m bots.bridges.python_agent WHAT --family F`: a Python function or class as a UGI bot.
+
+`WHAT` is `module:name` or `path/to/file.py:name`. What it is like is said by `--api`:
+
+    position   function(position, clock) -> move, or a class with choose(position, clock); one object plays one game
+    text       function(position: str, moves: list[str], milliseconds: float) -> move; the same for a class
+    course     a module of the Baroque course: makeMove(state, remark, timelimit) -> [[move, state], remark]
+
+A move is text or, with `position`, a code. With `--filter` an illegal choice is replaced by a legal move and reported;
+else it ends the process with the reason on standard error. What the agent prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import inspect
+import math
+import sys
+import traceback
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from bots.bridges.failure import BridgeError, Exit, guarded, shown
+from bots.sdk import Bot, Clock, families, run
+from referee.position import Position
+
+UNLIMITED_MS = 10_000.0
+"""What an agent is told when no time limits its search."""
+APIS = ("position", "text", "course")
+
+
+def find(what: str) -> tuple[ModuleType, Any]:
+    """The module of `module:name` or `file.py:name`, and the thing in it (the module itself without a name).
+
+    Raises BridgeError.
+    """
+    place, _, name = what.rpartition(":") if not what.endswith(".py") else (what, "", "")
+    if not place:
+        place, name = what, ""
+    try:
+        module = _from_file(Path(place)) if place.endswith(".py") else _by_name(place)
+    except BridgeError:
+        raise
+    except ModuleNotFoundError as error:
+        raise BridgeError(Exit.MISSING, f"no module {error.name!r} for {what!r}; write module:name or file.py:name")
+    except Exception as error:
+        traceback.print_exc()
+        raise BridgeError(Exit.BROKEN, f"{place} cannot be imported: {type(error).__name__}: {error}") from None
+    if not name:
+        return module, module
+    if not hasattr(module, name):
+        near = ", ".join(found for found in vars(module) if not found.startswith("_"))[:200]
+        raise BridgeError(Exit.MISSING, f"no {name!r} in {place}; it has {near or 'nothing'}")
+    return module, getattr(module, name)
+
+
+def _by_name(name: str) -> ModuleType:
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    return importlib.import_module(name)
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise BridgeError(Exit.MISSING, f"no such file: {path}")
+    sys.path.insert(0, str(path.parent.resolve()))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def budget_ms(clock: Clock) -> float:
+    """The milliseconds an agent may take."""
+    budget = clock.budget_ms()
+    return UNLIMITED_MS if math.isinf(budget) else budget
+
+
+class Agent(Bot):
+    """A bot whose moves come from somebody else's Python."""
+
+    author = "its author"
+
+    def __init__(self, target: Any, api: str, filters: bool) -> None:
+        super().__init__()
+        self.target, self.api, self.filters = target, api, filters
+        self._player: Any = None
+
+    def new_game(self) -> None:
+        """A new object for a new game."""
+        self._player = None
+
+    def player(self) -> Callable[..., Any]:
+        """What is asked for a move. Raises BridgeError when there is nothing to ask."""
+        if self._player is None:
+            self._player = guard(self.target) if inspect.isclass(self.target) else self.target
+        found = getattr(self._player, "choose", self._player)
+        if not callable(found):
+            raise BridgeError(Exit.MISSING, f"{self.target!r} is neither a function nor a class with choose")
+        return found  # type: ignore[no-any-return]
+
+    def ask(self, position: Position, clock: Clock) -> Any:
+        """What the agent says. Raises BridgeError."""
+        if self.api == "text":
+            return guard(self.player(), str(position), position.texts, budget_ms(clock))
+        return guard(self.player(), position, clock)
+
+    def choose(self, position: Position, clock: Clock) -> int:
+        """The agent's move. Raises BridgeError for one that is not legal, unless such are filtered."""
+        answer = self.ask(position, clock)
+        try:
+            if isinstance(answer, str):
+                return position.read(answer)
+            code = int(answer)
+            if code in position.moves:
+                return code
+            problem = f"no move {code} in {position}"
+        except (ValueError, TypeError) as error:
+            problem = str(error)
+        return self.replaced(position, answer, problem)
+
+    def replaced(self, position: Position, answer: Any, problem: str) -> int:
+        """A legal move in place of an illegal one: from the same cell if there is one. Raises BridgeError."""
+        if not self.filters:
+            raise BridgeError(Exit.ANSWER, f"the agent chose {shown(answer)}: {problem}")
+        start = str(answer)[:2] if isinstance(answer, str) else ""
+        write = position.ruleset.rules.notation.write_move
+        near = [code for code in position.moves if start and write(code).startswith(start)] or list(position.moves)
+        code = near[zlib.crc32(str(position).encode()) % len(near)]
+        print(f"illegal choice {shown(answer)} replaced by {write(code)}: {problem}", file=sys.stderr, flush=True)
+        self.info(text=f"illegal choice replaced by {write(code)}")
+        return code
+
+
+def guard(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call the agent. Raises BridgeError, its traceback printed, when it raises anything."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        traceback.print_exc()
+        raise BridgeError(Exit.BROKEN, f"the agent raised {type(error).__name__}: {error}") from None
+
+
+def build(what: str, api: str, filters: bool, name: str) -> Agent:
+    """The bot of a command line. Raises BridgeError."""
+    if api == "course":
+        from bots.bridges.baroque_course import CourseAgent, provide_state_module
+
+        provide_state_module(Path(what.split(":", maxsplit=1)[0]))
+        module, target = find(what)
+        agent: Agent = CourseAgent(target, filters)
+    else:
+        module, target = find(what)
+        agent = Agent(target, api, filters)
+        agent.player() if not inspect.isclass(target) else None
+    type(agent).name = name or str(getattr(target, "name", "") or getattr(target, "__name__", "") or module.__name__)
+    return agent
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bots.bridges.python_agent", description="A Python function or class as a bot."
+    )
+    parser.add_argument("what", metavar="WHAT", help="module:name or path/to/file.py:name")
+    parser.add_argument("--family", choices=families(), help="the family it plays (course: baroque)")
+    parser.add_argument("--api", choices=APIS, default="position", help="how it is called (default: position)")
+    parser.add_argument("--filter", action="store_true", help="replace illegal choices by legal moves")
+    parser.add_argument("--name", default="", help="the name shown")
+    arguments = parser.parse_args(argv)
+    family = arguments.family or ("baroque" if arguments.api == "course" else None)
+    if family is None or (arguments.api == "course" and family != "baroque"):
+        parser.error("name the --family it plays" if family is None else "the course API is for baroque only")
+    sys.stdout = sys.stderr
+
+    def work() -> None:
+        agent = build(arguments.what, arguments.api, arguments.filter, arguments.name)
+        run(agent, ["--family", family])
+
+    guarded(work, "python agent")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""One client of the Tablut Challenge: its process, its connection, its answers.
+
+Refuses to know the referee and the rules.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from bots.bridges.failure import BridgeError, Exit
+from bots.bridges.tablut_wire import PORTS, Frames, read_name
+
+SERVER = "127.0.0.1"
+CONNECT_S = 45.0
+"""How long a client may take to connect and tell its name: less than the referee waits for `readyok`."""
+FAREWELL_S = 0.25
+"""How long a client may take to leave once its connection is closed; then it is killed."""
+PLACEHOLDERS = ("{role}", "{seconds}", "{server}")
+
+
+def listen(role: str) -> socket.socket:
+    """A listener on the role's port. It is also the lock that refuses a second game. Raises BridgeError."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((SERVER, PORTS[role]))
+        listener.listen(1)
+    except OSError as error:
+        listener.close()
+        if error.errno != errno.EADDRINUSE:
+            raise BridgeError(Exit.UNREACHABLE, f"cannot listen on port {PORTS[role]}: {error}") from None
+        raise BridgeError(
+            Exit.UNREACHABLE,
+            f"port {PORTS[role]} is taken: without a network namespace one such game is played at a time; "
+            "allow `unshare -Urn`, or play with --concurrency 1",
+        ) from None
+    return listener
+
+
+def command_line(command: Sequence[str], role: str, seconds: int) -> list[str]:
+    """The client's command with role, seconds and server filled in, or put behind it."""
+    values = dict(zip(PLACEHOLDERS, (role, str(seconds), SERVER), strict=True))
+    if not any(place in word for word in command for place in PLACEHOLDERS):
+        return [*command, *values.values()]
+    found = []
+    for word in command:
+        for place, value in values.items():
+            word = word.replace(place, value)
+        found.append(word)
+    return found
+
+
+class Client:
+    """A client that is being started; `meet` waits for it."""
+
+    def __init__(self, command: Sequence[str], role: str, seconds: int) -> None:
+        self.role = role
+        self.name = ""
+        self._connection: socket.socket | None = None
+        self._frames = Frames()
+        self._payloads: list[bytes] = []
+        self._listener = listen(role)
+        line = command_line(command, role, seconds)
+        try:
+            self._process = subprocess.Popen(
+                line, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno(), start_new_session=True
+            )
+        except OSError as error:
+            self._listener.close()
+            raise BridgeError(Exit.MISSING, f"cannot start the client {line[0]!r}: {error.strerror}") from None
+
+    def meet(self, timeout_s: float = CONNECT_S) -> None:
+        """Wait until the client has connected and told its name. Raises BridgeError."""
+        deadline = time.monotonic() + timeout_s
+        self._wait(self._listener, deadline, f"connect to port {PORTS[self.role]}")
+        self._connection, _ = self._listener.accept()
+        self._listener.close()
+        self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while not self._payloads:
+            self._wait(self._connection, deadline, "tell its name")
+            self._take("before it told its name")
+        self.name = read_name(self._payloads.pop(0))
+
+    def tell(self, frame: bytes) -> None:
+        """Send a state. A client that has hung up is found out when it is next asked."""
+        assert self._connection
+        with contextlib.suppress(OSError):
+            self._connection.sendall(frame)
+
+    def drop_unasked(self) -> int:
+        """Forget what came unasked; how many messages that were."""
+        assert self._connection
+        while select.select([self._connection], (), (), 0)[0]:
+            try:
+                self._take("before its turn")
+            except BridgeError:
+                break
+        count, self._payloads = len(self._payloads), []
+        return count
+
+    def answer(self, stopped: int) -> bytes | None:
+        """The next message; None when `stopped`, a descriptor, becomes readable first. Raises BridgeError."""
+        assert self._connection
+        while not self._payloads:
+            sources: list[Any] = [self._connection, stopped]
+            ready, _, _ = select.select(sources, (), ())
+            if self._connection in ready:
+                self._take("while it was to move")
+            elif stopped in ready:
+                return None
+        return self._payloads.pop(0)
+
+    def _take(self, stage: str) -> None:
+        assert self._connection
+        try:
+            data = self._connection.recv(65_536)
+        except OSError as error:
+            raise BridgeError(Exit.BROKEN, f"the connection to the client broke {stage}: {error}") from None
+        if not data:
+            raise BridgeError(Exit.BROKEN, f"the client closed its connection {stage}{self._ending()}")
+        self._payloads += self._frames.feed(data)
+
+    def _ending(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(FAREWELL_S)
+            return f" and ended with {f'signal {-code}' if code < 0 else f'exit code {code}'}"
+        return ""
+
+    def _wait(self, source: socket.socket, deadline: float, what: str) -> None:
+        """Wait until there is something to read, the client has ended, or the time is up. Raises BridgeError."""
+        exited = os.pidfd_open(self._process.pid)
+        try:
+            sources: list[Any] = [source, exited]
+            ready, _, _ = select.select(sources, (), (), max(0.0, deadline - time.monotonic()))
+        finally:
+            os.close(exited)
+        if source in ready:
+            return
+        if not ready:
+            raise BridgeError(Exit.LATE, f"the {self.role} client did not {what} in time")
+        code = self._process.wait()
+        raise BridgeError(Exit.BROKEN, f"the {self.role} client ended with code {code} and did not {what}")
+
+    def close(self) -> None:
+        """Hang up; a client that does not leave is killed with all it started."""
+        self._listener.close()
+        if self._connection:
+            with contextlib.suppress(OSError):
+                self._connection.shutdown(socket.SHUT_RDWR)
+            self._connection.close()
+        if self.name:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(FAREWELL_S)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
