@@ -109,13 +109,15 @@ def examine(
 
 def problem_of(report: CheckReport, fit: list[str]) -> str:
     """Why the bot cannot play the family, in one sentence; empty when it can."""
-    for step in report.steps:
-        if step.needed and not step.passed and not step.name.startswith("announces "):
-            return f"{step.name}: {step.detail}"
-    if fit:
+    missed = [step for step in report.steps if step.needed and not step.passed]
+    announced = [step for step in report.steps if step.name.startswith("announces ")]
+    if not any(step.passed for step in announced):
+        missed = announced[:1] or missed  # what follows from that tells nothing new
+    elif not fit or any(not step.name.startswith("announces ") for step in missed):
+        missed = [step for step in missed if step not in announced] or missed
+    else:
         return ""
-    missed = next((step for step in report.steps if not step.passed and step.needed), None)
-    return f"{missed.name}: {missed.detail}" if missed else "nothing could be tried"
+    return f"{missed[0].name}: {missed[0].detail}" if missed else "nothing could be tried"
 
 
 def weakest(found: Iterable[Capabilities]) -> Capabilities:

@@ -23,7 +23,9 @@ from referee.games import families
 from referee.spec import Limits
 
 FILE = "bot.toml"
-_KEYS = ("name", "families", "command", "options", "limits", "description", "author", "version", "license", "capabilities")
+_KEYS = ("name", "families", "command", "options", "limits", "description", "capabilities")
+_REMARKS = ("author", "version", "license", "url")
+"""Allowed, and not looked at."""
 _NEEDS = ("start_ms", "ready_ms", "quit_ms", "overshoot_ms", "memory_bytes", "processes")
 _MAX_FILE = 64 * 1024
 _MAX_WORDS, _MAX_WORD = 32, 500
@@ -80,7 +82,7 @@ def read_families(names: Any, place: str) -> tuple[str, ...]:
 
 def _manifest(table: Mapping[str, Any], folder: Path) -> Manifest:
     for key in table:
-        if key not in _KEYS:
+        if key not in _KEYS + _REMARKS:
             raise ManifestError(f"{FILE}: no key {key[:60]!r} is known; there are {', '.join(_KEYS)}")
     name, description = table.get("name", ""), table.get("description", "")
     if not isinstance(name, str) or not isinstance(description, str):

@@ -36,7 +36,7 @@ from arena.store.users import Identity, Users
 class Store:
     """The arena's database: `store.users`, `.bots`, `.tournaments`, `.games`, `.ratings`, `.schedules`, `.house`.
 
-    Opening one touches nothing; `create()` makes the tables of a new database, `require()` refuses a foreign schema.
+    Opening one touches nothing; `upgrade()` makes or renews the tables, `require()` refuses a foreign schema.
     """
 
     def __init__(self, url: str) -> None:
@@ -59,16 +59,16 @@ class Store:
         store = cls(url_in(folder))
         try:
             if schema.is_fresh(store.engine):
-                store.create()
+                store.upgrade()
             store.require()
         except Exception:
             store.close()
             raise
         return store
 
-    def create(self) -> None:
-        """Make the tables of a new database."""
-        schema.create(self.engine)
+    def upgrade(self) -> tuple[str | None, str]:
+        """Make the tables of a new database, or bring those of an older one up to date; revisions before and after."""
+        return schema.upgrade(self.engine)
 
     def require(self) -> None:
         """Raise SchemaError, naming the command that helps, unless the schema is the program's."""

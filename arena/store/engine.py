@@ -64,7 +64,7 @@ class Sessions:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._writer = engine.execution_options(**{_WRITING: True})
+        self.writer = engine.execution_options(**{_WRITING: True})
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -75,7 +75,7 @@ class Sessions:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A session whose transaction is committed at the end of the block, or not at all when it raises."""
-        with translated(), Session(self._writer, expire_on_commit=False) as session:
+        with translated(), Session(self.writer, expire_on_commit=False) as session:
             yield session
             session.commit()
 

@@ -1,31 +1,130 @@
-"""The schema of the database: making it, and refusing one that is not the program's."""
+"""The schema of the database: bringing it up to date, comparing it with the models, refusing a foreign one.
+
+The revisions are in `arena.migrations`; they run in this process, in one transaction.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import Engine, insert, inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, inspect, text
 from sqlmodel import SQLModel
 
 from arena import models
-from arena.store.commit import COUNTER
+from arena.store.engine import Sessions
 from arena.store.errors import SchemaError, translated
+
+_FOLDER = Path(models.__file__).parent / "migrations"
+_LOCK = 0x6172656E61
+"""The advisory lock of PostgreSQL that upgrades take: they wait for one another."""
 
 
 def is_fresh(engine: Engine) -> bool:
     """Whether there is no table yet."""
-    with translated():
-        return not inspect(engine).get_table_names()
+    with translated(), engine.connect() as connection:
+        return not inspect(connection).get_table_names()
 
 
-def create(engine: Engine) -> None:
-    """Make every table and the rows they need."""
-    with translated(), engine.begin() as connection:
-        SQLModel.metadata.create_all(connection)
-        connection.execute(insert(models.Counter).values(name=COUNTER, value=0))
+def upgrade(engine: Engine) -> tuple[str | None, str]:
+    """Bring the database to the program's schema; the revisions before (None = new) and after.
+
+    Raises SchemaError for a database newer than the program.
+    """
+    with alone(engine) as connection:
+        before = _revision(connection)
+        _require_known(before)
+        if before != head():
+            command.upgrade(config(connection), "head")
+        return before, head()
+
+
+def downgrade(engine: Engine, revision: str) -> None:
+    """Go back to an older revision, or to `base`: no table at all."""
+    with alone(engine) as connection:
+        command.downgrade(config(connection), revision)
+
+
+def revision(engine: Engine) -> str | None:
+    """The revision of the database, None for one without tables."""
+    with translated(), engine.connect() as connection:
+        return _revision(connection)
 
 
 def require(engine: Engine) -> None:
-    """Raise SchemaError unless all tables are there."""
-    with translated():
-        missing = sorted(set(SQLModel.metadata.tables) - set(inspect(engine).get_table_names()))
-    if missing:
-        raise SchemaError(f"the database has no table {missing[0]!r}; run `arena db upgrade`")
+    """Raise SchemaError, naming the command that helps, unless the database has the program's schema."""
+    present = revision(engine)
+    if present == head():
+        return
+    if present is None:
+        raise SchemaError("the database has no tables; run `arena init`, or `arena db upgrade`")
+    _require_known(present)
+    raise SchemaError(f"the database has schema {present}, the program needs {head()}; run `arena db upgrade`")
+
+
+def differences(engine: Engine) -> list[str]:
+    """What in the database is not as the models say, in words."""
+    with translated(), engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return [_words(difference) for difference in compare_metadata(context, SQLModel.metadata)]
+
+
+@cache
+def head() -> str:
+    """The newest revision the program knows."""
+    found = _script().get_current_head()
+    assert found is not None
+    return found
+
+
+@cache
+def _script() -> ScriptDirectory:
+    return ScriptDirectory(str(_FOLDER))
+
+
+def _revision(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def _require_known(present: str | None) -> None:
+    known = {script.revision for script in _script().walk_revisions()}
+    if present is not None and present not in known:
+        raise SchemaError(f"the database has schema {present}, which is newer than this program; upgrade the program")
+
+
+def config(connection: Connection) -> Config:
+    """What Alembic's commands take, for this connection."""
+    found = Config()
+    found.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+    found.set_main_option("file_template", "rev_%%(rev)s")
+    found.attributes["connection"] = connection
+    return found
+
+
+def count() -> int:
+    """How many revisions there are."""
+    return sum(1 for _ in _script().walk_revisions())
+
+
+@contextmanager
+def alone(engine: Engine) -> Iterator[Connection]:
+    """A connection in one transaction, while nobody else changes the schema."""
+    with translated(), Sessions(engine).writer.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        yield connection
+
+
+def _words(difference: Any) -> str:
+    if isinstance(difference, list):  # changes of one column
+        return "; ".join(_words(each) for each in difference)
+    kind, *rest = difference
+    return f"{kind} {' '.join(str(getattr(each, 'name', each)) for each in rest if each is not None)}"

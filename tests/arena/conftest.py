@@ -1,0 +1,69 @@
+"""Stores to test with: SQLite always, PostgreSQL where it is installed (always under ARENA_FORBID_SKIPS=1)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from arena.store import Store
+from tests.arena import postgres
+from tests.arena.field import Field
+
+Opener = Callable[[str], Store]
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[postgres.Cluster]:
+    """A PostgreSQL for this session (and worker)."""
+    if postgres.programs() is None:
+        reason = "no PostgreSQL in /usr/lib/postgresql; install the package postgresql"
+        if os.environ.get("ARENA_FORBID_SKIPS") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with postgres.cluster() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database file with the arena's tables and nothing in them."""
+    folder = tmp_path_factory.mktemp("template")
+    store = Store.in_folder(folder)
+    with store.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    return folder / "arena.sqlite3"
+
+
+@pytest.fixture
+def sqlite_store(tmp_path: Path, sqlite_template: Path) -> Iterator[Store]:
+    """An empty store in SQLite."""
+    shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
+    store = Store.in_folder(tmp_path)
+    yield store
+    store.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path, sqlite_template: Path) -> Iterator[Store]:
+    """An empty store, once in SQLite and once in PostgreSQL."""
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
+            found = Store.in_folder(tmp_path)
+        else:
+            cluster: postgres.Cluster = request.getfixturevalue("cluster")
+            found = Store(stack.enter_context(cluster.database()))
+        stack.callback(found.close)
+        yield found
+
+
+@pytest.fixture
+def field(store: Store) -> Field:
+    """The store with a user, four bots and a running tournament without games."""
+    return Field(store)

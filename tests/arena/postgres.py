@@ -1,0 +1,101 @@
+"""A PostgreSQL of its own for a test session: a temporary cluster on a free port, without fsync, gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from arena.store import Store
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A running cluster, with a template that has the arena's tables."""
+
+    port: int
+
+    def url(self, database: str) -> str:
+        return f"postgresql+psycopg://arena@127.0.0.1:{self.port}/{database}"
+
+    def run(self, statement: str) -> None:
+        with psycopg.connect(f"postgresql://arena@127.0.0.1:{self.port}/postgres", autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    @contextmanager
+    def database(self, template: str = "arena") -> Iterator[str]:
+        """The URL of a fresh database."""
+        name = f"test_{uuid.uuid4().hex}"
+        self.run(f"CREATE DATABASE {name} TEMPLATE {template}")
+        yield self.url(name)
+        self.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def programs() -> Path | None:
+    """The folder of the newest PostgreSQL of this machine."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    if found:
+        return found[-1]
+    initdb = shutil.which("initdb")
+    return Path(initdb).parent if initdb else None
+
+
+@contextmanager
+def cluster() -> Iterator[Cluster]:
+    """Start one and stop it. As root it runs as the user postgres, since it refuses root."""
+    bin_folder = programs()
+    assert bin_folder is not None
+    user = "postgres" if os.getuid() == 0 else None
+    with tempfile.TemporaryDirectory(prefix="arena-pg-") as folder:
+        os.chmod(folder, 0o755)
+        data = Path(folder) / "data"
+        data.mkdir()
+        if user:
+            shutil.chown(data, user)
+
+        def run(program: str, *words: str) -> None:
+            subprocess.run(
+                [str(bin_folder / program), "-D", str(data), *words],
+                check=True,
+                user=user,
+                cwd=data,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"},
+            )
+
+        run("initdb", "-U", "arena", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        settings = {
+            "listen_addresses": "127.0.0.1",
+            "port": port,
+            "unix_socket_directories": "",
+            "fsync": "off",
+            "synchronous_commit": "off",
+            "full_page_writes": "off",
+            "shared_buffers": "32MB",
+            "max_connections": 60,
+        }
+        with open(data / "postgresql.auto.conf", "a", encoding="utf-8") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
+        run("pg_ctl", "-w", "-l", str(data / "log"), "start")
+        try:
+            found = Cluster(port)
+            found.run("CREATE DATABASE arena")
+            store = Store(found.url("arena"))
+            store.upgrade()
+            store.close()
+            yield found
+        finally:
+            run("pg_ctl", "-w", "-m", "immediate", "stop")

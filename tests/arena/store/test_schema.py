@@ -1,0 +1,75 @@
+"""The schema: revisions against models, refusals, both ways."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from arena.store import SchemaError, Store, schema, url_in
+from tests.arena.postgres import Cluster
+
+
+def test_the_revisions_lead_to_the_models(store: Store) -> None:
+    assert schema.revision(store.engine) == schema.head()
+    assert schema.differences(store.engine) == []
+
+
+def test_downgrade_and_back(store: Store) -> None:
+    schema.downgrade(store.engine, "base")
+    with pytest.raises(SchemaError, match="arena init"):
+        store.require()
+    assert store.upgrade() == (None, schema.head())
+    store.require()
+    assert schema.differences(store.engine) == []
+
+
+def test_upgrade_twice_does_nothing(store: Store) -> None:
+    assert store.upgrade() == (schema.head(), schema.head())
+
+
+def test_an_unknown_schema_is_refused(store: Store) -> None:
+    with store.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = 'zzzz'"))
+    with pytest.raises(SchemaError, match="newer than this program"):
+        store.require()
+    with pytest.raises(SchemaError, match="newer than this program"):
+        store.upgrade()
+
+
+def test_a_store_without_tables_says_so(tmp_path: Path) -> None:
+    store = Store(url_in(tmp_path))
+    with pytest.raises(SchemaError, match="arena db upgrade"):
+        store.users.page()
+    store.close()
+
+
+def test_in_folder_refuses_an_older_schema(tmp_path: Path) -> None:
+    store = Store.in_folder(tmp_path)
+    schema.downgrade(store.engine, "base")
+    with store.engine.begin() as connection:
+        connection.execute(text("CREATE TABLE other (id INTEGER)"))
+    store.close()
+    with pytest.raises(SchemaError, match="arena db upgrade"):
+        Store.in_folder(tmp_path)
+
+
+def test_several_upgrades_at_once(cluster: Cluster) -> None:
+    with cluster.database("template1") as url:
+        stores = [Store(url) for _ in range(4)]
+        with ThreadPoolExecutor(4) as pool:
+            before = [result[0] for result in pool.map(lambda store: store.upgrade(), stores)]
+        assert before.count(None) == 1
+        for store in stores:
+            store.close()
+
+
+def test_several_upgrades_at_once_in_a_file(tmp_path: Path) -> None:
+    stores = [Store(url_in(tmp_path)) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        before = [result[0] for result in pool.map(lambda store: store.upgrade(), stores)]
+    assert before.count(None) == 1
+    for store in stores:
+        store.close()
