@@ -42,6 +42,19 @@ class EntryLine:
     withdrawn: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A tournament that is not over, in few words."""
+
+    id: int
+    state: str
+    format: str
+    starts: datetime
+
+
+_LIVE = tuple(col(getattr(Tournament, name)) for name in Live.__dataclass_fields__)
+
+
 class Tournaments:
     """Tournaments and entries."""
 
@@ -108,6 +121,12 @@ class Tournaments:
         query = select(Tournament).where(col(Tournament.state) == "scheduled", col(Tournament.starts) <= at)
         with self._sessions.reading() as session:
             return list(session.scalars(query.order_by(col(Tournament.starts), col(Tournament.id))))
+
+    def live(self) -> list[Live]:
+        """What the referee looks at again and again: tournaments that are, or are to be, played; earliest first."""
+        query = select(*_LIVE).where(col(Tournament.state).in_(("scheduled", "running", "draining")))
+        with self._sessions.reading() as session:
+            return [Live(*row) for row in fetch(session, query.order_by(col(Tournament.starts), col(Tournament.id)))]
 
     def counts(self) -> dict[str, int]:
         """How many tournaments are in each state."""
