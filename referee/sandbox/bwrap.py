@@ -23,7 +23,7 @@ SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108 - of the bot alone
 SCRATCH_BYTES = 64 * 2**20
 """What a bot may write to each of its two memory disks; both are gone when it ends."""
 OVERHEAD = 2
-"""Bubblewrap itself, outside and as the first process inside."""
+"""Bubblewrap outside, and the first process inside."""
 
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 
@@ -39,6 +39,8 @@ def wrap(command: Sequence[str], folder: str | None, limits: Limits, spare: int 
     if bwrap is None:
         raise FileNotFoundError("bubblewrap is not installed; its package is called bubblewrap")
     user = pick_user()
+    privileges: tuple[str, ...]
+    become: tuple[str, ...]
     view = look(command, folder)
     scratch = ("--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs")
     binds = [("--ro-bind", path, path) for path in view.shown]
@@ -47,8 +49,12 @@ def wrap(command: Sequence[str], folder: str | None, limits: Limits, spare: int 
     here = BOT_FOLDER if folder is not None else os.getcwd()
     program_filter = Filter().program()
     if user is None:
-        privileges: tuple[str, ...] = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL")
-        become: tuple[str, ...] = ()
+        privileges = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL")
+        # Bubblewrap's own first process would be of the bot's user but not under the filter: a shell under it takes
+        # its place, reaps what is orphaned, and hands on how the bot ended.
+        privileges += ("--as-pid-1",)
+        spare += 1
+        become = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
     else:
         keep = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
         privileges = ("--cap-drop", "ALL", *(word for name in keep for word in ("--cap-add", name)))
@@ -72,6 +78,7 @@ def wrap(command: Sequence[str], folder: str | None, limits: Limits, spare: int 
         environment=environment(),
         filter=program_filter,
         overhead=OVERHEAD,
+        scratch=SCRATCH,
         reports_signals=True,
     )
 

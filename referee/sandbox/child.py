@@ -41,7 +41,7 @@ class Child:
         self._resident = 0
         self._limits = limits
         self._watchdog = watchdog
-        self._watched = Watched(process.pid, limits.memory_bytes, limits.processes, launch.overhead)
+        self._watched = Watched(process.pid, limits.memory_bytes, limits.processes, launch.overhead, launch.scratch)
         if launch.cell is None:  # else the kernel keeps watch
             watchdog.watch(self._watched)
 

@@ -43,6 +43,8 @@ class Launch:
     """A system call filter, handed over on a descriptor of its own (see `FILTER`)."""
     overhead: int = 0
     """How many processes of the tree are the sandbox's own."""
+    scratch: tuple[str, ...] = ()
+    """Memory disks of the bot's own, as it sees them."""
     reports_signals: bool = False
     """Whether an exit code of 128 + n says that the bot was killed by signal n."""
     cell: Cell | None = None

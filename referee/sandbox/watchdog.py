@@ -11,7 +11,7 @@ import os
 import time
 from dataclasses import dataclass, field
 
-from referee.reaper import descendants, kill_tree
+from referee.reaper import children, descendants, kill_tree
 
 INTERVAL_NS = 90_000_000
 """A little less than the longest single wait for a bot, so that every such wait ends with a look."""
@@ -35,6 +35,8 @@ class Watched:
     processes: int
     overhead: int = 0
     """How many processes of the tree are the sandbox's own."""
+    scratch: tuple[str, ...] = ()
+    """Memory disks of its own, as its first child sees them: what is written there counts as memory."""
     peak: Census = field(default_factory=Census)
     excess: str = ""
     """`memory` or `processes` once it was killed for having too much of it."""
@@ -42,9 +44,11 @@ class Watched:
     def look(self) -> None:
         """Count, and kill the whole tree when it is over a bound."""
         census = take_census(self.pid)
+        written = self._written()
+        census = Census(census.memory_bytes + written, census.threads)
         if self.memory_bytes and census.memory_bytes > self.memory_bytes:
             # What forked processes share was counted for each of them: count again, exactly, which is slow.
-            census = Census(_shared_out(self.pid), census.threads)
+            census = Census(_shared_out(self.pid) + written, census.threads)
         threads = census.threads - self.overhead
         self.peak = Census(max(self.peak.memory_bytes, census.memory_bytes), max(self.peak.threads, threads))
         if self.memory_bytes and census.memory_bytes > self.memory_bytes:
@@ -54,6 +58,16 @@ class Watched:
         else:
             return
         kill_tree(self.pid)
+
+    def _written(self) -> int:
+        """What is on its memory disks, with about a kilobyte of the kernel's for each file."""
+        total = 0
+        for child in children(self.pid) if self.scratch else ():
+            for place in self.scratch:
+                with contextlib.suppress(OSError):
+                    disk = os.statvfs(f"/proc/{child}/root{place}")
+                    total += (disk.f_blocks - disk.f_bfree) * disk.f_frsize + (disk.f_files - disk.f_ffree) * 1024
+        return total
 
 
 class Watchdog:

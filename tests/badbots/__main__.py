@@ -1,4 +1,4 @@
-"""`python -m tests.badbots`: the table of faults and verdicts; `--soak N`: N hostile games, and what they leave behind."""
+"""`python -m tests.badbots`: the table of faults and verdicts; `--soak N`: N hostile games and what they leave."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ def soak(games: int, faults: list, roster: match.Roster, is_confined: bool) -> i
             print(f"\r{number + 1} of {games}", end="", file=sys.stderr)
     after = match.Trace.take()
     print(
-        f"{games} hostile games in {time.monotonic() - begin:.0f} s, sandbox {roster.sandbox.name}, {wrong} wrong verdicts"
+        f"{games} hostile games in {time.monotonic() - begin:.0f} s, sandbox {roster.sandbox.name}, "
+        f"{wrong} wrong verdicts"
     )
     print(", ".join(f"{name} {count}" for name, count in terminations.most_common()))
     print(f"{'':<12} {'before':>10} {'after':>10}")
