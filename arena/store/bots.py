@@ -176,6 +176,11 @@ class Bots:
                 .values(state="retired")
             )
 
+    def house_id(self) -> int | None:
+        """The user that owns the sample bots; None before there are any."""
+        with self._sessions.reading() as session:
+            return session.scalar(select(col(User.id)).where(col(User.name) == HOUSE))
+
     def usage(self, owner_id: int) -> Usage:
         """What a user has in store."""
         with self._sessions.reading() as session:

@@ -6,7 +6,7 @@ Lists come without specs and records, which are read one by one or as a stream.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -105,6 +105,21 @@ class Waiting:
     sequence: int
     pair: int
     attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many games of two versions in a family ended in one way."""
+
+    first_id: int
+    second_id: int
+    first: str
+    second: str
+    family: str
+    winner: str
+    kind: str
+    termination: str
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,6 +393,21 @@ class Games:
         with self._sessions.reading() as session:
             lines = [GameLine(*row) for row in fetch(session, query)]
         return cut(lines, limit, lambda line: (line.committed,))
+
+    def tally(self, versions: Sequence[int], against: Sequence[int] | None = None) -> list[Tally]:
+        """The results of versions (against others) counted by opponent, side and ending. Void games are left out."""
+        keys = [col(getattr(Game, name)) for name in Tally.__dataclass_fields__ if name != "count"]
+        parts = []
+        for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
+            query = select(*keys, func.count()).where(
+                col(mine).in_(versions), col(Game.committed).is_not(None), col(Game.kind) != Kind.VOID.value
+            )
+            if against is not None:
+                query = query.where(col(theirs).in_(against))
+            parts.append(query.group_by(*keys))
+        with self._sessions.reading() as session:
+            # As a set: games between two of the versions come in both parts.
+            return sorted({Tally(*row) for part in parts for row in fetch(session, part)}, key=astuple)
 
     def results(
         self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
