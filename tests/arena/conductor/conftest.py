@@ -1,0 +1,16 @@
+"""The stage, in both databases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from arena.store import Store
+from tests.arena.conductor.stage import Stage
+
+
+@pytest.fixture
+def stage(store: Store, tmp_path: Path) -> Stage:
+    """An arena with four bots."""
+    return Stage(store, tmp_path / "data")
