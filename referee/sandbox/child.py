@@ -41,9 +41,10 @@ class Child:
         self._resident = 0
         self._limits = limits
         self._watchdog = watchdog
-        self._watched = Watched(process.pid, limits.memory_bytes, limits.processes, launch.overhead, launch.scratch)
-        if launch.cell is None:  # else the kernel keeps watch
-            watchdog.watch(self._watched)
+        self._watched = Watched(
+            process.pid, limits.memory_bytes, limits.processes, launch.overhead, launch.scratch, launch.cell
+        )
+        watchdog.watch(self._watched)
 
     def exits_within(self, ms: float) -> bool:
         """Whether the process ends in that time; it is not reaped, so that its number stays its own."""

@@ -1,6 +1,7 @@
-"""Keeps an eye on the memory and the processes of running bots where no control group does, and kills what is too big.
+"""Keeps an eye on the memory and the processes of running bots, and kills what is too big.
 
-A look costs some reads of `/proc` for each process, so looks are rare: whoever waits for a bot asks for one at times.
+Where a control group counts, it only finishes what the kernel began; else it counts itself. A look costs some reads of
+`/proc` for each process, so looks are rare: whoever waits for a bot asks for one at times.
 Refuses to know what a bot is and what killing it means for a game.
 """
 
@@ -12,6 +13,7 @@ import time
 from dataclasses import dataclass, field
 
 from referee.reaper import children, descendants, kill_tree
+from referee.sandbox.launch import Cell
 
 INTERVAL_NS = 90_000_000
 """A little less than the longest single wait for a bot, so that every such wait ends with a look."""
@@ -37,12 +39,20 @@ class Watched:
     """How many processes of the tree are the sandbox's own."""
     scratch: tuple[str, ...] = ()
     """Memory disks of its own, as its first child sees them: what is written there counts as memory."""
+    cell: Cell | None = None
+    """The control group that does the counting, if there is one."""
     peak: Census = field(default_factory=Census)
     excess: str = ""
     """`memory` or `processes` once it was killed for having too much of it."""
 
     def look(self) -> None:
         """Count, and kill the whole tree when it is over a bound."""
+        if self.cell:
+            if self.cell.excess() == "memory":
+                # The kernel kills one process of a group that is too big. A bot is not half dead.
+                self.excess = "memory"
+                kill_tree(self.pid)
+            return
         census = take_census(self.pid)
         written = self._written()
         census = Census(census.memory_bytes + written, census.threads)

@@ -113,8 +113,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault("talks_out_of_turn", ("resigned", "output-limit")),
     Fault("huge_info", ("resigned",), words=(str(LIMITS.line_bytes), str(LIMITS.output_bytes))),
     # It plays with its pipes and its processes.
-    Fault("closes_stdout", ("protocol-error",), LIMITS.grace_ms, confined=("stalled",), time=SHORT),
-    Fault("closes_stdin", ("protocol-error",), LIMITS.grace_ms, confined=("stalled",), time=SHORT),
+    Fault("closes_stdout", ("protocol-error",), 520, confined=("stalled",), time=SHORT),
+    Fault("closes_stdin", ("protocol-error",), 520, confined=("stalled",), time=SHORT),
     Fault("closes_stderr", ("resigned",)),
     Fault("child_holds_pipes", ("crashed",), evidence="exit code 9"),
     Fault("daemon", ("resigned",)),
@@ -123,5 +123,6 @@ FAULTS: tuple[Fault, ...] = (
     Fault("memory_hog", ("memory-limit",), 600, limits=_SMALL),
     Fault("memory_hog_in_children", ("memory-limit",), 600, words=(str(MEMORY // 3),), limits=_SMALL),
     Fault("fork_bomb", ("process-limit",), 800, limits=_FEW, time=SHORT),
-    Fault("thread_bomb", ("process-limit",), 800, limits=_FEW, time=SHORT),
+    # Where nobody counts refusals, a bot that gives up at the first one has just crashed.
+    Fault("thread_bomb", ("process-limit",), 800, limits=_FEW, time=SHORT, confined=("process-limit", "crashed")),
 )

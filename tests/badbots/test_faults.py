@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,16 @@ def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     return sandbox_or_skip(request.param)
 
 
+@pytest.fixture(scope="module")
+def is_warm(sandbox: Sandbox) -> bool:
+    """One game before any is timed: the rules are loaded then."""
+    with match.roster(sandbox) as found:
+        return match.play_honestly(found).termination == "resigned"
+
+
 @pytest.fixture
-def roster(sandbox: Sandbox) -> object:
+def roster(sandbox: Sandbox, is_warm: bool) -> Iterator[Roster]:
+    assert is_warm
     with match.roster(sandbox) as found:
         yield found
 
