@@ -51,14 +51,28 @@ def sqlite_store(tmp_path: Path, sqlite_template: Path) -> Iterator[Store]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path, sqlite_template: Path) -> Iterator[Store]:
-    """An empty store, once in SQLite and once in PostgreSQL."""
+    """An empty store, once in SQLite and once in PostgreSQL (there one database, emptied before each test)."""
+    if request.param == "sqlite":
+        shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
+        found = Store.in_folder(tmp_path)
+    else:
+        cluster: postgres.Cluster = request.getfixturevalue("cluster")
+        cluster.empty()
+        found = Store(cluster.url("arena"))
+    yield found
+    found.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def own_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """The same with a database of its own, for tests that change its schema."""
     with ExitStack() as stack:
         if request.param == "sqlite":
-            shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
             found = Store.in_folder(tmp_path)
         else:
             cluster: postgres.Cluster = request.getfixturevalue("cluster")
-            found = Store(stack.enter_context(cluster.database()))
+            found = Store(stack.enter_context(cluster.database("template1")))
+            found.upgrade()
         stack.callback(found.close)
         yield found
 

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+from sqlmodel import SQLModel
 
 from arena.store import Store
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running cluster, with a template that has the arena's tables."""
+    """A running cluster, with a database `arena` that has the arena's tables."""
 
     port: int
 
@@ -31,8 +32,15 @@ class Cluster:
         with psycopg.connect(f"postgresql://arena@127.0.0.1:{self.port}/postgres", autocommit=True) as connection:
             connection.execute(statement.encode())
 
+    def empty(self) -> None:
+        """Bring the database `arena` back to how an upgrade leaves it."""
+        with psycopg.connect(self.url("arena").replace("+psycopg", ""), autocommit=True) as connection:
+            tables = ", ".join(f'"{name}"' for name in SQLModel.metadata.tables)
+            connection.execute(f"TRUNCATE {tables} RESTART IDENTITY CASCADE".encode())
+            connection.execute("INSERT INTO counters (name, value) VALUES ('commit', 0)")
+
     @contextmanager
-    def database(self, template: str = "arena") -> Iterator[str]:
+    def database(self, template: str = "template1") -> Iterator[str]:
         """The URL of a fresh database."""
         name = f"test_{uuid.uuid4().hex}"
         self.run(f"CREATE DATABASE {name} TEMPLATE {template}")

@@ -12,31 +12,31 @@ from arena.store import SchemaError, Store, schema, url_in
 from tests.arena.postgres import Cluster
 
 
-def test_the_revisions_lead_to_the_models(store: Store) -> None:
-    assert schema.revision(store.engine) == schema.head()
-    assert schema.differences(store.engine) == []
+def test_the_revisions_lead_to_the_models(own_store: Store) -> None:
+    assert schema.revision(own_store.engine) == schema.head()
+    assert schema.differences(own_store.engine) == []
 
 
-def test_downgrade_and_back(store: Store) -> None:
-    schema.downgrade(store.engine, "base")
+def test_downgrade_and_back(own_store: Store) -> None:
+    schema.downgrade(own_store.engine, "base")
     with pytest.raises(SchemaError, match="arena init"):
-        store.require()
-    assert store.upgrade() == (None, schema.head())
-    store.require()
-    assert schema.differences(store.engine) == []
+        own_store.require()
+    assert own_store.upgrade() == (None, schema.head())
+    own_store.require()
+    assert schema.differences(own_store.engine) == []
 
 
-def test_upgrade_twice_does_nothing(store: Store) -> None:
-    assert store.upgrade() == (schema.head(), schema.head())
+def test_upgrade_twice_does_nothing(own_store: Store) -> None:
+    assert own_store.upgrade() == (schema.head(), schema.head())
 
 
-def test_an_unknown_schema_is_refused(store: Store) -> None:
-    with store.engine.begin() as connection:
+def test_an_unknown_schema_is_refused(own_store: Store) -> None:
+    with own_store.engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = 'zzzz'"))
     with pytest.raises(SchemaError, match="newer than this program"):
-        store.require()
+        own_store.require()
     with pytest.raises(SchemaError, match="newer than this program"):
-        store.upgrade()
+        own_store.upgrade()
 
 
 def test_a_store_without_tables_says_so(tmp_path: Path) -> None:

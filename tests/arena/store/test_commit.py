@@ -1,0 +1,161 @@
+"""The one transaction of a result: exactly once, ratings in commit order, reproducible to the last bit."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import text, update
+from sqlmodel import col
+
+from arena.models import Rating, RatingChange
+from arena.store import ConflictError, NotFoundError, Store
+from referee import ratings
+from referee.core import Termination
+from tests.arena.field import Field, record_of, void_of
+
+
+def test_a_result_is_there_at_once_and_whole(store: Store, field: Field) -> None:
+    spec = field.plan(1)[0]
+    record = record_of(spec, winner="first")
+    done = store.games.commit(record, "worker 1")
+    assert done is not None
+    assert (done.number, done.pool, len(done.changes)) == (1, "loa", 2)
+    line = store.games.get(spec.id)
+    assert (line.state, line.committed, line.winner, line.plies, line.worker) == ("finished", 1, "first", 2, "worker 1")
+    assert store.games.record(spec.id) == record
+    assert store.games.spec(spec.id) == spec
+    tournament = store.tournaments.get(field.tournament_id)
+    assert (tournament.planned_games, tournament.finished_games) == (1, 1)
+    best, worst = store.ratings.leaderboard("loa").items
+    assert (best.name, best.wins, worst.losses) == (spec.first.name, 1, 1)
+    changes = store.ratings.of_game(spec.id)
+    assert {change.mu for change in changes.values()} == {best.mu, worst.mu}
+    assert store.ratings.check() == []
+
+
+def test_the_first_result_stands(store: Store, field: Field) -> None:
+    spec = field.plan(1)[0]
+    assert store.games.commit(record_of(spec, winner="first")) is not None
+    before = store.ratings.leaderboard("loa").items
+    assert store.games.commit(record_of(spec, winner="second")) is None
+    assert store.games.record(spec.id).winner == "first"
+    assert store.ratings.leaderboard("loa").items == before
+    assert store.games.commit(record_of(field.plan(1, first_sequence=2)[0])) is not None
+    assert store.games.last_commit() == 2  # the refused one took no number
+
+
+def test_many_writers_at_once(store: Store, field: Field) -> None:
+    specs = field.plan(30)
+    jobs = [record_of(spec) for spec in specs for _ in range(3)]
+    random.Random(1).shuffle(jobs)
+    with ThreadPoolExecutor(8) as pool:
+        done = [result for result in pool.map(store.games.commit, jobs) if result is not None]
+    assert sorted(result.number for result in done) == list(range(1, 31))
+    assert {result.game_id for result in done} == {spec.id for spec in specs}
+    assert store.tournaments.get(field.tournament_id).finished_games == 30
+    assert store.ratings.check() == []
+
+
+def test_ratings_are_those_of_the_fold(store: Store, field: Field) -> None:
+    records = field.play(40)
+    table = ratings.fold(records)
+    lines = store.ratings.leaderboard("loa").items
+    assert {line.name: (line.mu, line.sigma, line.games) for line in lines} == {
+        name: (rating.mu, rating.sigma, rating.games) for name, rating in table.items()
+    }
+    forfeits = sum(record.termination is Termination.TIME for record in records)
+    assert sum(line.forfeits for line in lines) == forfeits > 0
+
+
+def test_rebuild_writes_the_same_numbers(store: Store, field: Field) -> None:
+    field.play(40)
+    with store.reading() as session:
+        before = (
+            sorted(session.execute(text("SELECT * FROM rating_changes")).all()),
+            sorted(session.execute(text("SELECT * FROM ratings")).all()),
+        )
+    assert store.ratings.rebuild() == 40
+    with store.reading() as session:
+        after = (
+            sorted(session.execute(text("SELECT * FROM rating_changes")).all()),
+            sorted(session.execute(text("SELECT * FROM ratings")).all()),
+        )
+    assert before == after
+    assert store.ratings.check() == []
+
+
+def test_check_finds_every_kind_of_fault(store: Store, field: Field) -> None:
+    records = field.play(10)
+    with store.writing() as session:
+        session.execute(update(Rating).where(col(Rating.version_id) == field.versions[0].id).values(mu=25.000001))
+    assert len(store.ratings.check()) == 1
+    store.ratings.rebuild()
+    with store.writing() as session:
+        game = records[4].id
+        session.execute(text("DELETE FROM rating_changes WHERE game_id = :game"), {"game": game})
+        session.execute(update(RatingChange).where(col(RatingChange.game_id) == records[7].id).values(sigma=1.0))
+    assert len(store.ratings.check()) == 4
+    store.ratings.rebuild()
+    assert store.ratings.check() == []
+
+
+def test_unrated_games_and_games_of_a_bot_with_itself_move_nothing(store: Store, field: Field) -> None:
+    friendly = field.add_tournament(is_rated=False).id
+    assert friendly is not None
+    field.play(3, friendly)
+    spec = field.specs(1, seed=9)[0]
+    alone = replace(spec, second=spec.first)
+    store.games.plan(field.tournament_id, [alone], {alone.first.name: field.versions[1].id or 0})
+    done = store.games.commit(record_of(alone))
+    assert done is not None
+    assert done.changes == ()
+    assert store.ratings.leaderboard("loa").items == []
+    assert store.ratings.check() == []
+
+
+def test_a_new_version_starts_from_the_one_before(store: Store, field: Field) -> None:
+    field.play(30)
+    older = {line.version_id: line for line in store.ratings.leaderboard("loa").items}
+    before = older[field.versions[0].id or 0]
+    newer = field.version("ada")
+    field.versions[0] = newer
+    assert newer.id is not None
+    record = next(record for record in field.play(8, first_sequence=31) if "ada v2" in (record.first, record.second))
+    change = store.ratings.of_game(record.id)[newer.id]
+    assert (change.mu_before, change.sigma_before) == (before.mu, max(ratings.SUCCESSOR_SIGMA, before.sigma))
+    assert store.ratings.check() == []
+
+
+def test_voids_are_noted_and_played_again(store: Store, field: Field) -> None:
+    spec, other = field.plan(2)
+    assert store.games.hand_out([spec.id], "worker 1") == [spec.id]
+    assert store.games.void(void_of(spec), "worker 1")
+    line = store.games.get(spec.id)
+    assert (line.state, line.attempt, line.worker) == ("planned", 1, "")
+    store.games.hand_out([spec.id], "worker 2")
+    assert store.games.void(void_of(spec), "worker 2", give_up=True)
+    line = store.games.get(spec.id)
+    assert (line.state, line.kind, line.termination, line.committed) == ("void", "void", "worker-lost", None)
+    assert store.tournaments.get(field.tournament_id).finished_games == 1
+    assert [void.attempt for void in store.games.voids_of(spec.id)] == [1, 2]
+    assert [line.game_id for line in store.games.voids(limit=1).items] == [spec.id]
+    assert store.games.commit(record_of(spec)) is None  # too late
+    assert not store.games.void(void_of(spec))
+    with pytest.raises(ValueError, match="void"):
+        store.games.commit(void_of(other))
+    assert store.games.record(spec.id).termination == Termination.WORKER_LOST
+
+
+def test_what_does_not_fit_is_refused(store: Store, field: Field) -> None:
+    spec = field.plan(1)[0]
+    record = record_of(spec)
+    with pytest.raises(NotFoundError, match="no game"):
+        store.games.commit(replace(record, id="0123456789abcdef"))
+    with pytest.raises(ConflictError, match="the record says"):
+        store.games.commit(replace(record, first="somebody else"))
+    store.games.cancel(field.tournament_id)
+    assert store.games.commit(record) is None
+    assert store.games.last_commit() == 0

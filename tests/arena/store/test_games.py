@@ -1,0 +1,104 @@
+"""Plans, the way of a game to its worker and back, lists and streams."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from arena.store import NotFoundError, Store
+from referee.record import read_record
+from referee.standings import crosstable, standings
+from tests.arena.field import Field
+
+
+def test_a_plan_is_stored_once(store: Store, field: Field) -> None:
+    specs = field.plan(10)
+    assert field.plan(10) == specs
+    field.plan(12)
+    assert store.tournaments.get(field.tournament_id).planned_games == 12
+    assert [game.spec for game in store.games.waiting(field.tournament_id, 3)] == specs[:3]
+    with pytest.raises(NotFoundError, match="no tournament"):
+        store.games.plan(10**6, specs, {})
+
+
+def test_games_are_handed_out_once(store: Store, field: Field) -> None:
+    ids = [spec.id for spec in field.plan(20)]
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(pool.map(lambda worker: store.games.hand_out(ids, f"worker {worker}"), range(4)))
+    assert sorted(game for part in parts for game in part) == sorted(ids)
+    assert store.games.counts(field.tournament_id) == {"queued": 20}
+    store.games.start(ids[0])
+    assert store.games.open() == {"queued": 19, "running": 1}
+    assert store.games.waiting(field.tournament_id, 5) == []
+    assert store.games.give_back(worker="nobody") == 0
+    assert store.games.give_back(ids=ids[:3]) == 3
+    assert store.games.give_back() == 17
+    assert store.games.waiting(field.tournament_id, 1)[0].attempt == 1
+
+
+def test_cancelled_games_stay_without_result(store: Store, field: Field) -> None:
+    field.play(2)
+    field.plan(3, first_sequence=3)
+    assert store.games.cancel(field.tournament_id) == 3
+    assert store.games.counts(field.tournament_id) == {"finished": 2, "cancelled": 3}
+
+
+def test_pages_of_a_tournament(store: Store, field: Field) -> None:
+    field.play(5)
+    field.plan(4, first_sequence=6)
+    found, after = [], None
+    while True:
+        page = store.games.of_tournament(field.tournament_id, limit=4, after=after)
+        found += [line.sequence for line in page.items]
+        after = page.next
+        if after is None:
+            break
+    assert found == list(range(1, 10))
+    planned = store.games.of_tournament(field.tournament_id, state="planned", limit=2)
+    assert [line.sequence for line in planned.items] == [6, 7]
+
+
+def test_latest_games(store: Store, field: Field) -> None:
+    records = field.play(30)
+    page = store.games.latest(limit=20)
+    rest = store.games.latest(limit=20, after=page.next)
+    assert [line.id for line in [*page.items, *rest.items]] == [record.id for record in reversed(records)]
+    assert store.games.latest(family="loa", limit=50) == store.games.latest(pool="loa", limit=50)
+    assert store.games.latest(family="tablut").items == []
+
+    ada, bob = (field.versions[number].id or 0 for number in (0, 1))
+    mine = [record.id for record in reversed(records) if "ada v1" in (record.first, record.second)]
+    found, after = [], None
+    while True:
+        part = store.games.latest(versions=[ada], limit=4, after=after)
+        found += [line.id for line in part.items]
+        after = part.next
+        if after is None:
+            break
+    assert found == mine
+    both = [record.id for record in reversed(records) if {record.first, record.second} == {"ada v1", "bob v1"}]
+    assert [line.id for line in store.games.latest(versions=[ada], against=[bob]).items] == both
+    assert store.games.latest(versions=[]).items == []
+    forfeits = [record.id for record in reversed(records) if record.kind.value == "forfeit"]
+    assert [line.id for line in store.games.latest(kind="forfeit").items] == forfeits
+
+
+def test_results_make_the_same_tables_as_records(store: Store, field: Field) -> None:
+    records = field.play(24)
+    names = [version.name for version in field.versions]
+    results = store.games.results(tournament_id=field.tournament_id)
+    assert standings(results, names) == standings(records, names)
+    assert crosstable(results, names) == crosstable(records, names)
+    assert store.games.results(pool="loa") == results
+    assert store.games.results(pool="loa", limit=4) == results[-4:]
+
+
+def test_records_as_a_stream(store: Store, field: Field) -> None:
+    records = field.play(9)
+    stream = [(number, read_record(line)) for number, line in store.games.records()]
+    assert stream == list(enumerate(records, 1))
+    behind = store.games.records(tournament_id=field.tournament_id, after=7)
+    assert [number for number, _ in behind] == [8, 9]
+    with pytest.raises(NotFoundError, match="record of game"):
+        store.games.record("nothing")

@@ -1,0 +1,73 @@
+"""Leaderboards and rating lines."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from arena.store import Store
+from referee.ratings import PROVISIONAL_GAMES
+from tests.arena.field import Field, record_of
+
+
+def test_leaderboard_in_pages(store: Store, field: Field) -> None:
+    field.play(30)
+    whole = store.ratings.leaderboard("loa").items
+    assert [line.place for line in whole] == [1, 2, 3, 4]
+    assert all(one.conservative >= two.conservative for one, two in pairwise(whole))
+    parts, after = [], None
+    while True:
+        page = store.ratings.leaderboard("loa", limit=1, after=after)
+        parts += page.items
+        after = page.next
+        if after is None:
+            break
+    assert parts == whole
+    assert whole[-1].beats_next is None
+    assert all(0 < (line.beats_next or 0) < 1 for line in whole[:-1])
+    assert store.ratings.pools() == [("loa", 30)]
+    assert store.ratings.leaderboard("nothing").items == []
+
+
+def test_provisional_lines_have_no_rank(store: Store, field: Field) -> None:
+    field.play(20)
+    assert {line.rank for line in store.ratings.leaderboard("loa").items} == {None}
+    field.play(60, first_sequence=21)
+    lines = store.ratings.leaderboard("loa").items
+    assert all(line.games >= PROVISIONAL_GAMES for line in lines)
+    assert [line.rank for line in lines if not line.is_provisional] == list(
+        range(1, 1 + sum(not line.is_provisional for line in lines))
+    )
+
+
+def test_retired_versions_are_hidden(store: Store, field: Field) -> None:
+    field.play(8)
+    store.bots.retire_version(field.versions[0].id or 0)
+    assert "ada v1" not in [line.name for line in store.ratings.leaderboard("loa").items]
+    assert "ada v1" in [line.name for line in store.ratings.leaderboard("loa", with_retired=True).items]
+
+
+def test_the_line_of_a_version(store: Store, field: Field) -> None:
+    records = [record for record in field.play(30) if "ada v1" in (record.first, record.second)]
+    ada = field.versions[0].id or 0
+    lines = store.ratings.changes(ada, "loa", limit=500).items
+    assert [line.game_id for line in lines] == [record.id for record in records]
+    assert all(one.mu == two.mu_before for one, two in pairwise(lines))
+    points = [record.points[0 if record.first == "ada v1" else 1] for record in records]
+    assert [line.points for line in lines] == points
+    pool = store.ratings.of_versions([ada])[0]
+    assert (pool.pool, pool.games, pool.mu) == ("loa", len(records), lines[-1].mu)
+    strength = store.ratings.strengths("loa", [ada, 10**6])
+    assert strength[ada].mu == pool.mu
+    assert len(strength) == 1
+    page = store.ratings.changes(ada, "loa", limit=3)
+    assert store.ratings.changes(ada, "loa", limit=3, after=page.next).items == lines[3:6]
+
+
+def test_average_opponent(store: Store, field: Field) -> None:
+    for spec in field.plan(2):
+        store.games.commit(record_of(spec, winner="draw"))
+    lines = store.ratings.leaderboard("loa").items
+    assert {line.opponents for line in lines if line.games == 1} >= {25.0}
+    assert sum(line.score for line in lines) == pytest.approx(len(lines) / 2)
