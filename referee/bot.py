@@ -352,9 +352,9 @@ class Bot:
             if not events:
                 now = time.monotonic_ns()
                 late = now - begin - slice_ms * _MS
-                if delay is not None and late > _HELD_MS * _MS:
-                    # Not runnable and not woken either: a stopped process, a frozen machine. That time was nobody's.
-                    held = max(0, late - self._meter.read() + delay)
+                if late > _HELD_MS * _MS:
+                    # Neither woken nor runnable: a stopped process, a frozen machine. That time was nobody's.
+                    held = late if delay is None else max(0, late - self._meter.read() + delay)
                     self._held_ns += held
                     deadline_ns += held
                 if now < deadline_ns:

@@ -79,9 +79,15 @@ class GameRecord:
         table = {"first": (1.0, 0.0), "second": (0.0, 1.0), "draw": (0.5, 0.5)}
         return table.get(self.winner or "", (0.0, 0.0))
 
+    @property
+    def lag(self) -> dict[str, float]:
+        """How late the referee itself was: `max_ms` in one ply, `total_ms` in all. None of it was charged to a bot."""
+        lags = [ply.lag_ms for ply in self.plies]
+        return {"max_ms": max(lags, default=0.0), "total_ms": round(sum(lags), 3)}
+
     def as_json(self) -> dict[str, Any]:
-        """Plain data, ready for `json.dumps`."""
-        return asdict(self)
+        """Plain data, ready for `json.dumps`; `lag` is there to be read, and not read back."""
+        return {**asdict(self), "lag": self.lag}
 
     def line(self) -> str:
         """One line of NDJSON, without the newline."""
