@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,9 +21,14 @@ COMMANDS = [line for kind, _, text in BLOCKS if kind == "sh" for line in text.sp
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder() -> Iterator[Path]:
     """A folder like the project's own, with the files of the page in it and `python` and `arena` on the path."""
-    folder = tmp_path_factory.mktemp("readme")
+    with tempfile.TemporaryDirectory(prefix="readme") as name:
+        Path(name).chmod(0o755)  # the arena runs bots as a user with fewer rights
+        yield fill(Path(name))
+
+
+def fill(folder: Path) -> Path:
     for kind, name, text in BLOCKS:
         if kind == "python" and name:
             (folder / name).write_text(text, encoding="utf-8")
