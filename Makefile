@@ -11,7 +11,7 @@ demo: $(READY)
 	$(BIN)/arena demo $(ARGS)
 
 test: $(READY)
-	$(BIN)/arena warmup
+	$(BIN)/arena warmup --bots
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 bench: $(READY)

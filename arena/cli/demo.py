@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,18 +12,14 @@ from pathlib import Path
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.play import Interrupts, report, show_crosstable
-from arena.contender import SAMPLES, introduce, read_bot
+from arena.contender import SAMPLES
 from arena.models import Tournament, Version
 from arena.store import Store
-from referee.bot import Bot
 from referee.dispatch import Dispatcher
 from referee.games import families, load
-from referee.play import prepare
 from referee.pool import SlotPool
 from referee.ratings import pool_of
 from referee.record import GameRecord
-from referee.rules import Ruleset
-from referee.sandbox import open_sandbox
 from referee.schedule import Plan, openings, schedule
 from referee.spec import Adjudication, BotSpec, GameSpec, Limits, read_time_control
 from referee.standings import crosstable
@@ -60,7 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
         versions = _samples(store)
         tournaments: dict[str, int] = {}
         for name, ruleset in rulesets.items():
-            _make_ready(ruleset)
             plan = Plan(
                 ruleset=ruleset,
                 bots=tuple(_spec(version, name) for version in versions),
@@ -96,8 +90,8 @@ def warm_up(names: list[str], jobs: int) -> None:
     """Compile what is not compiled yet, with a line of progress per family."""
     from arena.cli import warmup
 
-    output.note("kernels (compiled once, then cached):")
-    warmup.run(argparse.Namespace(families=names, jobs=jobs, json=False))
+    output.note("kernels and searches (compiled once, then cached):")
+    warmup.run(argparse.Namespace(families=names, jobs=jobs, bots=True, json=False))
 
 
 def _samples(store: Store) -> list[Version]:
@@ -109,23 +103,6 @@ def _samples(store: Store) -> list[Version]:
 def _spec(version: Version, family: str) -> BotSpec:
     command = tuple(word.replace("{family}", family) for word in version.command)
     return BotSpec(version.name, command, options=tuple(version.options.items()))
-
-
-def _make_ready(ruleset: Ruleset) -> None:
-    """Start each sample bot once, so that none compiles on its clock."""
-    limits = replace(Limits(), ready_ms=300_000)
-    sandbox = open_sandbox("auto")
-    for sample in SAMPLES:
-        begin = time.monotonic()
-        spec = introduce(read_bot(f"sample:{sample}", ruleset.rules.family), ruleset, sandbox, limits)
-        bot = Bot(spec, limits, sandbox)
-        try:
-            bot.start()
-            bot.handshake()
-            prepare(bot, ruleset)
-        finally:
-            bot.close()
-        output.note(f"{ruleset.rules.family:<10} {spec.name} ready in {time.monotonic() - begin:.1f} s")
 
 
 def _plan(store: Store, plan: Plan, specs: list[GameSpec], versions: list[Version]) -> int:

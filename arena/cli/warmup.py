@@ -9,11 +9,14 @@ import argparse
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
 from arena.cli import choice, output
-from arena.cli.exit import Exit
+from arena.cli.exit import CommandError, Exit
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", metavar="N", type=choice.positive, help="families at once (default: one per processor)"
     )
+    parser.add_argument("--bots", action="store_true", help="also the searches of the sample bots")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
@@ -55,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
             for warmed in pool.imap_unordered(warm, names):
                 done.append(warmed)
                 _tell(warmed)
+    if arguments.bots:
+        warm_bots(names, jobs)
     seconds = time.perf_counter() - started
     compiled = sum(warmed.compiled for warmed in done)
     if arguments.json:
@@ -69,6 +75,26 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell(warmed: Warmed) -> None:
     what = f"{warmed.compiled} functions compiled" if warmed.compiled else "nothing to compile"
     output.note(f"{warmed.family:<10} {what}, {warmed.cached} from the cache, {warmed.seconds:.1f} s")
+
+
+def warm_bots(names: list[str], jobs: int) -> None:
+    """Let the sample bots compile their searches, `jobs` families at once; a line per family as it is done.
+
+    Raises CommandError when one cannot: its own words are in the message.
+    """
+    with ThreadPoolExecutor(jobs) as pool:
+        for name, seconds in zip(names, pool.map(_warm_bots, names), strict=True):
+            output.note(f"{name:<10} sample bots ready, {seconds:.1f} s")
+
+
+def _warm_bots(family: str) -> float:
+    started = time.perf_counter()
+    # Spawned, as always: nothing imports bots.
+    line = [sys.executable, "-m", "bots.warm", family]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CommandError(f"the sample bots of {family} cannot be made ready: {done.stderr[-400:]}", Exit.FAILED)
+    return time.perf_counter() - started
 
 
 def warm(family: str) -> Warmed:
