@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import fsspec  # type: ignore[import-untyped]
 from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 
-from arena.archive import ArchiveError, Bounds, unpack
 from arena.manifest import ManifestError, read_manifest
 from arena.store.errors import StoreUnavailableError
+from arena.unpack import ArchiveError, Bounds, unpack
 
 if TYPE_CHECKING:
     from arena.config import Settings

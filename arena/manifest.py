@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.archive import SINGLE, Contents
+from arena.unpack import SINGLE, Contents
 from referee.games import families
 from referee.spec import Limits
 

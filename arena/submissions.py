@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from arena.archive import ArchiveError, unpack
 from arena.bundles import Bundles
 from arena.examine import check_version
 from arena.manifest import FILE, Manifest, ManifestError, read_families, read_manifest
 from arena.models import Bot, Version
 from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store, StoreUnavailableError
+from arena.unpack import ArchiveError, unpack
 
 if TYPE_CHECKING:
     from arena.config import Settings

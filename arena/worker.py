@@ -11,9 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.archive import Bounds
 from arena.bundles import BundleError, Bundles
 from arena.store.errors import StoreUnavailableError
+from arena.unpack import Bounds
 from referee.core import Termination
 from referee.dispatch import void_record
 from referee.record import GameRecord
