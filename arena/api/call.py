@@ -52,6 +52,8 @@ class Services:
     exports: Gate = field(default_factory=lambda: Gate(2, 20))
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Passwords hashed at a time: each takes 64 MiB and most of a second of a core."""
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the order to stop has come: still serving, but not for long."""
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server shuts down: streams end."""
 

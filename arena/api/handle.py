@@ -19,7 +19,7 @@ from arena.api.problem import Problem, near, not_found, shown
 from arena.api.registry import PREFIX, Route
 from arena.api.upload import Upload
 
-MAX_BODY_BYTES = 256 * 1024
+MAX_BODY_BYTES = 2**20
 JSON = "application/json"
 
 

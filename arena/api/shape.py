@@ -375,11 +375,12 @@ class VoidItem(Out):
 
 
 class Account(Out):
-    """Who you are, and what you may do and have."""
+    """Who you are, what you may do and have. `token` is the number of the token you sent."""
 
     name: str
     role: RoleName
     scopes: list[str]
+    token: int | None
     bots: int
     versions: int
     size_bytes: int

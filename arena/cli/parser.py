@@ -94,10 +94,71 @@ COMMANDS: tuple[Command, ...] = (
         "local",
     ),
     Command(
+        "archive",
+        "import, search, show and export collections of games",
+        (
+            "arena archive import migs.txt --family abalone",
+            "arena archive search --family abalone --player picasso",
+            "arena archive export --number 427 --form ndjson",
+        ),
+        "local",
+    ),
+    Command(
+        "book",
+        "make and check books of openings",
+        (
+            "arena book make loa --plies 6 --count 50 --seed 1 --margin 50 --depth 6 --out loa.book",
+            "arena book check loa.book --family loa",
+        ),
+        "local",
+    ),
+    Command(
         "demo",
         "a tournament of the sample bots in every family, with ratings and pages",
         ("arena demo --once", "arena demo --games 4"),
         "local",
+    ),
+    Command(
+        "serve",
+        "pages and JSON interface, and the referee that plays and records",
+        ("arena serve", "arena serve --port 9000 --executor local:4 --data /var/lib/arena"),
+        "server",
+    ),
+    Command(
+        "login",
+        "keep a token of a server for the other commands",
+        ("arena login --server https://arena.example --user ada", "echo $TOKEN | arena login"),
+        "client",
+    ),
+    Command(
+        "bot",
+        "submit, list, show and retire bots",
+        ("arena bot submit ./mybot --name mybot --family loa --watch", "arena bot list --family loa --json"),
+        "client",
+    ),
+    Command(
+        "tournament",
+        "create, list, show, steer, watch and export tournaments",
+        ("arena tournament create open.toml", "arena tournament watch 7"),
+        "client",
+    ),
+    Command(
+        "leaderboard",
+        "the ratings of a family",
+        ("arena leaderboard loa", "arena leaderboard loa --limit 10 --json"),
+        "client",
+    ),
+    Command(
+        "game",
+        "show, watch and download games",
+        ("arena game show 0123456789abcdef", "arena game download 0123456789abcdef --out game.json"),
+        "client",
+    ),
+    Command(
+        "logs",
+        "what your bot said on standard error in a game",
+        ("arena logs 0123456789abcdef --side first", "arena logs 0123456789abcdef --side second --json"),
+        "client",
     ),
 )
 

@@ -29,7 +29,11 @@ async def healthz(request: web.Request) -> web.Response:
 async def readyz(request: web.Request) -> web.Response:
     """Ready: the database answers, has our schema, and the server is not about to end. Else 503."""
     services = request.app[SERVICES]
-    parts = {"server": "closing" if services.closing.is_set() else "ok", "database": "ok", "referee": "ok"}
+    parts = {
+        "server": "closing" if services.stopping.is_set() or services.closing.is_set() else "ok",
+        "database": "ok",
+        "referee": "ok",
+    }
     try:
         has_referee = await asyncio.wait_for(asyncio.to_thread(_look, services), 5)
         # Pages are served without a referee too: it is told, and does not count.

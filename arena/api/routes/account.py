@@ -26,6 +26,7 @@ async def show(call: Call) -> Answer[Account]:
         name=call.user.name,
         role=role,
         scopes=sorted(call.user.scopes),
+        token=call.user.token_id,
         bots=usage.bots,
         versions=usage.versions,
         size_bytes=usage.size_bytes,

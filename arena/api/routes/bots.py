@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from aiohttp import web
 from pydantic import Field
@@ -93,7 +93,7 @@ def version_item(line: VersionLine) -> VersionItem:
     )
 
 
-@routes.get("/bots", tag="bots", summary="All bots", example="/api/v1/bots?family=loa")
+@routes.get("/bots", tag="bots", summary="All bots", problems=("not-found",), example="/api/v1/bots?family=loa")
 async def list_bots(call: Call, query: BotQuery) -> Page[BotItem]:
     """Bots by name: all, of one owner, or those with an active version in a family."""
     owner = (await call.run(call.store.users.find, query.owner)).id if query.owner else None
@@ -293,6 +293,15 @@ async def show_submission(call: Call, submission_id: Number) -> Answer[Submissio
     return Answer(body, keep="never" if is_moving else "revalidate", is_private=body.log is not None)
 
 
+def _public(report: dict[str, Any]) -> dict[str, Any]:
+    """The report of a check without the command: it names folders of a machine."""
+    families = {
+        family: {name: value for name, value in part.items() if name != "command"}
+        for family, part in report.get("families", {}).items()
+    }
+    return {**report, "families": families} if families else report
+
+
 async def submission(call: Call, version_id: int) -> Submission:
     """The document of a version; its log only for those who may read it."""
     lines = await call.run(call.store.bots.lines, [version_id])
@@ -302,7 +311,7 @@ async def submission(call: Call, version_id: int) -> Submission:
     is_mine = call.identity is not None and (call.identity.name == line.owner or call.may("organise"))
     return Submission(
         **version_item(line).model_dump(),
-        report=version.report,
+        report=_public(version.report),
         log=version.log if is_mine else None,
         url=f"{PREFIX}/submissions/{version_id}",
     )

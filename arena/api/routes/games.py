@@ -71,7 +71,7 @@ def without_logs(data: Mapping[str, Any]) -> dict[str, Any]:
     summary="Games with a result",
     forms=RECORDS,
     example="/api/v1/games?family=loa&limit=5",
-    problems=("too-many",),
+    problems=("not-found",),
 )
 async def list_games(call: Call, query: GameQuery) -> Page[GameItem] | web.StreamResponse:
     """Results, latest first. With `Accept: application/x-ndjson` or `text/plain` it is an export instead.

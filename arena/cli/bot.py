@@ -1,0 +1,215 @@
+"""`arena bot submit|list|show|retire`: your bots on a server. Refuses to know how a bot is checked."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from arena.cli import choice, output, remote
+from arena.cli.exit import CommandError, Exit
+from arena.cli.parser import examples
+from arena.client import Client
+
+_MOVING = ("uploaded", "checking")
+_POLL_S = 1.0
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the four sub-commands."""
+    commands = parser.add_subparsers(dest="action", metavar="submit|list|show|retire", required=True)
+
+    submit = commands.add_parser(
+        "submit",
+        help="upload a bot: an executable, a script, a zip or tar, or a folder with bot.toml",
+        epilog=examples(
+            ("arena bot submit ./mybot --name mybot --family loa --watch", "arena bot submit folder/ --name mybot")
+        ),
+    )
+    submit.add_argument("path", metavar="PATH", type=Path)
+    submit.add_argument("--name", required=True, metavar="N", help="the bot's name; a new one makes a new bot")
+    submit.add_argument("--family", action="append", default=[], metavar="F", help="plays this family; may be repeated")
+    submit.add_argument("--watch", action="store_true", help="wait for the verdict; exit 1 if the bot is unfit")
+    submit.set_defaults(act=_submit)
+
+    listing = commands.add_parser("list", help="all bots", epilog=examples(("arena bot list --family loa",)))
+    listing.add_argument("--family", metavar="F", help="only those that play it")
+    listing.add_argument("--owner", metavar="USER", help="only this user's")
+    listing.add_argument("--retired", action="store_true", help="retired ones too")
+    listing.add_argument("--limit", metavar="N", type=choice.positive, help="at most so many")
+    listing.set_defaults(act=_list)
+
+    show = commands.add_parser(
+        "show", help="a bot, or one version with its check", epilog=examples(("arena bot show mybot --version 2",))
+    )
+    show.add_argument("name", metavar="NAME")
+    show.add_argument("--version", metavar="N", type=choice.positive, help="this version, with the report of its check")
+    show.set_defaults(act=_show)
+
+    retire = commands.add_parser(
+        "retire", help="enter it no more; games and ratings stay", epilog=examples(("arena bot retire mybot",))
+    )
+    retire.add_argument("name", metavar="NAME")
+    retire.add_argument("--version", metavar="N", type=choice.positive, help="only this version")
+    retire.set_defaults(act=_retire)
+
+    for command in (submit, show, retire):
+        remote.add_server(command)
+    remote.add_server(listing, has_ndjson=True)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen sub-command."""
+    return int(arguments.act(arguments))
+
+
+def _submit(arguments: argparse.Namespace) -> int:
+    client = remote.client(arguments)
+    with _file(arguments.path) as file:
+        digest = _digest(file)
+        found = client.ask(
+            "POST",
+            f"/bots/{arguments.name}/versions",
+            query={"family": tuple(arguments.family) or None, "sha256": digest},
+            file=file,
+            headers={"Idempotency-Key": f"{digest}-{os.urandom(8).hex()}"},
+        ).data
+    output.note(f"{found['name']} received: {found['size_bytes']:,} bytes, SHA-256 {found['sha256']}")
+    if arguments.watch:
+        found = _watch(client, found["id"])
+    if arguments.json:
+        output.document(found)
+    else:
+        output.text(f"{found['name']}  {found['state']}" + (f"  {found['problem']}" if found["problem"] else ""))
+        if found["state"] in _MOVING:
+            output.note(f'it is being checked; "arena bot show {arguments.name} --version {found["number"]}" tells how')
+    return Exit.FAILED if found["state"] == "failed" else Exit.DONE
+
+
+def _digest(file: BinaryIO) -> str:
+    total = hashlib.sha256()
+    while chunk := file.read(1 << 20):
+        total.update(chunk)
+    file.seek(0)
+    return total.hexdigest()
+
+
+def _file(path: Path) -> BinaryIO:
+    """The file to be sent; a folder is packed into a tar."""
+    if not path.is_dir():
+        return open(path, "rb")
+    if not (path / "bot.toml").exists():
+        raise CommandError(f"{path}: a folder is a bot only with a bot.toml (name, command) in it")
+    packed = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        archive.add(path, arcname=".", filter=_plain)
+    packed.seek(0)
+    return packed
+
+
+def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Files and folders without their owner and time, so that the same folder makes the same bundle."""
+    if not (info.isfile() or info.isdir()) or "/__pycache__" in info.name or "/.git" in info.name:
+        return None
+    info.uid = info.gid = info.mtime = 0
+    info.uname = info.gname = ""
+    return info
+
+
+def _watch(client: Client, submission: int) -> dict[str, Any]:
+    while True:
+        found: dict[str, Any] = client.get(f"/submissions/{submission}")
+        if found["state"] not in _MOVING:
+            output.progress("", is_last=True)
+            output.note(*_steps(found))
+            return found
+        output.progress(f"{found['name']} {found['state']}")
+        time.sleep(_POLL_S)
+
+
+def _steps(found: dict[str, Any]) -> list[str]:
+    """The report of a check, a line a step."""
+    lines = []
+    for family, report in found["report"].get("families", {}).items():
+        for step in report.get("steps", []):
+            mark = "ok  " if step["passed"] else "FAIL" if step["needed"] else "note"
+            words = (family, step["name"], step.get("detail", ""), "" if step["passed"] else step.get("advice", ""))
+            lines.append(f"{mark} " + "  ".join(word for word in words if word))
+    return lines
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    client = remote.client(arguments)
+    items = client.pages(
+        "/bots",
+        arguments.limit,
+        family=arguments.family,
+        owner=arguments.owner,
+        retired=True if arguments.retired else None,
+    )
+    columns = (
+        ("bot", "name"),
+        ("owner", "owner"),
+        ("families", "families"),
+        ("versions", "versions"),
+        ("newest", "newest"),
+        ("state", "newest_state"),
+    )
+    remote.show_items(arguments, items, columns, empty='no bots yet; "arena bot submit --help" shows how')
+    return Exit.DONE
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    client = remote.client(arguments)
+    if arguments.version is not None:
+        found = client.get(f"/bots/{arguments.name}/versions/{arguments.version}")
+        remote.show_document(
+            arguments, found, ("name", "owner", "state", "problem", "families", "size_bytes", "sha256", "created")
+        )
+        if not arguments.json:
+            output.text(*_steps(found))
+            if found.get("log"):
+                output.text("", found["log"].rstrip("\n"))
+        return Exit.DONE
+    found = client.get(f"/bots/{arguments.name}")
+    remote.show_document(arguments, found, ("name", "owner", "description", "is_retired", "created"))
+    if not arguments.json:
+        output.text("")
+        output.table(
+            ("version", "state", "families", "problem"),
+            [[one["name"], one["state"], " ".join(one["families"]), one["problem"]] for one in found["versions"]],
+        )
+        if found["ratings"]:
+            output.text("")
+            output.table(
+                ("version", "pool", "rating", "mu", "±2σ", "games"),
+                [
+                    [
+                        one["name"],
+                        one["pool"],
+                        f"{one['conservative']:.2f}",
+                        f"{one['mu']:.2f}",
+                        f"{2 * one['sigma']:.2f}",
+                        str(one["games"]),
+                    ]
+                    for one in found["ratings"]
+                ],
+                numbers=("rating", "mu", "±2σ", "games"),
+            )
+    return Exit.DONE
+
+
+def _retire(arguments: argparse.Namespace) -> int:
+    client = remote.client(arguments)
+    path = f"/bots/{arguments.name}" + (f"/versions/{arguments.version}" if arguments.version else "")
+    found = client.ask("POST", f"{path}/retire").data
+    if arguments.json:
+        output.document(found)
+    else:
+        output.note(f"{found['name']} is retired")
+    return Exit.DONE

@@ -1,0 +1,104 @@
+"""`arena game show|watch|download`: one game on a server."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from arena.cli import output, remote
+from arena.cli.exit import Exit
+from arena.cli.parser import examples
+from arena.cli.tournament import save
+
+FORMS = {"json": "application/json", "text": "text/plain"}
+_RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the sub-commands."""
+    commands = parser.add_subparsers(dest="action", metavar="show|watch|download", required=True)
+    show = commands.add_parser(
+        "show", help="a game with its result", epilog=examples(("arena game show 0123456789abcdef",))
+    )
+    show.set_defaults(act=_show)
+    watch = commands.add_parser(
+        "watch", help="its moves as they come, to the end", epilog=examples(("arena game watch 0123456789abcdef",))
+    )
+    watch.set_defaults(act=_watch)
+    download = commands.add_parser(
+        "download",
+        help="its record, which arena replay reads",
+        epilog=examples(
+            (
+                "arena game download 0123456789abcdef --out game.json",
+                "arena game download 0123456789abcdef | arena replay -",
+            )
+        ),
+    )
+    download.add_argument("--form", choices=tuple(FORMS), default="json", help="(default json)")
+    download.add_argument("--out", metavar="FILE", type=Path, help="into a file, which is there only when it is whole")
+    download.set_defaults(act=_download)
+    for command in (show, watch, download):
+        command.add_argument("id", metavar="ID")
+        remote.add_server(command, has_ndjson=command is watch)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen sub-command."""
+    return int(arguments.act(arguments))
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    found = remote.client(arguments).get(f"/games/{arguments.id}")
+    if arguments.json:
+        output.document(found)
+        return Exit.DONE
+    _tell(found)
+    for step in found["ratings"]:
+        output.text(f"{step['name']}: mu {step['mu_before']:.2f} -> {step['mu']:.2f}, sigma {step['sigma']:.2f}")
+    if found["record"]:
+        output.text("", " ".join(found["record"]["moves"]))
+    return Exit.DONE
+
+
+def _tell(game: dict[str, Any]) -> None:
+    result = _RESULTS.get(game["winner"], game["state"])
+    why = f"  {game['termination']}" if game["termination"] else ""
+    detail = f": {game['detail']}" if game["detail"] else ""
+    output.text(
+        f"{game['first']} - {game['second']}  {result}{why}{detail}",
+        f"{game['family']} {game['variant']}, tournament {game['tournament_id']}, game {game['id']}",
+    )
+
+
+def _watch(arguments: argparse.Namespace) -> int:
+    last: dict[str, Any] = {}
+    for event in remote.client(arguments).events(f"/games/{arguments.id}/stream"):
+        if arguments.ndjson:
+            output.item(event)
+        elif not arguments.json:
+            _event(event)
+        last = event
+    if arguments.json:
+        output.document(last)
+    return Exit.DONE
+
+
+def _event(event: dict[str, Any]) -> None:
+    if event["event"] == "ply":
+        _ply(event)
+        return
+    _tell(event["game"])
+    for ply in event.get("plies", []):
+        _ply(ply)
+
+
+def _ply(ply: dict[str, Any]) -> None:
+    score = f"  {ply['score'] / 100:+.2f}" if ply["score"] is not None else ""
+    output.text(f"{ply['ply']:>4}  {ply['move']}  {ply['ms'] or 0:.0f} ms{score}")
+
+
+def _download(arguments: argparse.Namespace) -> int:
+    save(remote.client(arguments), f"/games/{arguments.id}/record", FORMS[arguments.form], arguments.out)
+    return Exit.DONE

@@ -1,0 +1,91 @@
+"""`arena login`: a token for this machine, from a name and a password or as it stands, kept for the other commands."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import os
+import platform
+import sys
+
+from arena.cli import output, remote
+from arena.cli.exit import CommandError, Exit
+from arena.client import Client, change_keys, keyring
+
+SCOPES = ("read", "submit", "organise", "admin", "worker")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    remote.add_server(parser)
+    parser.add_argument("--user", metavar="NAME", help="log in with a password, asked for (or read from a pipe)")
+    parser.add_argument("--scopes", metavar="S,S", default="read,submit", help="what the token may do (read,submit)")
+    parser.add_argument("--days", metavar="N", type=int, default=90, help="how long it is good for (default 90)")
+    parser.add_argument("--forget", action="store_true", help="forget the token of this server; it is revoked too")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Get a token, try it, keep it."""
+    server = remote.server_of(arguments)
+    bare = Client(server)
+    if arguments.forget:
+        return _forget(arguments, bare)
+    token = arguments.token or (None if arguments.user else os.environ.get("ARENA_TOKEN"))
+    if token is None:
+        token = _by_password(arguments, bare) if arguments.user else _asked("token: ")
+    account = Client(server, token).get("/account")
+
+    def keep(keys: dict[str, object]) -> None:
+        keys["server"] = bare.server
+        tokens = keys["tokens"]
+        assert isinstance(tokens, dict)
+        tokens[bare.server] = token
+
+    change_keys(keep)
+    if arguments.json:
+        output.document({"server": bare.server, **account})
+    else:
+        output.text(
+            f"logged in at {bare.server} as {account['name']} ({account['role']}): {', '.join(account['scopes'])}"
+        )
+        output.note(f"the token is kept in {keyring()}")
+    return Exit.DONE
+
+
+def _by_password(arguments: argparse.Namespace, bare: Client) -> str:
+    scopes = [scope.strip() for scope in arguments.scopes.split(",") if scope.strip()]
+    if unknown := [scope for scope in scopes if scope not in SCOPES]:
+        raise CommandError(f"no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
+    wish = {
+        "user": arguments.user,
+        "password": _asked("password: "),
+        "name": f"arena login on {platform.node() or 'a machine'}"[:80],
+        "scopes": scopes,
+        "days": arguments.days,
+    }
+    return str(bare.ask("POST", "/login", body=wish).data["token"])
+
+
+def _asked(prompt: str) -> str:
+    """A secret from the terminal, unseen; from a pipe, its first line."""
+    found = getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    if not found:
+        raise CommandError(f"no {prompt.rstrip(': ')} given; use --token, --user NAME, or pipe it in")
+    return found
+
+
+def _forget(arguments: argparse.Namespace, bare: Client) -> int:
+    client = remote.client(arguments)
+
+    def forget(keys: dict[str, object]) -> None:
+        tokens = keys["tokens"]
+        assert isinstance(tokens, dict)
+        tokens.pop(bare.server, None)
+
+    try:
+        account = client.get("/account")
+        client.ask("DELETE", f"/account/tokens/{account['token']}")
+    finally:
+        change_keys(forget)
+    output.note(f"logged out of {bare.server}; the token is revoked")
+    return Exit.DONE

@@ -1,0 +1,88 @@
+"""What all client commands share: which server, which token, and how answers are printed. Refuses to know commands."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from arena.cli import output
+from arena.client import DEFAULT, Client, read_keys
+
+
+def add_server(parser: argparse.ArgumentParser, *, has_ndjson: bool = False) -> None:
+    """`--server`, `--token`, and the forms of the answer."""
+    parser.add_argument(
+        "--server", metavar="URL", help="the server (default: ARENA_SERVER, the last log-in's, or local)"
+    )
+    parser.add_argument("--token", metavar="TOKEN", help="an API token (default: ARENA_TOKEN, or that of arena login)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    if has_ndjson:
+        form.add_argument("--ndjson", action="store_true", help="one JSON document a line on stdout")
+
+
+def server_of(arguments: argparse.Namespace) -> str:
+    """The server the arguments mean."""
+    return str(arguments.server or os.environ.get("ARENA_SERVER") or read_keys()["server"] or DEFAULT)
+
+
+def client(arguments: argparse.Namespace) -> Client:
+    """A client of the server the arguments mean, with its token if there is one."""
+    server = server_of(arguments)
+    bare = Client(server)
+    token = arguments.token or os.environ.get("ARENA_TOKEN") or read_keys()["tokens"].get(bare.server)
+    return Client(server, token)
+
+
+def show_items(
+    arguments: argparse.Namespace,
+    items: Iterable[dict[str, Any]],
+    columns: Sequence[tuple[str, str]],
+    *,
+    empty: str,
+) -> None:
+    """A list: as JSON, as NDJSON, or as a table of (heading, key); `empty` is what to say of nothing."""
+    if getattr(arguments, "ndjson", False):
+        for item in items:
+            output.item(item)
+        return
+    found = list(items)
+    if arguments.json:
+        output.document({"items": found, "next": None})
+        return
+    if not found:
+        output.note(empty)
+        return
+    numbers = [
+        heading
+        for heading, key in columns
+        if all(isinstance(item.get(key), (int, float, type(None))) for item in found)
+    ]
+    rows = [[cell(item.get(key)) for _, key in columns] for item in found]
+    output.table([heading for heading, _ in columns], rows, numbers=numbers)
+
+
+def show_document(arguments: argparse.Namespace, document: dict[str, Any], names: Sequence[str]) -> None:
+    """A document: as JSON, or its main members line by line."""
+    if arguments.json:
+        output.document(document)
+        return
+    width = max(map(len, names))
+    output.text(*(f"{name.replace('_', ' '):<{width}}  {cell(document.get(name))}" for name in names))
+
+
+def cell(value: Any) -> str:
+    """A value in a table."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "-"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {cell(one)}" for name, one in value.items()) or "-"
+    return str(value)

@@ -1,0 +1,180 @@
+"""`arena serve`: the web server, and unless told otherwise the referee, as tasks of one event loop.
+
+The first Ctrl-C (or SIGTERM) ends in good order: no new requests, streams closed, running games finished or handed
+back. The second one does not wait for them. Refuses to know what is served, and how games are played.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.cli import output
+from arena.cli.exit import CommandError, Exit
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from arena.bus import EventBus
+    from arena.config import Settings
+    from arena.store import Store
+
+THREADS = 16
+"""Threads for what blocks (the store, passwords, bundles): more would only wait for the database."""
+CLOSE_S = 10
+"""How long answers under way may take to finish."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments: what is given here wins over the environment and `arena.toml`."""
+    parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument("--bind", metavar="HOST", help="address to listen on (default 127.0.0.1)")
+    parser.add_argument("--port", type=int, metavar="PORT", help="port to listen on (default 8000, 0 = a free one)")
+    parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
+    parser.add_argument("--mqtt", metavar="URL", help="broker for events between processes (default: none)")
+    parser.add_argument("--executor", metavar="E", help="where games are played: local or local:N (default local)")
+    parser.add_argument("--no-referee", action="store_true", help="pages and interface only; play and record nothing")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Open everything, serve until told to stop, close everything."""
+    from arena import log
+    from arena.bundles import BundleError
+    from arena.config import ConfigError, read_settings
+    from arena.store import SchemaError, StoreUnavailableError
+
+    try:
+        settings = read_settings(
+            arguments.config,
+            data=arguments.data,
+            bind=arguments.bind,
+            port=arguments.port,
+            database=arguments.database,
+            mqtt=arguments.mqtt,
+            executor=arguments.executor,
+            referee=False if arguments.no_referee else None,
+        )
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
+    log.configure(settings.log_format, settings.log_level)
+    try:
+        store = open_store(settings)
+    except SchemaError as error:
+        raise CommandError(str(error)) from None
+    except StoreUnavailableError as error:
+        raise CommandError(f"{error}; check --database", Exit.UNREACHABLE) from None
+    try:
+        return asyncio.run(_serve(settings, store))
+    except BundleError as error:
+        raise CommandError(str(error)) from None
+    finally:
+        store.close()
+
+
+def open_store(settings: Settings) -> Store:
+    """The database of a server, whose schema must be ours. Raises SchemaError, StoreUnavailableError."""
+    from arena.store import Store
+
+    if not settings.database:
+        return Store.in_folder(settings.data)
+    store = Store(settings.database_url)
+    try:
+        store.require()
+    except Exception:
+        store.close()
+        raise
+    return store
+
+
+async def _serve(settings: Settings, store: Store) -> int:
+    from aiohttp import web
+
+    from arena.bus import Bus
+    from arena.web.app import MAX_HEADER_BYTES, build, services_of
+
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(THREADS, "blocking"))
+    bus = Bus()
+    services = services_of(store, settings, bus)
+    runner = web.AppRunner(
+        build(services),
+        handle_signals=False,
+        access_log=None,
+        shutdown_timeout=CLOSE_S,
+        max_field_size=MAX_HEADER_BYTES,
+        max_line_size=MAX_HEADER_BYTES,
+    )
+    await runner.setup()
+    try:
+        await _listen(runner, settings)
+        output.note("first Ctrl-C ends in good order, the second at once")
+        stop = services.stopping
+        if settings.referee:
+            await _referee(settings, store, bus, stop)
+        else:
+            with _signals(stop, lambda: None):
+                await stop.wait()
+    finally:
+        await runner.cleanup()
+    return Exit.DONE
+
+
+async def _listen(runner: web.AppRunner, settings: Settings) -> None:
+    from aiohttp import web
+
+    site = web.TCPSite(runner, settings.bind, settings.port)
+    try:
+        await site.start()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CommandError(
+            f"cannot serve on {settings.bind}:{settings.port}: {reason}; take another --port", Exit.FAILED
+        ) from None
+    for host, port, *_ in runner.addresses:
+        output.text(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+
+
+async def _referee(settings: Settings, store: Store, bus: EventBus, stop: asyncio.Event) -> None:
+    """Play and record until told to stop, or until the conductor fails: then the server ends too, and says so."""
+    from arena.conductor import Conductor
+    from arena.executor import open_executor
+
+    try:
+        executor = open_executor(settings, bus)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+    try:
+        conductor = Conductor(settings, store, bus, executor)
+        with _signals(stop, conductor.abort):
+            await conductor.run(stop)
+    finally:
+        await asyncio.to_thread(executor.shutdown, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _signals(stop: asyncio.Event, abort: Callable[[], None]) -> Iterator[None]:
+    """SIGINT and SIGTERM: the first sets `stop`, the second calls `abort`."""
+    loop = asyncio.get_running_loop()
+
+    def handle() -> None:
+        if stop.is_set():
+            output.note("calling off what is running")
+            abort()
+        else:
+            output.note("stopping: running games finish; once more calls them off")
+            stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, handle)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)

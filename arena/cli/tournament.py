@@ -1,0 +1,230 @@
+"""`arena tournament create|list|show|start|pause|drain|resume|cancel|watch|export`: tournaments on a server."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from arena.cli import choice, output, remote
+from arena.cli.exit import CommandError, Exit
+from arena.cli.parser import examples
+from arena.client import Client
+
+_VERBS = {
+    "start": "let it begin now",
+    "pause": "call off what is being played; it is played again later",
+    "drain": "finish the running games, then pause",
+    "resume": "go on",
+    "cancel": "end it for good; results stay",
+}
+FORMS = {"ndjson": "application/x-ndjson", "text": "text/plain"}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the sub-commands."""
+    words = "create|list|show|watch|export|" + "|".join(_VERBS)
+    commands = parser.add_subparsers(dest="action", metavar=words, required=True)
+
+    create = commands.add_parser(
+        "create",
+        help="a tournament from a TOML file; with [schedule] a recurring one",
+        epilog=examples(("arena tournament create open.toml", "arena tournament create weekly.toml --json")),
+    )
+    create.add_argument("file", metavar="FILE.toml", help="- for stdin")
+    create.set_defaults(act=_create)
+
+    listing = commands.add_parser(
+        "list", help="all tournaments, latest first", epilog=examples(("arena tournament list --state running",))
+    )
+    listing.add_argument("--state", metavar="S", help="scheduled, running, paused, draining, finished or cancelled")
+    listing.add_argument("--family", metavar="F")
+    listing.add_argument("--limit", metavar="N", type=choice.positive, default=50, help="at most so many (default 50)")
+    listing.set_defaults(act=_list)
+
+    show = commands.add_parser(
+        "show", help="a tournament with its standings", epilog=examples(("arena tournament show 7",))
+    )
+    show.set_defaults(act=_show)
+    watch = commands.add_parser(
+        "watch", help="its results as they come, to the end", epilog=examples(("arena tournament watch 7",))
+    )
+    watch.set_defaults(act=_watch)
+    export = commands.add_parser(
+        "export",
+        help="the records of all its games",
+        epilog=examples(
+            ("arena tournament export 7 > games.ndjson", "arena tournament export 7 --form text --out games.txt")
+        ),
+    )
+    export.add_argument("--form", choices=tuple(FORMS), default="ndjson", help="(default ndjson)")
+    export.add_argument("--out", metavar="FILE", type=Path, help="into a file, which is there only when it is whole")
+    export.set_defaults(act=_export)
+    verbs = []
+    for verb, meaning in _VERBS.items():
+        verbs.append(commands.add_parser(verb, help=meaning, epilog=examples((f"arena tournament {verb} 7",))))
+        verbs[-1].set_defaults(act=_move, verb=verb)
+    for command in (show, watch, export, *verbs):
+        command.add_argument("id", metavar="ID", type=choice.positive)
+    for command in (create, show, export, *verbs):
+        remote.add_server(command)
+    for command in (listing, watch):
+        remote.add_server(command, has_ndjson=True)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen sub-command."""
+    return int(arguments.act(arguments))
+
+
+def _create(arguments: argparse.Namespace) -> int:
+    try:
+        raw = sys.stdin.buffer.read() if arguments.file == "-" else Path(arguments.file).read_bytes()
+        document = tomllib.loads(raw.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CommandError(f"{arguments.file}: not TOML: {error}") from None
+    client = remote.client(arguments)
+    noun = "schedules" if "schedule" in document else "tournaments"
+    found = client.ask(
+        "POST", f"/{noun}", body=_plain(document), headers={"Idempotency-Key": os.urandom(16).hex()}
+    ).data
+    if arguments.json:
+        output.document(found)
+    elif noun == "schedules":
+        output.text(f"schedule {found['id']}: {found['name']}, next at {found['next_fire']}")
+    else:
+        output.text(f"tournament {found['id']}: {found['name']}, {found['state']}, {len(found['entries'])} entries")
+        output.note(f'"arena tournament watch {found["id"]}" follows it')
+    return Exit.DONE
+
+
+def _plain(value: Any) -> Any:
+    """TOML as JSON: times as text, in UTC where they name no zone."""
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
+    return value
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    client = remote.client(arguments)
+    items = client.pages("/tournaments", arguments.limit, state=arguments.state, family=arguments.family)
+    columns = (
+        ("id", "id"),
+        ("name", "name"),
+        ("family", "family"),
+        ("format", "format"),
+        ("state", "state"),
+        ("games", "finished_games"),
+        ("of", "planned_games"),
+        ("starts", "starts"),
+    )
+    remote.show_items(arguments, items, columns, empty='no tournaments; "arena tournament create --help" shows how')
+    return Exit.DONE
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    client = remote.client(arguments)
+    found = client.get(f"/tournaments/{arguments.id}")
+    standings = client.get(f"/tournaments/{arguments.id}/standings")
+    if arguments.json:
+        output.document({**found, "standings": standings["items"]})
+        return Exit.DONE
+    _tell(found)
+    _standings(standings["items"])
+    return Exit.DONE
+
+
+def _tell(found: dict[str, Any]) -> None:
+    output.text(
+        f"{found['name']}: {found['family']} {found['variant']}, {found['format']}, {found['state']}, "
+        f"{found['finished_games']} of {found['planned_games']} games"
+    )
+    if found["problem"]:
+        output.text(found["problem"])
+
+
+def _standings(lines: list[dict[str, Any]]) -> None:
+    output.table(
+        ("#", "bot", "points", "games", "W", "D", "L", "score", "SB", "forfeits"),
+        [
+            [
+                str(line["rank"]),
+                line["name"],
+                f"{line['points']:g}",
+                *(str(line[key]) for key in ("games", "wins", "draws", "losses")),
+                f"{100 * line['score']:.1f} %",
+                f"{line['sonneborn_berger']:g}",
+                str(line["forfeits"]),
+            ]
+            for line in lines
+        ],
+        numbers=("#", "points", "games", "W", "D", "L", "score", "SB", "forfeits"),
+    )
+
+
+def _watch(arguments: argparse.Namespace) -> int:
+    client = remote.client(arguments)
+    last: dict[str, Any] = {}
+    for event in client.events(f"/tournaments/{arguments.id}/stream"):
+        if arguments.ndjson:
+            output.item(event)
+        elif not arguments.json:
+            _event(event)
+        last = event
+    if arguments.json:
+        output.document(last)
+    return Exit.DONE
+
+
+def _event(event: dict[str, Any]) -> None:
+    if event["event"] == "game":
+        game = event["game"]
+        result = {"first": "1-0", "second": "0-1", "draw": "½-½"}.get(game["winner"], "void")
+        why = f"{game['termination']}" + (f": {game['detail']}" if game["kind"] == "forfeit" else "")
+        output.text(f"{game['sequence']:>5}  {game['first']} - {game['second']}  {result}  {why}")
+        return
+    _tell(event["tournament"])
+    if event["event"] == "final":
+        _standings(event["standings"])
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    client = remote.client(arguments)
+    save(client, f"/tournaments/{arguments.id}/games", FORMS[arguments.form], arguments.out)
+    return Exit.DONE
+
+
+def save(client: Client, path: str, accept: str, out: Path | None) -> None:
+    """A file from the server to stdout, or whole into `out`."""
+    chunks = client.chunks(path, accept)
+    if out is None:
+        for chunk in chunks:
+            sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()
+        return
+    fresh = out.with_name(out.name + ".new")
+    try:
+        with open(fresh, "wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+        os.replace(fresh, out)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _move(arguments: argparse.Namespace) -> int:
+    client = remote.client(arguments)
+    found = client.ask("POST", f"/tournaments/{arguments.id}/{arguments.verb}").data
+    if arguments.json:
+        output.document(found)
+    else:
+        output.note(f"tournament {found['id']} is {found['state']}")
+    return Exit.DONE

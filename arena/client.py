@@ -1,0 +1,244 @@
+"""A client of the JSON interface, for the command line: one request, a list page by page, a stream that comes back.
+
+Standard library only, so that a command starts quickly. Refuses to know what the documents mean.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import quote, urlencode, urlsplit
+
+from arena.cli.exit import CommandError, Exit
+
+PREFIX = "/api/v1"
+DEFAULT = "http://127.0.0.1:8000"
+NDJSON = "application/x-ndjson"
+_PATIENCE = 5
+"""How often a stream is taken up again without anything new in between."""
+
+_CODES = {401: Exit.REFUSED, 403: Exit.REFUSED, 404: Exit.NOT_FOUND, 409: Exit.FAILED, 429: Exit.REFUSED}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer that is not an error."""
+
+    status: int
+    headers: Mapping[str, str]
+    data: Any
+
+
+class Client:
+    """One server, and the token that opens it."""
+
+    def __init__(self, server: str, token: str | None = None, *, timeout: float = 30.0) -> None:
+        parts = urlsplit(server if "://" in server else f"http://{server}")
+        try:
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host = port = None
+        if parts.scheme not in ("http", "https") or not host:
+            raise CommandError(f"not the address of a server: {server}; write http://HOST:PORT or https://HOST")
+        self.server = f"{parts.scheme}://{parts.netloc}"
+        self._host, self._port, self._is_https = host, port, parts.scheme == "https"
+        self._token = token
+        self._timeout = timeout
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        file: BinaryIO | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """One request; its answer as data. Raises CommandError with the problem's own words and exit code."""
+        sent = dict(headers or {})
+        content: Any = file
+        if body is not None:
+            content = json.dumps(body).encode()
+            sent["Content-Type"] = "application/json"
+        elif file is not None:
+            sent["Content-Type"] = "application/octet-stream"
+            sent["Content-Length"] = str(os.fstat(file.fileno()).st_size)
+        with self._opened(method, path, query, content, sent) as response:
+            text = self._read(response)
+            return Reply(response.status, dict(response.headers), json.loads(text) if text else None)
+
+    def get(self, path: str, **query: Any) -> Any:
+        """A document."""
+        return self.ask("GET", path, query=query).data
+
+    def pages(self, path: str, limit: int | None = None, **query: Any) -> Iterator[Any]:
+        """The items of a list, `limit` at most, page by page."""
+        left = limit
+        after: str | None = None
+        while left is None or left > 0:
+            size = 200 if left is None else min(left, 200)
+            page = self.get(path, **query, limit=size, after=after)
+            yield from page["items"]
+            after = page["next"]
+            if after is None:
+                return
+            if left is not None:
+                left -= len(page["items"])
+
+    def chunks(self, path: str, accept: str, **query: Any) -> Iterator[bytes]:
+        """A file as it comes."""
+        with self._opened("GET", path, query, None, {"Accept": accept}) as response:
+            while chunk := self._read(response, 64 * 1024):
+                yield chunk
+
+    def events(self, path: str, after: int | None = None) -> Iterator[dict[str, Any]]:
+        """The events of a stream to its last one; a cut stream is taken up behind the last `seq`."""
+        failures = 0
+        while True:
+            try:
+                with self._opened("GET", path, {"after": after}, None, {"Accept": NDJSON}) as response:
+                    for line in response:
+                        if line.strip():
+                            event = json.loads(line)
+                            after, failures = event["seq"], 0
+                            yield event
+                            if event["event"] == "final":
+                                return
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                failures += 1
+                if failures > _PATIENCE:
+                    raise self._unreachable(error) from None
+            except CommandError as error:
+                failures += 1
+                if error.code is not Exit.UNREACHABLE or failures > _PATIENCE:
+                    raise
+            time.sleep(min(8.0, 0.25 * 2**failures))
+
+    # -- the wire ----------------------------------------------------------------------------------------------------
+
+    def _opened(
+        self, method: str, path: str, query: Mapping[str, Any] | None, content: Any, headers: dict[str, str]
+    ) -> _Response:
+        given = [(name, value) for name, value in (query or {}).items() if value is not None]
+        words = urlencode([(name, _word(value)) for name, value in given], doseq=True)
+        target = PREFIX + quote(path, safe="/") + (f"?{words}" if words else "")
+        headers = {"User-Agent": "arena", "Accept": "application/json", **headers}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        if self._is_https:
+            context = ssl.create_default_context()
+            connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+                self._host, self._port, timeout=self._timeout, context=context
+            )
+        else:
+            connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+        try:
+            with contextlib.suppress(BrokenPipeError):  # refused before all of the body was sent: the answer says why
+                connection.request(method, target, content, headers)
+            response = connection.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            raise self._unreachable(error) from None
+        if response.status >= 400:
+            with _Response(connection, response):
+                raise self._problem(response)
+        return _Response(connection, response)
+
+    def _read(self, response: _Response, size: int | None = None) -> bytes:
+        try:
+            return response.read(size)
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unreachable(error) from None
+
+    def _unreachable(self, error: Exception) -> CommandError:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return CommandError(
+            f"no answer from {self.server}: {reason}; is the server running? Another one: --server URL",
+            Exit.UNREACHABLE,
+        )
+
+    def _problem(self, response: http.client.HTTPResponse) -> CommandError:
+        """A problem document as an error of the command line."""
+        try:
+            found = json.loads(response.read(256 * 1024))
+            detail, hint = str(found["detail"]), str(found.get("hint", ""))
+        except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
+            detail, hint = f"{response.status} {response.reason}", "is this an arena server?"
+        code = _CODES.get(response.status, Exit.UNREACHABLE if response.status >= 500 else Exit.USAGE)
+        if response.status == 401 and self._token is None:
+            hint = f"log in: arena login --server {self.server}"
+        wait = response.headers.get("Retry-After")
+        if response.status == 429 and wait and wait not in detail:
+            hint = f"try again in {wait} s"
+        return CommandError(f"{detail}; {hint}" if hint else detail, code)
+
+
+class _Response:
+    """An open answer with its connection; closing one closes both."""
+
+    def __init__(self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
+        self._connection, self._response = connection, response
+        self.status, self.headers = response.status, response.headers
+
+    def read(self, size: int | None = None) -> bytes:
+        return self._response.read() if size is None else self._response.read1(size)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._response)
+
+    def __enter__(self) -> _Response:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._response.close()
+        self._connection.close()
+
+
+def _word(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return list(value) if isinstance(value, tuple) else value
+
+
+# -- where tokens are kept ---------------------------------------------------------------------------------------------
+
+
+def keyring() -> Path:
+    """The file of servers and tokens of this user."""
+    home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(home) / "arena" / "login.json"
+
+
+def read_keys() -> dict[str, Any]:
+    """`{"server": the last one, "tokens": {server: token}}`; empty where there is none. Raises CommandError."""
+    try:
+        found = json.loads(keyring().read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        found = {}
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{keyring()}: cannot be read: {error}; remove it and log in again") from None
+    if not isinstance(found, dict) or not isinstance(found.get("tokens", {}), dict):
+        raise CommandError(f"{keyring()}: not what `arena login` writes; remove it and log in again")
+    return {"server": found.get("server"), "tokens": found.get("tokens", {})}
+
+
+def change_keys(change: Callable[[dict[str, Any]], None]) -> None:
+    """Rewrite the file, readable by its owner only."""
+    keys = read_keys()
+    change(keys)
+    path = keyring()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = path.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        json.dump(keys, file, indent=1)
+    os.replace(fresh, path)
