@@ -16,7 +16,7 @@ from pathlib import Path
 from arena.botfile import read_bot_file, read_capabilities
 from protocol.capabilities import CLOCKS_OPTION, Capabilities
 from protocol.negotiation import Ineligible
-from referee.bot import Bot, BotError
+from referee.bot import Bot, BotError, SandboxError
 from referee.check import check
 from referee.core import UnknownNameError
 from referee.play import negotiate
@@ -98,7 +98,7 @@ def introduce(
             raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
         spec = replace(spec, name=name, version=_clean(Capabilities.from_session(bot.session).name))
         is_known = bool(spec.capabilities) or CLOCKS_OPTION in bot.session.options
-    except BotError:
+    except (BotError, SandboxError):
         bot.is_sound = False
         return replace(spec, name=spec.name or fallback)
     finally:

@@ -19,7 +19,7 @@ from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, Capabilities
 from protocol.errors import ProtocolError
 from protocol.messages import SetOption
 from protocol.options import OptionDecl
-from referee.bot import Bot, BotError, Thought
+from referee.bot import Bot, BotError, SandboxError, Thought
 from referee.core import ParseError, Termination
 from referee.play import prepare
 from referee.position import Position
@@ -176,7 +176,7 @@ class _Examiner:
                 self.bot.transcript = step.lines
             step.detail = work()
             step.passed = True
-        except (BotError, _Unfit) as error:
+        except (BotError, SandboxError, _Unfit) as error:
             step.detail = str(error)
         except ProtocolError as error:
             step.detail = f"the step cannot be asked: {error}"

@@ -12,9 +12,9 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.play import add_memory, read_options
 from arena.contender import read_bot
 from referee.check import Step, check
+from referee.fallback import choose
 from referee.games import families, load
 from referee.reaper import become_subreaper, children, sweep
-from referee.sandbox import open_sandbox
 from referee.spec import Limits
 
 
@@ -37,9 +37,11 @@ def run(arguments: argparse.Namespace) -> int:
     options = read_options(arguments.option)
     rulesets = [rules.settle(name, options) for name in arguments.variant or [rules.variants[0].name]]
     try:
-        spec, sandbox = read_bot(arguments.bot, arguments.family), open_sandbox(arguments.sandbox)
+        spec = read_bot(arguments.bot, arguments.family)
+        sandbox, notes = choose(arguments.sandbox, [spec], Limits())
     except ValueError as error:
         raise CommandError(str(error)) from None
+    output.note(*notes, f"sandbox {sandbox.name}")
     number = 0
 
     def show(step: Step) -> None:

@@ -16,6 +16,7 @@ from arena.contender import SAMPLES
 from arena.models import Tournament, Version
 from arena.store import Store
 from referee.dispatch import Dispatcher
+from referee.fallback import choose
 from referee.games import families, load
 from referee.pool import SlotPool
 from referee.ratings import pool_of
@@ -145,7 +146,9 @@ def _play(games: list[GameSpec], store: Store, concurrency: int) -> bool:
         done += 1
         report(record, done, len(games), wants_logs=False)
 
-    pool = SlotPool(concurrency, sandbox="auto", spare=len(SAMPLES) - 2)
+    sandbox, notes = choose("auto", [_here(game).first for game in games[:1]], Limits())
+    output.note(*notes, f"bots run in sandbox {sandbox.name}")
+    pool = SlotPool(concurrency, sandbox=sandbox.name, spare=len(SAMPLES) - 2)
     dispatcher = Dispatcher(pool, 2 * concurrency, keep)
     with Interrupts(dispatcher, pool):
         try:

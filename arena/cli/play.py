@@ -19,6 +19,7 @@ from arena.cli.exit import CommandError, Exit
 from arena.contender import IneligibleError, introduce, make_unique, read_bot, refuse_doubles
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.dispatch import Dispatcher, left_to_play
+from referee.fallback import choose
 from referee.folder import FolderError, RunFolder
 from referee.games import families, load
 from referee.pool import SlotPool
@@ -26,7 +27,6 @@ from referee.ratings import fold, leaderboard
 from referee.reaper import become_subreaper, children, sweep
 from referee.record import GameRecord
 from referee.rules import Ruleset
-from referee.sandbox import open_sandbox
 from referee.schedule import Plan, openings, schedule
 from referee.spec import Adjudication, BotSpec, GameSpec, Limits, digest, read_time_control
 from referee.sprt import Sprt, Verdict, judge, read_sprt
@@ -96,7 +96,9 @@ def run(arguments: argparse.Namespace) -> int:
         sprt = read_sprt(arguments.sprt) if arguments.sprt else None
         if len(bots) < 2 or (sprt and len(bots) != 2):
             raise CommandError("an SPRT is between two bots" if sprt else "a tournament needs at least two bots")
-        sandbox = open_sandbox(arguments.sandbox)
+        sandbox, notes = choose(arguments.sandbox, bots, _limits(arguments))
+        output.note(*notes)
+        arguments.sandbox = sandbox.name
         with RunFolder(arguments.out) if arguments.out else _Memory() as folder:
             games = _games(arguments, ruleset, bots, folder, sandbox)
             return _play(arguments, games, folder, sprt)
