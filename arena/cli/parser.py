@@ -125,6 +125,24 @@ COMMANDS: tuple[Command, ...] = (
         "server",
     ),
     Command(
+        "referee",
+        "schedule, play and record tournaments, without pages",
+        ("arena referee", "arena referee --database postgresql://arena@db/arena --executor local:8"),
+        "server",
+    ),
+    Command(
+        "ratings",
+        "fold all ratings anew from the games, or check that they follow from them",
+        ("arena ratings rebuild --check", "arena ratings rebuild"),
+        "server",
+    ),
+    Command(
+        "games",
+        "play recorded games again by the rules",
+        ("arena games verify --all", "arena games verify 0123456789abcdef"),
+        "server",
+    ),
+    Command(
         "login",
         "keep a token of a server for the other commands",
         ("arena login --server https://arena.example --user ada", "echo $TOKEN | arena login"),

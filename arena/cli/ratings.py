@@ -1,0 +1,41 @@
+"""`arena ratings rebuild`: every rating folded anew from the recorded games, or compared with what is stored."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import closing
+
+from arena.cli import output
+from arena.cli.database import add_database, open_store, settings_of
+from arena.cli.exit import Exit
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    rebuild = actions.add_parser("rebuild", help="fold all ratings anew from the games, in the order of their commits")
+    rebuild.add_argument("--check", action="store_true", help="compare only: exit code 1 when a stored number differs")
+    rebuild.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_database(rebuild)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Rebuild or check."""
+    with closing(open_store(settings_of(arguments))) as store:
+        if not arguments.check:
+            games = store.ratings.rebuild()
+            if arguments.json:
+                output.document({"games": games, "pools": [name for name, _ in store.ratings.pools()]})
+            else:
+                output.text(f"ratings rebuilt from {games} games")
+            return Exit.DONE
+        problems = store.ratings.check()
+        pools = store.ratings.pools()
+    games = sum(count for _, count in pools)
+    if arguments.json:
+        output.document({"games": games, "pools": [name for name, _ in pools], "problems": problems})
+    else:
+        output.text(*problems)
+        verdict = f"{len(problems)} stored numbers differ" if problems else "every stored number is reproduced"
+        output.text(f"{games} games in {len(pools)} pools: {verdict}")
+    return Exit.FAILED if problems else Exit.DONE

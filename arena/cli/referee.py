@@ -1,0 +1,76 @@
+"""`arena referee`: schedules, plays and records, without pages; the same as a part of `arena serve` does."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.cli import output
+from arena.cli.exit import CommandError, Exit
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
+    parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N")
+    parser.add_argument("--sandbox", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Act as the referee, or stand by for the one that does, until SIGTERM or Ctrl-C; a second one calls games off."""
+    from arena.config import ConfigError, read_settings
+    from arena.log import configure
+
+    try:
+        settings = read_settings(
+            arguments.config,
+            data=arguments.data,
+            database=arguments.database,
+            executor=arguments.executor,
+            sandbox=arguments.sandbox,
+        )
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
+    configure(settings.log_format, settings.log_level)
+    asyncio.run(_run(settings))
+    return Exit.DONE
+
+
+async def _run(settings: Settings) -> None:
+    from arena.bus import Bus
+    from arena.cli.database import open_store
+    from arena.conductor import Conductor
+    from arena.executor import open_executor
+
+    store, bus = open_store(settings), Bus()
+    try:
+        executor = open_executor(settings, bus)
+    except ValueError as error:
+        store.close()
+        raise CommandError(str(error)) from None
+    conductor = Conductor(settings, store, bus, executor)
+    stop = asyncio.Event()
+
+    def interrupt() -> None:
+        if stop.is_set():
+            conductor.abort()
+        else:
+            output.note("finishing the running games; once more calls them off")
+            stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    try:
+        await conductor.run(stop)
+    finally:
+        await asyncio.to_thread(executor.shutdown, cancel_futures=True)
+        store.close()
