@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
             output.text(write_text(record).rstrip("\n"))
         else:
-            _show(record, arguments.ply, as_json=arguments.json)
+            show(record, arguments.ply, as_json=arguments.json)
     except RecordError as error:
         raise CommandError(f"{arguments.record}: {error}") from None
     return Exit.DONE
@@ -123,7 +123,8 @@ def _verify(records: list[GameRecord]) -> int:
     return Exit.FAILED if wrong else Exit.DONE
 
 
-def _show(record: GameRecord, ply: int | None, *, as_json: bool) -> None:
+def show(record: GameRecord, ply: int | None, *, as_json: bool) -> None:
+    """Draw a game after `ply` plies (None: the last). Raises RecordError, CommandError for a ply there is not."""
     from arena.cli import board
     from referee.record import positions
 

@@ -1,0 +1,167 @@
+"""One archived game: who played whom, by which rules, how it ended, and the text it came as.
+
+Refuses to know where it is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from arena.archive.collection import Found
+from referee.core import Kind, Termination
+from referee.position import Position
+from referee.record import GameRecord, Ply
+from referee.rules import GameFormat, GameText, Ruleset, Value
+from referee.spec import digest
+
+NUMBERS = ("number", "game", "gameid", "id", "no")
+"""Tags, in lower case, that give a game's number in its own collection."""
+RESULTS = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2", None: "*"}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A game of the archive. `position` is its start; `winner` None = unknown; `text` the game as it was imported."""
+
+    id: str
+    family: str
+    variant: str
+    options: Mapping[str, Value]
+    position: str
+    moves: tuple[str, ...]
+    first: str
+    second: str
+    winner: str | None
+    termination: str
+    number: str = ""
+    source: str = ""
+    format: str = ""
+    text: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    def summary(self) -> dict[str, Any]:
+        """What a list shows."""
+        data = asdict(self)
+        for name in ("moves", "text", "tags", "options", "position"):
+            del data[name]
+        return data | {"plies": len(self.moves)}
+
+    def ruleset(self) -> Ruleset:
+        """The rules it was played by."""
+        from referee.games import load
+
+        return load(self.family).settle(self.variant, self.options)
+
+    def positions(self) -> Iterator[Position]:
+        """Every position, the start first."""
+        position = Position.start(self.ruleset(), self.position)
+        yield position
+        for move in self.moves:
+            position = position.play(move)
+            yield position
+
+    def record(self) -> GameRecord:
+        """The game as the arena's own record; one the rules did not end was resigned, agreed drawn, or stopped."""
+        termination = Termination(self.termination)
+        final = list(self.positions())[-1]
+        day = self.tags.get("Date") or self.tags.get("date") or ""
+        return GameRecord(
+            id=self.id,
+            family=self.family,
+            variant=self.variant,
+            options=self.options,
+            position=self.position,
+            first=self.first,
+            second=self.second,
+            winner=self.winner,  # type: ignore[arg-type]
+            termination=termination,
+            kind=termination.kind,
+            moves=self.moves,
+            plies=tuple(Ply() for _ in self.moves),
+            started=day,
+            finished=day,
+            event=self.source,
+            final_position=str(final),
+            detail=f"game {self.number} of {self.source}" if self.source else "",
+        )
+
+    def written(self, form: GameFormat | None = None) -> str:
+        """The game as text: as it was imported, or in a notation of its family. Raises ValueError."""
+        if form is None:
+            return self.text
+        settled = self.ruleset()
+        variant = settled.rules.variant(self.variant)
+        position = None if self.position == settled.write(settled.read()) else self.position
+        game = GameText(self.moves, variant.name, self.options, position, self.tags, RESULTS[self.winner])
+        return form.write(game, settled)
+
+
+def position_key(position: Position) -> bytes:
+    """What two positions share that are the same to a search: eight bytes of board and side to move."""
+    family = position.ruleset.rules.family.encode()
+    return blake2b(position.key, digest_size=8, key=family).digest()
+
+
+def _named(tags: Mapping[str, str], names: tuple[str, ...]) -> str:
+    lower = {name.lower(): value for name, value in tags.items()}
+    return next((lower[name] for name in names if lower.get(name)), "")
+
+
+def _players(tags: Mapping[str, str], ruleset: Ruleset) -> tuple[str, str]:
+    """The names of first and second: under those words, or under the names of the sides."""
+    sides = [side.lower() for side in ruleset.rules.sides]
+    opener = next((option for option in ruleset.rules.options if option.name == "first_player"), None)
+    if opener is not None:  # the sides are called by what they do, and either may move first
+        begins = str(ruleset.values[opener.name])
+        sides = [begins, *(value for value in opener.values if value != begins)]
+    first, second = (_named(tags, (word, side)) for word, side in zip(("first", "second"), sides, strict=False))
+    return first or "unknown", second or "unknown"
+
+
+def _ending(found: Found) -> Termination:
+    outcome = found.final.outcome
+    if outcome is not None:
+        return outcome.reason
+    if found.winner is None:
+        return Termination.STOPPED
+    return Termination.DRAW_AGREED if found.winner == "draw" else Termination.RESIGNED
+
+
+def make_entry(found: Found, source: str, form: str) -> Entry:
+    """An entry from a game of a collection. Its id is the content's: the same game is the same entry."""
+    ruleset, game = found.ruleset, found.game
+    first, second = _players(game.tags, ruleset)
+    position = ruleset.write(ruleset.read(game.position))
+    number = _named(game.tags, NUMBERS)
+    content = {
+        "family": ruleset.rules.family,
+        "variant": ruleset.variant.name,
+        "options": ruleset.overrides,
+        "position": position,
+        "moves": game.moves,
+        "first": first,
+        "second": second,
+        "number": number,
+    }
+    termination = _ending(found)
+    winner = None if termination.kind is Kind.VOID else found.winner
+    return Entry(
+        digest(content),
+        ruleset.rules.family,
+        ruleset.variant.name,
+        ruleset.overrides,
+        position,
+        game.moves,
+        first,
+        second,
+        winner,
+        termination.value,
+        number,
+        source,
+        form,
+        found.text,
+        dict(game.tags),
+    )
