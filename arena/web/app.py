@@ -8,26 +8,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from pathlib import Path
 
-import aiohttp_jinja2
-import jinja2
 from aiohttp import web
 
 from arena.api import handle
 from arena.api.call import SERVICES, Services
 from arena.api.live import Live
-from arena.api.problem import Problem
 from arena.api.routes import PAGES, TABLE
 from arena.bundles import Bundles
 from arena.bus import Bus, EventBus
 from arena.config import Settings, read_settings
 from arena.metrics import Metrics
 from arena.store import Store
-from arena.web import documents, front, health, session
+from arena.web import documents, health, session, site
 from arena.web.guard import add_headers, guard
+from arena.web.pages import problem
 
-_HERE = Path(__file__).parent
 MAX_HEADER_BYTES = 16 * 1024
 
 
@@ -40,32 +36,17 @@ def services_of(store: Store, settings: Settings | None = None, bus: EventBus | 
 
 def build(services: Services) -> web.Application:
     """The application over these services."""
-    app = web.Application(middlewares=[guard(_error_page)], client_max_size=session.FORM_BYTES)
+    app = web.Application(middlewares=[guard(problem.page)], client_max_size=session.FORM_BYTES)
     app[SERVICES] = services
     handle.mount(app, TABLE, PAGES)
-    for table in (health.routes, session.routes, front.routes):
+    for table in (health.routes, session.routes):
         app.add_routes(table)
-    app.router.add_static("/static", _HERE / "static")
-    aiohttp_jinja2.setup(
-        app,
-        loader=jinja2.FileSystemLoader(_HERE / "templates"),
-        context_processors=[session.context],
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        filters={"type_name": documents.type_name, "type_link": documents.type_link},
-    )
     documents.add_documents(app)
+    site.setup(app)  # last: /{family} takes every other address of one segment
     app.on_response_prepare.append(add_headers)
     app.cleanup_ctx.append(_listening)
     app.on_shutdown.append(_close_streams)
     return app
-
-
-def _error_page(request: web.Request, problem: Problem) -> web.Response:
-    context = {"problem": {"hint": "", "request": "", **problem.document()}, "identity": None, "csrf": ""}
-    text = aiohttp_jinja2.get_env(request.app).get_template("problem.html").render(context)
-    headers = {"Cache-Control": "no-store", **problem.headers}
-    return web.Response(status=problem.status, text=text, content_type="text/html", headers=headers)
 
 
 async def _listening(app: web.Application) -> AsyncIterator[None]:

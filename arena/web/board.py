@@ -291,6 +291,7 @@ def chart(rules: Rules, board: Board) -> dict[str, Any]:
         "places": {name: [round(x, 1), round(y, 1)] for name, (x, y) in where.places.items()},
         "hex": where.is_hex,
         "pieces": {piece.symbol: [prefix(rules.family) + key(piece.symbol), piece.name] for piece in rules.pieces},
+        "owners": {piece.symbol: piece.side for piece in rules.pieces if piece.side},
         "rows": [[cell.name for cell in row] for row in rows(board)],
         "kinds": {cell.name: cell.kind for cell in board.cells if cell.kind != "plain"},
         "forms": dict(FORMS),

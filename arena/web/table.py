@@ -29,15 +29,18 @@ class Column:
 class Sorting:
     """How a table is sorted just now, and the links that sort it otherwise."""
 
-    def __init__(self, url: URL, columns: Sequence[Column], key: str, *, is_falling: bool) -> None:
-        self._url = url
+    def __init__(
+        self, url: URL, columns: Sequence[Column], key: str, *, is_falling: bool, parameter: str = "sort"
+    ) -> None:
+        self._url, self._parameter = url, parameter
         self.columns = tuple(columns)
         self.key, self.is_falling = key, is_falling
 
     def link(self, column: Column) -> str:
         """The address of the same page sorted by a column; by it already: the other way round."""
         falls = not self.is_falling if column.key == self.key else column.falls
-        url = self._url.update_query(sort=("-" if falls else "") + column.key).without_query_params("after", "page")
+        url = self._url.without_query_params("after", "page")
+        url = url.update_query({self._parameter: ("-" if falls else "") + column.key})
         return str(url.relative()) if url.is_absolute() else str(url)
 
     def aria(self, column: Column) -> str:
@@ -53,16 +56,19 @@ class Sorting:
         return sorted(some, key=lambda row: value(row, self.key), reverse=self.is_falling) + none
 
 
-def sorting(request: web.Request, columns: Sequence[Column], default: str) -> Sorting:
-    """The sorting a request asks for by `?sort=KEY` or `?sort=-KEY`. Raises Problem (400)."""
-    text = request.query.get("sort", default)
+def sorting(request: web.Request, columns: Sequence[Column], default: str, parameter: str = "sort") -> Sorting:
+    """The sorting a request asks for by `?sort=KEY` or `?sort=-KEY`. Raises Problem (400).
+
+    A page with several tables gives each a `parameter` of its own.
+    """
+    text = request.query.get(parameter, default)
     key = text.removeprefix("-")
     known = [column.key for column in columns if column.key]
     if key not in known:
         raise Problem(
-            "bad-request", f"no column {shown(key)} to sort by", hint="sort by " + ", ".join(known), field="sort"
+            "bad-request", f"no column {shown(key)} to sort by", hint="sort by " + ", ".join(known), field=parameter
         )
-    return Sorting(request.rel_url, columns, key, is_falling=text.startswith("-"))
+    return Sorting(request.rel_url, columns, key, is_falling=text.startswith("-"), parameter=parameter)
 
 
 def choice(query: MultiMapping[str], name: str, known: Sequence[str], default: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -136,6 +137,16 @@ def points(value: float) -> str:
     """Points: halves as `½`."""
     whole = int(value)
     return f"{whole}" if value == whole else f"{whole or ''}½" if value - whole == 0.5 else f"{value:.2f}"
+
+
+def twice(items: Iterable[str]) -> list[tuple[str, str]]:
+    """Words as options of a list that are shown as they are."""
+    return [(item, item) for item in items]
+
+
+def tally(letters: str) -> str:
+    """Letters counted, for cells with many games: `5W 2D 3L`."""
+    return " ".join(f"{letters.count(letter)}{letter}" for letter in "WDL")
 
 
 def path_part(text: str) -> str:

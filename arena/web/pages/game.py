@@ -1,0 +1,220 @@
+"""The game viewer: one page for all families, by ply without scripts, and the scenes its script draws from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from arena.api.call import SERVICES
+from arena.api.identity import session_of
+from arena.api.problem import not_found
+from arena.models import RatingChange
+from arena.store import NotFoundError, Store
+from arena.store.games import GameLine
+from arena.web import board, words
+from arena.web.replay import Replay
+from arena.web.shape import key
+from arena.web.table import choice, number
+from arena.web.view import GAME_ID, REPLAYS, page, run, store_of
+from referee.draw import rows
+from referee.games import families
+from referee.record import GameRecord, Ply
+from referee.spec import GameSpec
+
+routes = web.RouteTableDef()
+OVER = ("finished", "void", "cancelled")
+_MAX_PLY = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the store knows of a game."""
+
+    line: GameLine
+    spec: GameSpec
+    record: GameRecord | None
+    changes: dict[int, RatingChange]
+    owners: dict[int, str]
+
+
+def _read(store: Store, game_id: str) -> Found:
+    line = store.games.get(game_id)
+    spec = store.games.spec(game_id)
+    record = None
+    if line.state in OVER:
+        try:
+            record = store.games.record(game_id)
+        except NotFoundError:
+            record = None
+    versions = store.bots.lines([line.first_id, line.second_id])
+    return Found(
+        line, spec, record, store.ratings.of_game(game_id), {number: row.owner for number, row in versions.items()}
+    )
+
+
+async def _find(request: web.Request) -> Found:
+    name = request.match_info["game"]
+    if not GAME_ID.fullmatch(name):
+        raise not_found("game", name)
+    return await run(_read, store_of(request), name)
+
+
+async def _replay(request: web.Request, found: Found) -> Replay:
+    replays = request.app[REPLAYS]
+    if found.record is not None:
+        return await run(replays.of_record, found.record, found.line.attempt)
+    live = request.app[SERVICES].live.games.get(found.line.id)
+    plies = list(live.plies) if live else [{"move": move} for move in found.spec.opening]
+    return await run(replays.of_moves, found.line, found.spec, plies)
+
+
+def sentence(line: GameLine, replay: Replay) -> str:
+    """How the game stands, in one sentence."""
+    sides = replay.rules.sides
+    first, second = f"{words.plain(line.first, 80)} ({sides[0]})", f"{words.plain(line.second, 80)} ({sides[1]})"
+    length = f"{replay.last} pl{'y' if replay.last == 1 else 'ies'}"
+    if line.state == "finished":
+        ended = f"by {line.termination}, after {length}"
+        if line.winner == "draw":
+            return f"{first} and {second} drew {ended}"
+        winner, loser = (first, second) if line.winner == "first" else (second, first)
+        return f"{winner} beat {loser} {ended}"
+    if line.state == "void":
+        return f"Void, not rated: {first} against {second} ended by {line.termination}"
+    if line.state == "running":
+        return f"{first} is playing {second}"
+    return f"{first} against {second} {'was cancelled' if line.state == 'cancelled' else 'is waiting to be played'}"
+
+
+@routes.get("/games/{game}")
+async def show(request: web.Request) -> web.Response:
+    """A game at its last ply, or at `?ply=`; `?flip=1` turns the board."""
+    found = await _find(request)
+    replay = await _replay(request, found)
+    line = found.line
+    asked = request.query.get("ply")
+    ply = replay.clamp(number(request.query, "ply", 0, low=0, high=_MAX_PLY)) if asked else replay.last
+    flip = choice(request.query, "flip", ("0", "1"), "0") == "1"
+    scene = replay.scenes[ply]
+    user = await session_of(request)
+    owned = {
+        side: user is not None and (user.role in ("admin", "organiser") or found.owners.get(one) == user.name)
+        for side, one in (("first", line.first_id), ("second", line.second_id))
+    }
+    logs = found.record.logs if found.record else {}
+    label = f"{replay.rules.title} board after ply {ply}" if ply else f"{replay.rules.title} board, start"
+    return page(
+        request,
+        "game.html",
+        game=line,
+        spec=found.spec,
+        record=found.record,
+        replay=replay,
+        rules=replay.rules,
+        ply=ply,
+        flip=flip,
+        scene=scene,
+        sentence=sentence(line, replay),
+        drawing=board.svg(replay.rules, scene, label=label, flip=flip),
+        sprites=board.sprites([replay.rules]),
+        legend=board.legend(scene),
+        grid=_grid(replay, ply),
+        taken=_taken(replay, ply),
+        table=replay.rows(),
+        charts=_charts(replay),
+        changes={
+            "first": found.changes.get(line.first_id),
+            "second": found.changes.get(line.second_id),
+        },
+        current=replay.plies[ply - 1] if 0 < ply <= len(replay.plies) else None,
+        logs={side: logs.get(side, "") for side in ("first", "second") if owned[side] and logs.get(side)},
+        has_hidden_logs=any(logs.get(side) and not owned[side] for side in ("first", "second")),
+        is_live=line.state in ("queued", "running", "planned"),
+        keep="no-cache",
+    )
+
+
+def _grid(replay: Replay, ply: int) -> list[list[str]]:
+    scene = replay.scenes[ply]
+    return [
+        [board.described(replay.rules, scene, cell) for cell in row if cell.kind != "hole"] for row in rows(scene.board)
+    ]
+
+
+def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
+    """Pieces that have left the board, by owner: (identifier, name, how many)."""
+    found: dict[str, list[tuple[str, str, int]]] = {"first": [], "second": []}
+    gone = replay.scenes[ply].gone
+    for piece in replay.rules.pieces:
+        if count := gone.get(piece.symbol):
+            identifier = board.prefix(replay.rules.family) + key(piece.symbol)
+            found.setdefault(piece.side or "first", []).append((identifier, piece.name, count))
+    return found
+
+
+def _charts(replay: Replay) -> list[tuple[str, Any]]:
+    charts = [
+        (f"Scores in pieces; above zero is good for {replay.rules.sides[0]}", replay.scores_chart()),
+        ("Time per move in seconds", replay.times_chart()),
+        ("Time left in seconds", replay.clocks_chart()),
+    ]
+    return [(title, drawing) for title, drawing in charts if drawing]
+
+
+@routes.get("/games/{game}/scenes.json")
+async def scenes(request: web.Request) -> web.Response:
+    """The scenes behind `?after=` plies, with what is needed to draw them."""
+    found = await _find(request)
+    replay = await _replay(request, found)
+    after = number(request.query, "after", -1, low=0, high=_MAX_PLY)
+    is_over = found.line.state in OVER
+    body: dict[str, Any] = {
+        "state": found.line.state,
+        "is_over": is_over,
+        "attempt": found.line.attempt,
+        "sentence": sentence(found.line, replay),
+        "detail": words.plain(found.line.detail),
+        "result": words.result(found.line.winner) if is_over else "",
+        "last": replay.last,
+        "scenes": [scene.as_json() for scene in replay.scenes[after + 1 :]],
+        "plies": [None if not index else _ply(replay.plies[index - 1]) for index in range(after + 1, replay.last + 1)],
+        "clocks": [[words.clock(ms) if ms is not None else "" for ms in pair] for pair in replay.clocks[after + 1 :]],
+    }
+    if after < 0:
+        body["chart"] = board.chart(replay.rules, replay.scenes[0].board)
+        body["sides"] = list(replay.rules.sides)
+    response = web.json_response(body, dumps=_dumps)
+    response.headers["Cache-Control"] = "public, max-age=86400" if is_over else "no-store"
+    response.enable_compression()
+    return response
+
+
+def _dumps(data: object) -> str:
+    import json
+
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+
+
+def _ply(ply: Ply) -> dict[str, Any]:
+    """A ply as the panel shows it."""
+    return {
+        "time": "book" if ply.book else words.milliseconds(ply.ms),
+        "score": words.score(ply.score) if ply.score is not None else "",
+        "depth": ply.depth,
+        "nodes": ply.nodes,
+    }
+
+
+@routes.get("/games")
+async def index(request: web.Request) -> web.Response:
+    """The latest games; `?kind=` and `?family=` filter, `?after=` goes on."""
+    family = choice(request.query, "family", families())
+    kind = choice(request.query, "kind", ("rules", "adjudication", "forfeit"))
+    store = store_of(request)
+    found = await run(
+        lambda: store.games.latest(family=family or None, kind=kind or None, after=request.query.get("after") or None)
+    )
+    running = await run(lambda: store.games.in_state("running", 50))
+    return page(request, "games.html", games=found, running=running, family=family, kind=kind)

@@ -1,0 +1,144 @@
+"""Help: the project's own documents, and tables made from the data the code uses. Refuses to invent numbers."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from arena.api.call import RATES, SERVICES
+from arena.api.problem import not_found
+from arena.web import prose
+from arena.web.fields import documented
+from arena.web.view import page, run
+from arena.web.words import MEANINGS
+from referee import ratings
+from referee.core import Kind, Termination
+from referee.games import families, load
+from referee.spec import Adjudication, Limits
+
+routes = web.RouteTableDef()
+
+TOPICS = {
+    "first-bot": "Your first bot in ten minutes",
+    "protocol": "The protocol",
+    "limits": "Limits in numbers",
+    "terminations": "How games end",
+    "ratings": "Ratings",
+    "api": "API",
+    "changelog": "Changelog",
+}
+_KINDS = {
+    Kind.RULES: "The rules of the game decided it.",
+    Kind.ADJUDICATION: "The referee ended it before the rules did, as the tournament's settings say.",
+    Kind.FORFEIT: "A bot is at fault and loses; it counts for the ratings like any other loss.",
+    Kind.VOID: "No bot is at fault: the game is not rated and played again.",
+}
+
+
+def _folder(package: str) -> Path:
+    found = importlib.util.find_spec(package)
+    places = list(found.submodule_search_locations or ()) if found else []
+    return Path(places[0]) if places else Path()
+
+
+def _document(topic: str) -> Path | None:
+    """The file behind a topic."""
+    kind, _, family = topic.partition("-")
+    if topic == "first-bot":
+        return _folder("bots") / "README.md"
+    if topic == "protocol":
+        return _folder("protocol") / "SPEC.md"
+    if topic == "changelog":
+        return _folder("arena").parent / "CHANGELOG.md"
+    if kind == "dialect" and family in families():
+        return _folder("protocol") / "dialects" / f"{family}.md"
+    if kind == "rules" and family in families():
+        return _folder(f"referee.games.{family}") / "RULES.md"
+    return None
+
+
+def _link(target: str) -> str:
+    """Where a link of a document leads on this site."""
+    if target.startswith(("http://", "https://", "#", "/")):
+        return target
+    name, _, anchor = target.partition("#")
+    stem = Path(name).stem
+    places = {"SPEC": "/help/protocol", "README": "/help/first-bot", "CHANGELOG": "/help/changelog"}
+    if "dialects" in name or name.rstrip("/").endswith("dialects"):
+        place = f"/help/dialect-{stem}" if stem in families() else "/help#dialects"
+    elif stem == "RULES":
+        place = f"/help/rules-{Path(name).parent.name}"
+    else:
+        place = places.get(stem, "/help")
+    return f"{place}#{anchor}" if anchor else place
+
+
+@cache
+def _rendered(topic: str) -> Any:
+    path = _document(topic)
+    if path is None or not path.is_file():
+        return None
+    return prose.html(path.read_text(encoding="utf-8"), _link)
+
+
+def _topics() -> list[str]:
+    return [*TOPICS, *(f"{kind}-{name}" for name in families() for kind in ("rules", "dialect"))]
+
+
+@routes.get("/help")
+async def index(request: web.Request) -> web.Response:
+    """What there is to read."""
+    return page(request, "help.html", topics=TOPICS, rules=[load(name) for name in families()])
+
+
+@routes.get("/help/{topic}")
+async def show(request: web.Request) -> web.Response:
+    """One topic."""
+    topic = request.match_info["topic"]
+    if topic == "api":
+        raise web.HTTPSeeOther("/api/v1/docs")
+    if topic == "limits":
+        return _limits(request)
+    if topic == "terminations":
+        kinds = [(kind, text, [one for one in Termination if one.kind is kind]) for kind, text in _KINDS.items()]
+        return page(request, "terminations.html", kinds=kinds, meanings=MEANINGS)
+    if topic == "ratings":
+        return _ratings(request)
+    text = await run(_rendered, topic) if topic in _topics() else None
+    if text is None:
+        raise not_found("help topic", topic, _topics())
+    title = TOPICS.get(topic, topic.replace("-", " "))
+    kind, _, family = topic.partition("-")
+    if family in families():
+        title = f"{load(family).title}: {'the rules' if kind == 'rules' else 'how bots speak it'}"
+    return page(request, "document.html", text=text, title=title)
+
+
+def _limits(request: web.Request) -> web.Response:
+    services = request.app[SERVICES]
+    described = type(services.settings).model_fields
+    names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "max_bots", "max_versions", "max_user_bytes")
+    uploads = [(name, getattr(services.settings, name), described[name].description) for name in names]
+    return page(
+        request,
+        "limits.html",
+        bot=documented(Limits),
+        adjudication=documented(Adjudication),
+        uploads=uploads,
+        rates=RATES,
+        streams=services.streams.each,
+        exports=services.exports.each,
+    )
+
+
+def _ratings(request: web.Request) -> web.Response:
+    return page(
+        request,
+        "ratings.html",
+        r=ratings,
+        draws=[(load(name).title, ratings.DRAW_PROBABILITY.get(name, ratings.DEFAULT_DRAW)) for name in families()],
+    )

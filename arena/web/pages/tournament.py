@@ -1,0 +1,217 @@
+"""Tournaments: the list, and everything about one: plan, progress, standings, crosstable, schedule, settings."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from aiohttp import web
+
+from arena.models import Tournament
+from arena.store import Store
+from arena.store.games import Result
+from arena.store.tournaments import FOLLOWING
+from arena.web import crosstable
+from arena.web.table import Column, choice, number, sorting
+from arena.web.view import number_in, page, run, store_of
+from referee.bradley import fit
+from referee.core import Kind, Termination
+from referee.games import families
+from referee.standings import Standing, standings
+
+routes = web.RouteTableDef()
+STATES = tuple(FOLLOWING)
+GAME_STATES = ("planned", "queued", "running", "finished", "void", "cancelled")
+PAGE = 100
+MAX_CROSSTABLE = 40
+"""With more bots the crosstable is a file: a page of it would be too heavy to read."""
+
+_STANDINGS = (
+    Column("rank", "#", falls=False),
+    Column("name", "Bot", is_number=False, falls=False),
+    Column("points", "Points"),
+    Column("games", "Games"),
+    Column("wins", "W"),
+    Column("draws", "D"),
+    Column("losses", "L"),
+    Column("score", "Score"),
+    Column("sonneborn_berger", "SB", "Sonneborn-Berger: points against each opponent times that opponent's points"),
+    Column("forfeits", "Forfeits"),
+    Column("elo", "Elo", "Bradley-Terry with draws: does not depend on the order of the games"),
+    Column("change", "Rating before → after", "mu − 3 sigma"),
+)
+
+_SCHEDULE = (
+    Column("sequence", "No.", falls=False),
+    Column("round", "Round", falls=False),
+    Column("first", "First", is_number=False, falls=False),
+    Column("second", "Second", is_number=False, falls=False),
+    Column("", "Opening", is_number=False),
+    Column("state", "State", is_number=False, falls=False),
+    Column("started", "Start"),
+    Column("plies", "Plies"),
+    Column("", "Duration"),
+    Column("winner", "Result", falls=False),
+    Column("termination", "Ended by", is_number=False, falls=False),
+)
+
+
+@routes.get("/tournaments")
+async def index(request: web.Request) -> web.Response:
+    """All tournaments, latest start first; `?family=` and `?state=` filter."""
+    family = choice(request.query, "family", families())
+    state = choice(request.query, "state", STATES)
+    store = store_of(request)
+    found = await run(
+        lambda: store.tournaments.page(
+            state=state or None, family=family or None, after=request.query.get("after") or None
+        )
+    )
+    schedules = await run(store.schedules.all)
+    return page(
+        request,
+        "tournaments.html",
+        tournaments=found,
+        schedules=schedules,
+        family=family,
+        state=state,
+        states=STATES,
+    )
+
+
+def _eta(tournament: Tournament, at: datetime) -> float | None:
+    """Seconds until the last game, by the pace so far; None where there is no saying."""
+    if tournament.state != "running" or not tournament.started or not tournament.finished_games:
+        return None
+    gone = (at - tournament.started).total_seconds()
+    left = tournament.planned_games - tournament.finished_games
+    return gone / tournament.finished_games * left if left > 0 else None
+
+
+def _tables(store: Store, tournament_id: int) -> tuple[list[Result], list[Standing]]:
+    entries = store.tournaments.entries(tournament_id)
+    results = store.games.results(tournament_id=tournament_id)
+    played = {name for result in results for name in (result.first, result.second)}
+    names = [line.name for line in entries if line.withdrawn is None or line.name in played]
+    return results, standings(results, names)
+
+
+def _read(store: Store, tournament_id: int, request: web.Request) -> dict[str, Any]:
+    tournament = store.tournaments.get(tournament_id)
+    entries = store.tournaments.entries(tournament_id)
+    results, order = _tables(store, tournament_id)
+    query = request.query
+    state = choice(query, "state", GAME_STATES)
+    ended = choice(query, "ended", [one.value for one in Termination])
+    names = {line.name: line.version_id for line in entries}
+    bot = choice(query, "bot", list(names))
+    shown = sorting(request, _SCHEDULE, "sequence", "games")
+    at = number(query, "page", 1, high=100_000)
+    games, count = store.games.schedule(
+        tournament_id,
+        state=state or None,
+        termination=ended or None,
+        version_id=names.get(bot),
+        sort=shown.key,
+        is_falling=shown.is_falling,
+        offset=(at - 1) * PAGE,
+        limit=PAGE,
+    )
+    specs = store.games.openings([game.id for game in games])
+    return {
+        "tournament": tournament,
+        "entries": entries,
+        "results": results,
+        "order": order,
+        "changes": store.ratings.of_tournament(tournament_id),
+        "counts": store.games.counts(tournament_id),
+        "schedule": games,
+        "openings": specs,
+        "games_found": count,
+        "games_sorting": shown,
+        "at": at,
+        "pages": max(1, -(-count // PAGE)),
+        "filters": {"state": state, "ended": ended, "bot": bot},
+        "versions": names,
+    }
+
+
+def _elo(results: list[Result]) -> dict[str, tuple[float, float]]:
+    triples = [
+        (one.first, one.second, one.points[0])
+        for one in results
+        if one.kind is not Kind.VOID and one.first != one.second
+    ]
+    if not triples:
+        return {}
+    return {one.name: (one.elo, one.interval) for one in fit(triples).strengths}
+
+
+@routes.get("/tournaments/{tournament}")
+async def show(request: web.Request) -> web.Response:
+    """A tournament."""
+    tournament_id = number_in(request, "tournament", "tournament")
+    found = await run(_read, store_of(request), tournament_id, request)
+    tournament: Tournament = found["tournament"]
+    order: list[Standing] = found["order"]
+    results: list[Result] = found["results"]
+    is_over = tournament.state in ("finished", "cancelled")
+    elo = await run(_elo, results) if is_over else {}
+    shown = sorting(request, _STANDINGS if is_over else _without(_STANDINGS, "elo"), "rank")
+    changes = {name: found["changes"].get(version) for name, version in found["versions"].items()}
+
+    def value(line: Standing, key: str) -> Any:
+        if key == "elo":
+            return elo[line.name][0] if line.name in elo else None
+        if key == "change":
+            return changes[line.name][1] - changes[line.name][0] if changes.get(line.name) else None
+        return getattr(line, key)
+
+    table = crosstable.rows(results, order) if len(order) <= MAX_CROSSTABLE else []
+    endings: dict[str, int] = {}
+    for result in results:
+        endings[result.termination.value] = endings.get(result.termination.value, 0) + 1
+    return page(
+        request,
+        "tournament.html",
+        **found,
+        is_over=is_over,
+        eta=_eta(tournament, datetime.now(UTC)),
+        lines=shown.sort(order, value),
+        sorting=shown,
+        elo=elo,
+        gains=changes,
+        table=table,
+        max_crosstable=MAX_CROSSTABLE,
+        endings=sorted(endings.items(), key=lambda item: (-item[1], item[0])),
+        terminations=[one.value for one in Termination],
+        game_states=GAME_STATES,
+        settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
+        is_live=tournament.state in ("running", "draining", "scheduled", "paused"),
+    )
+
+
+def _without(columns: tuple[Column, ...], key: str) -> tuple[Column, ...]:
+    return tuple(column for column in columns if column.key != key)
+
+
+@routes.get("/tournaments/{tournament}/crosstable.{form:json|csv}")
+async def table(request: web.Request) -> web.Response:
+    """The crosstable as a file: the same numbers as on the page."""
+    tournament_id = number_in(request, "tournament", "tournament")
+    store = store_of(request)
+    tournament = await run(store.tournaments.get, tournament_id)
+    results, order = await run(_tables, store, tournament_id)
+    rows = await run(crosstable.rows, results, order)
+    if request.match_info["form"] == "csv":
+        response = web.Response(text=crosstable.as_csv(rows), content_type="text/csv", charset="utf-8")
+        response.headers["Content-Disposition"] = f'attachment; filename="tournament-{tournament_id}.csv"'
+    else:
+        is_final = tournament.state in ("finished", "cancelled")
+        response = web.json_response(
+            {"tournament": tournament_id, "is_final": is_final, "items": crosstable.as_json(rows)}
+        )
+    response.headers["Cache-Control"] = "no-cache"
+    response.enable_compression()
+    return response

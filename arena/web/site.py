@@ -1,0 +1,109 @@
+"""The pages as a whole: templates with their filters, static files, and the routes of all pages in one call.
+
+Refuses to know what any page says, and how requests are guarded (see `arena.web.guard`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import aiohttp_jinja2
+import jinja2
+from aiohttp import web
+
+from arena.web import documents, session, words
+from arena.web.pages import account, bot, errors, family, game, help_, home, referee, submit, tournament
+from arena.web.replay import Replays
+from arena.web.view import REPLAYS
+from referee.games import families, load
+
+_HERE = Path(__file__).parent
+STATIC = _HERE / "static"
+
+
+@cache
+def fingerprint() -> str:
+    """A mark of the static files, part of their addresses: they may be kept for ever."""
+    total = hashlib.sha256()
+    for path in sorted(STATIC.iterdir()):
+        total.update(path.read_bytes())
+    return total.hexdigest()[:10]
+
+
+def asset(name: str) -> str:
+    """The address of a static file."""
+    return f"/static/{name}?v={fingerprint()}"
+
+
+async def _surroundings(request: web.Request) -> dict[str, Any]:
+    """What every page shows around its content."""
+    return {
+        "path": request.path,
+        "query": request.query,
+        "request_url": request.rel_url,
+        "family_titles": {name: load(name).title for name in families()},
+    }
+
+
+async def static(request: web.Request) -> web.StreamResponse:
+    """A file of `static/`; names of one segment only."""
+    path = STATIC / request.match_info["name"]
+    if path.name not in {one.name for one in STATIC.iterdir()}:
+        raise web.HTTPNotFound
+    keep = "public, max-age=31536000, immutable" if request.query.get("v") == fingerprint() else "public, max-age=300"
+    response = web.Response(body=path.read_bytes(), headers={"Cache-Control": keep})
+    response.content_type = _TYPES.get(path.suffix, "application/octet-stream")
+    if response.content_type.startswith("text/"):
+        response.charset = "utf-8"
+    response.enable_compression()
+    return response
+
+
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
+
+
+def setup(app: web.Application) -> None:
+    """Add templates, static files and pages to an application that has `SERVICES`."""
+    environment = aiohttp_jinja2.setup(
+        app,
+        loader=jinja2.FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        context_processors=[session.context, _surroundings],
+    )
+    for name in _FILTERS:
+        environment.filters[name] = getattr(words, name)
+    environment.filters["type_name"] = documents.type_name
+    environment.filters["type_link"] = documents.type_link
+    environment.globals["asset"] = asset
+    app[REPLAYS] = Replays()
+    app.router.add_get("/static/{name}", static, name="static")
+    for module in (home, tournament, game, bot, submit, account, errors, referee, help_, family):
+        app.add_routes(module.routes)
+
+
+_FILTERS = (
+    "plain",
+    "log_text",
+    "result",
+    "version",
+    "url_of_version",
+    "bot_of",
+    "duration",
+    "clock",
+    "milliseconds",
+    "score",
+    "when",
+    "size",
+    "percent",
+    "points",
+    "path_part",
+    "meaning",
+    "twice",
+    "tally",
+)

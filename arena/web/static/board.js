@@ -1,0 +1,115 @@
+// Draws the moving layers of a board from scenes; what stands still (cells, labels) is the server's drawing.
+const SVG = "http://www.w3.org/2000/svg";
+
+const element = (name, attributes) => {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+};
+
+export class Board {
+  constructor(svg, chart, isFlipped) {
+    this.svg = svg;
+    this.chart = chart;
+    this.isFlipped = isFlipped;
+    this.drawnFlipped = isFlipped; // how the server drew what stands still
+  }
+
+  layer(name) { return this.svg.querySelector(`[data-layer="${name}"]`); }
+
+  place(name) {
+    const [x, y] = this.chart.places[name];
+    const [a, b] = this.chart.middle;
+    return this.isFlipped ? [2 * a - x, 2 * b - y] : [x, y];
+  }
+
+  flip() {
+    this.isFlipped = !this.isFlipped;
+    const [a, b] = this.chart.middle;
+    const cells = this.layer("cells");
+    if (this.isFlipped === this.drawnFlipped) cells.removeAttribute("transform");
+    else cells.setAttribute("transform", `rotate(180 ${a} ${b})`);
+    for (const text of this.svg.querySelectorAll('[data-layer="labels"] text')) {
+      const axis = text.dataset.axis;
+      if (axis.includes("x")) text.setAttribute("x", 2 * a - Number(text.getAttribute("x")));
+      // The baseline lies a little below the middle of the letters.
+      const drop = axis === "xy" ? 4 : 5;
+      if (axis.includes("y")) text.setAttribute("y", 2 * b - (Number(text.getAttribute("y")) - drop) + drop);
+    }
+  }
+
+  use(target, [x, y], size, name) {
+    return element("use", { href: `#${target}`, class: name, x: x - size / 2, y: y - size / 2, width: size, height: size });
+  }
+
+  line(names, short = 0) {
+    const points = names.map((name) => this.place(name));
+    if (short && points.length > 1) {
+      const [a, b] = points[points.length - 2];
+      const [x, y] = points[points.length - 1];
+      const length = Math.hypot(x - a, y - b);
+      if (length) points[points.length - 1] = [x - ((x - a) * short) / length, y - ((y - b) * short) / length];
+    }
+    return points.map((point) => point.join(",")).join(" ");
+  }
+
+  outline(name) {
+    const [x, y] = this.place(name);
+    const cell = this.chart.cell;
+    if (!this.chart.hex) return `M${x - cell / 2} ${y - cell / 2}h${cell}v${cell}h${-cell}z`;
+    const r = cell / Math.sqrt(3);
+    const w = cell / 2;
+    return `M${x} ${y - r}l${w} ${r / 2}v${r}l${-w} ${r / 2}l${-w} ${-r / 2}v${-r}z`;
+  }
+
+  pieces(scene) {
+    const { cell, stack, stackSize, pieces } = this.chart;
+    const made = [];
+    for (const [name, symbols] of Object.entries(scene.pieces)) {
+      const [x, y] = this.place(name);
+      if (symbols.length === 1) {
+        made.push(this.use(pieces[symbols][0], [x, y], cell, "piece"));
+        continue;
+      }
+      [...symbols].slice(0, 2).forEach((symbol, index) => {
+        const shift = index ? stack : -stack;
+        made.push(this.use(pieces[symbol][0], [x + shift, y - shift], cell * stackSize, "piece"));
+      });
+    }
+    return made;
+  }
+
+  marks(scene) {
+    const made = [];
+    for (const [name, words] of Object.entries(scene.marks)) {
+      for (const word of words) {
+        const form = this.chart.forms[word] || "ring";
+        if (form !== "none") made.push(this.use(`mark-${form}`, this.place(name), this.chart.cell, `mark mark-${word}`));
+      }
+    }
+    return made;
+  }
+
+  draw(scene) {
+    const fill = (name, made) => this.layer(name)?.replaceChildren(...made);
+    const cells = new Set(scene.trail.flat());
+    fill("lit", [...cells].map((name) => element("path", { d: this.outline(name) })));
+    fill("links", scene.links.map((link) => element("polyline", { points: this.line(link) })));
+    fill("pieces", this.pieces(scene));
+    fill("marks", this.marks(scene));
+    fill("struck", scene.struck.map((name) => this.use("mark-cross", this.place(name), this.chart.cell, "mark")));
+    fill("trail", scene.trail.filter((line) => line.length > 1).map((line) => element("polyline", {
+      points: this.line(line, this.chart.short), "marker-end": "url(#arrow)",
+    })));
+  }
+
+  // A cell in words, as the server says it.
+  describe(scene, name) {
+    const symbols = [...(scene.pieces[name] || "")].reverse();
+    const held = symbols.map((symbol) => this.chart.pieces[symbol][1]).join(" on ") || "empty";
+    const kind = this.chart.kinds[name] ? ` (${this.chart.kinds[name]})` : "";
+    return `${name}${kind} ${held}${(scene.marks[name] || []).map((word) => `, ${word}`).join("")}`;
+  }
+}
+
+export { element };

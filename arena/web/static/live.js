@@ -1,0 +1,51 @@
+// Keeps the parts of a page marked `data-live-part` fresh: the page is asked for again and those parts are exchanged.
+// Woken by the stream of a tournament, or every few seconds; never while somebody is inside the part with the keyboard.
+const streamed = document.querySelector("[data-live-stream]");
+const timed = document.querySelector("[data-live-every]");
+let isAsking = false;
+let isWanted = false;
+let pause = 1500;
+
+async function refresh() {
+  if (isAsking) { isWanted = true; return; }
+  isAsking = true;
+  try {
+    const answer = await fetch(location.pathname + location.search, { headers: { Accept: "text/html" } });
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of document.querySelectorAll("[data-live-part]")) {
+      const other = fresh.getElementById(part.id);
+      if (!other || part.contains(document.activeElement) || other.innerHTML === part.innerHTML) continue;
+      const places = [...part.querySelectorAll(".wide")].map((one) => one.scrollLeft);
+      part.replaceChildren(...other.childNodes);
+      [...part.querySelectorAll(".wide")].forEach((one, index) => { one.scrollLeft = places[index] || 0; });
+    }
+  } catch { /* the next news asks again */ } finally {
+    setTimeout(() => {
+      isAsking = false;
+      if (isWanted) { isWanted = false; refresh(); }
+    }, pause);
+  }
+}
+
+if (streamed) {
+  const tell = (words) => { const place = document.getElementById("live"); if (place) place.textContent = words; };
+  const open = () => {
+    const stream = new EventSource(streamed.dataset.liveStream);
+    let isFirst = true;
+    stream.onopen = () => tell("Live.");
+    stream.onerror = () => {
+      tell("Connection lost, trying again…");
+      if (stream.readyState === EventSource.CLOSED) setTimeout(open, 5000);
+    };
+    // The first state is what the page shows already, unless the connection had been lost.
+    stream.addEventListener("state", () => { if (!isFirst) refresh(); isFirst = false; });
+    for (const name of ["game", "tournament"]) stream.addEventListener(name, refresh);
+    stream.addEventListener("final", () => { stream.close(); pause = 100; refresh(); tell("Finished."); });
+  };
+  open();
+}
+
+if (timed) {
+  setInterval(() => { if (!document.hidden) refresh(); }, Number(timed.dataset.liveEvery) * 1000);
+}

@@ -1,0 +1,70 @@
+"""What pages share: the store in a thread, answers from templates, names that must exist. Refuses to know any page."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import aiohttp_jinja2
+from aiohttp import web
+
+from arena.api.call import SERVICES
+from arena.api.problem import Problem, not_found
+from arena.store import BadValueError, Store
+from arena.web.replay import Replays
+from referee.games import families, load
+from referee.rules import Rules
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+REPLAYS: web.AppKey[Replays] = web.AppKey("replays", Replays)
+_MAX_NUMBER = 2**31 - 1
+
+
+async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Something that blocks, in a thread. A cursor that is none is the address's fault: Problem (400)."""
+    try:
+        return await asyncio.to_thread(function, *args, **kwargs)
+    except BadValueError as error:
+        raise Problem("bad-request", str(error), hint="go back to the first page of the list") from None
+
+
+def store_of(request: web.Request) -> Store:
+    """The database."""
+    return request.app[SERVICES].store
+
+
+def page(
+    request: web.Request, template: str, *, status: int = 200, keep: str = "no-cache", **context: Any
+) -> web.Response:
+    """A page from a template. `keep` is its Cache-Control."""
+    response = aiohttp_jinja2.render_template(template, request, context, status=status)
+    response.headers["Cache-Control"] = keep
+    response.headers["Vary"] = "Cookie"
+    response.enable_compression()
+    return response
+
+
+def number_in(request: web.Request, name: str, what: str) -> int:
+    """A number in the address. Raises Problem (404)."""
+    text = request.match_info[name]
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) <= _MAX_NUMBER):
+        raise not_found(what, text)
+    return int(text)
+
+
+def family_in(request: web.Request) -> Rules:
+    """The family in the address. Raises Problem (404) with near names."""
+    name = request.match_info["family"]
+    if name not in families():
+        raise not_found("page or family", name, [*families(), *PAGES])
+    return load(name)
+
+
+PAGES = ("tournaments", "bots", "games", "submit", "account", "errors", "referees", "help", "login")
+"""The first segments of other pages, for those who mistype one."""
+
+GAME_ID = re.compile(r"[0-9a-f]{16,32}")
