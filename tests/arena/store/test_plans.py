@@ -1,0 +1,181 @@
+"""Every query of a page uses an index, in SQLite and in PostgreSQL, and the number of queries never follows the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from arena.models import now
+from arena.store import Store
+from arena.store.page import write_cursor
+from tests.arena.field import START, Field, void_of
+
+Page = Callable[[Store, Field], Any]
+HALF = write_cursor(50)
+
+PAGES: dict[str, Page] = {
+    "users": lambda store, field: store.users.page(after=write_cursor("a")),
+    "user by name": lambda store, field: store.users.find("zoe"),
+    "tokens": lambda store, field: store.users.tokens(field.user_id),
+    "who has a token": lambda store, field: store.users.by_token("0" * 64),
+    "who has a cookie": lambda store, field: store.users.by_login("0" * 64),
+    "bots": lambda store, field: store.bots.page(after=write_cursor("a")),
+    "bots of an owner": lambda store, field: store.bots.page(owner_id=field.user_id),
+    "bots of a family": lambda store, field: store.bots.page(family="loa"),
+    "versions": lambda store, field: store.bots.versions(1),
+    "version by name": lambda store, field: store.bots.find_version("ada"),
+    "lines": lambda store, field: store.bots.lines([1, 2, 3]),
+    "active versions": lambda store, field: store.bots.active("loa"),
+    "usage": lambda store, field: store.bots.usage(field.user_id),
+    "tournaments": lambda store, field: store.tournaments.page(after=write_cursor(START, 10)),
+    "tournaments of a family": lambda store, field: store.tournaments.page(family="loa"),
+    "tournaments in a state": lambda store, field: store.tournaments.page(state="running"),
+    "tournaments that are on": lambda store, field: store.tournaments.in_states("running", "paused"),
+    "due tournaments": lambda store, field: store.tournaments.due(now()),
+    "entries": lambda store, field: store.tournaments.entries(field.tournament_id),
+    "game": lambda store, field: store.games.get(field.specs(1, seed=field.tournament_id)[0].id),
+    "games of a tournament": lambda store, field: store.games.of_tournament(field.tournament_id, after=HALF),
+    "planned games": lambda store, field: store.games.of_tournament(field.tournament_id, state="planned"),
+    "waiting games": lambda store, field: store.games.waiting(field.tournament_id, 10),
+    "game counts": lambda store, field: store.games.counts(field.tournament_id),
+    "open games": lambda store, field: store.games.open(),
+    "running games": lambda store, field: store.games.in_state("running"),
+    "latest games": lambda store, field: store.games.latest(after=HALF),
+    "latest of a family": lambda store, field: store.games.latest(family="loa", after=HALF),
+    "latest of a pool": lambda store, field: store.games.latest(pool="loa", after=HALF),
+    "latest forfeits": lambda store, field: store.games.latest(kind="forfeit"),
+    "latest of versions": lambda store, field: store.games.latest(versions=[1, 2], after=HALF),
+    "latest of a pairing": lambda store, field: store.games.latest(versions=[1], against=[2]),
+    "results of a tournament": lambda store, field: store.games.results(tournament_id=field.tournament_id),
+    "results of a pool": lambda store, field: store.games.results(pool="loa", limit=100),
+    "records": lambda store, field: list(store.games.records(after=80)),
+    "records of a tournament": lambda store, field: list(store.games.records(tournament_id=field.tournament_id)),
+    "voids": lambda store, field: store.games.voids(after=write_cursor(3)),
+    "voids of a game": lambda store, field: store.games.voids_of("x"),
+    "last commit": lambda store, field: store.games.last_commit(),
+    "pools": lambda store, field: store.ratings.pools(),
+    "leaderboard": lambda store, field: store.ratings.leaderboard("loa", after=write_cursor(20.0, 1, 1, 1)),
+    "ratings of versions": lambda store, field: store.ratings.of_versions([1, 2]),
+    "rating line": lambda store, field: store.ratings.changes(1, "loa", after=HALF),
+    "changes of a game": lambda store, field: store.ratings.of_game("x"),
+    "due schedules": lambda store, field: store.schedules.due(now()),
+    "audit": lambda store, field: store.house.audit(after=write_cursor(3)),
+    "audit of a subject": lambda store, field: store.house.audit(subject="x"),
+    "audit of a user": lambda store, field: store.house.audit(user_id=1),
+}
+WHOLE = {"pools", "open games"}
+"""These count all rows of an index; they need no row of a table."""
+
+
+@contextmanager
+def statements(store: Store) -> Iterator[list[tuple[str, Any]]]:
+    found: list[tuple[str, Any]] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> None:
+        if statement.lstrip().startswith("SELECT"):
+            found.append((statement, parameters))
+
+    event.listen(store.engine, "before_cursor_execute", note)
+    try:
+        yield found
+    finally:
+        event.remove(store.engine, "before_cursor_execute", note)
+
+
+def fill(field: Field) -> None:
+    specs = field.plan(120)
+    for spec in specs[:6]:
+        field.store.games.void(void_of(spec))
+    field.play(100)
+    other = field.add_tournament().id
+    assert other is not None
+    field.plan(20, other)
+    for number in range(10):
+        field.store.house.note("x", f"{number}", field.user_id)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
+def test_pages_use_indexes(engine: str, request: pytest.FixtureRequest) -> None:
+    if engine == "sqlite":
+        store: Store = request.getfixturevalue("sqlite_store")
+    else:
+        cluster = request.getfixturevalue("cluster")
+        cluster.empty()
+        store = Store(cluster.url("arena"))
+    field = Field(store)
+    fill(field)
+    problems = []
+    for name, page in PAGES.items():
+        with statements(store) as found:
+            page(store, field)
+        assert found, name
+        with store.engine.connect() as connection:
+            if engine == "postgresql":
+                connection.exec_driver_sql("SET enable_seqscan = off")
+            for statement, parameters in found:
+                words = "EXPLAIN QUERY PLAN " if engine == "sqlite" else "EXPLAIN "
+                rows = connection.exec_driver_sql(words + statement, parameters).all()
+                plan = [str(row[-1]) for row in rows]
+                problems += [f"{name}: {line}: {statement}" for line in plan if is_bad(name, line)]
+    if engine == "postgresql":
+        store.close()
+    assert problems == []
+
+
+def is_bad(name: str, line: str) -> bool:
+    """Whether a line of a plan reads a whole table, or sorts for a page what an index has in order."""
+    if "Seq Scan" in line:
+        return True
+    is_scan = line.startswith("SCAN ") and "USING" not in line and not line.startswith(("SCAN anon", "SCAN CONSTANT"))
+    sorts = "TEMP B-TREE FOR ORDER BY" in line and name in SORTED
+    return (is_scan or sorts) and not (name in WHOLE and "COVERING" in line)
+
+
+SORTED = {
+    "users",
+    "bots",
+    "tournaments",
+    "tournaments of a family",
+    "tournaments in a state",
+    "entries",
+    "games of a tournament",
+    "planned games",
+    "waiting games",
+    "latest games",
+    "latest of a family",
+    "latest of a pool",
+    "latest forfeits",
+    "results of a tournament",
+    "results of a pool",
+    "records",
+    "voids",
+    "leaderboard",
+    "rating line",
+    "audit",
+    "audit of a subject",
+    "audit of a user",
+}
+"""Pages of lists without end: no sorting, or a page costs as much as the list."""
+
+
+def test_queries_do_not_follow_rows(sqlite_store: Store) -> None:
+    field = Field(sqlite_store)
+    field.play(10)
+    few = {name: count(sqlite_store, field, page) for name, page in PAGES.items()}
+    for number in range(20):
+        field.versions.append(field.version(f"bot{number}"))
+    for days in range(10):
+        field.add_tournament(starts=START + timedelta(days=days))
+    field.play(90, first_sequence=11)
+    assert {name: count(sqlite_store, field, page) for name, page in PAGES.items()} == few
+
+
+def count(store: Store, field: Field, page: Page) -> int:
+    with statements(store) as found:
+        page(store, field)
+    return len(found)
