@@ -113,6 +113,12 @@ COMMANDS: tuple[Command, ...] = (
         "local",
     ),
     Command(
+        "doctor",
+        "what this machine offers, part by part, and how to get the rest",
+        ("arena doctor", "arena doctor --json"),
+        "local",
+    ),
+    Command(
         "demo",
         "a tournament of the sample bots in every family, with ratings and pages",
         ("arena demo --once", "arena demo --games 4"),

@@ -1,0 +1,71 @@
+"""`arena doctor`: one line for each part, and a fix wherever something is not as it could be."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from arena.cli import doctor
+from referee.sandbox import level
+
+
+def look(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], **changes: object
+) -> tuple[int, dict[str, dict[str, str]]]:
+    arguments = argparse.Namespace(**{"data": tmp_path, "config": None, "json": True, **changes})
+    code = doctor.run(arguments)
+    return code, {part["name"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
+
+
+def test_every_part_has_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, parts = look(tmp_path, capsys)
+    assert code == 0
+    assert {
+        "sandbox",
+        "control groups",
+        "setpriv",
+        "cc",
+        "numba cache",
+        "cores",
+        "clock",
+        "lag meter",
+        "sqlite",
+    } <= set(parts)
+    for part in parts.values():
+        assert part["state"] in ("ok", "weak")
+        assert bool(part["fix"]) == (part["state"] != "ok")
+    doctor.run(argparse.Namespace(data=tmp_path, config=None, json=False))
+    assert capsys.readouterr().out.count("\n") >= len(parts)
+
+
+def test_a_service_that_does_not_answer_is_broken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        monkeypatch.setenv("ARENA_MQTT", f"mqtt://user:hush@127.0.0.1:{port}")
+        code, parts = look(tmp_path, capsys)
+        assert (code, parts["mqtt"]["state"]) == (0, "ok")
+    code, parts = look(tmp_path, capsys)
+    assert (code, parts["mqtt"]["state"]) == (1, "broken")
+    assert "hush" not in str(parts)
+
+
+def test_a_weaker_sandbox_says_why_and_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(level.bwrap, "program", lambda: None)
+    monkeypatch.setattr(level.landlock, "missing", lambda: "the kernel has none")
+    level.assess.cache_clear()
+    try:
+        _, parts = look(tmp_path, capsys)
+    finally:
+        level.assess.cache_clear()
+    assert parts["sandbox"]["state"] == "weak"
+    assert "not bwrap: bubblewrap is not installed; not landlock: the kernel has none" in parts["sandbox"]["detail"]
+    assert parts["sandbox"]["fix"] == "apt-get install bubblewrap"
+    assert parts["uploads"]["detail"].startswith("bots of strangers are refused")
