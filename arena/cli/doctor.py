@@ -85,9 +85,9 @@ def examine(settings: Settings) -> Iterator[Part]:
     yield _clock()
     yield _lag_meter()
     yield _sqlite(settings)
-    yield _service("database", settings.database, "SQLite in the data folder")
-    yield _service("broker", settings.mqtt, "none: events stay in one process")
-    yield _service("executor", settings.executor, settings.executor)
+    yield _service("database", "database", settings.database, "SQLite in the data folder")
+    yield _service("broker", "mqtt", settings.mqtt, "none: events stay in one process")
+    yield _service("executor", "executor", settings.executor, settings.executor)
 
 
 def _python() -> Part:
@@ -133,7 +133,11 @@ def _user() -> Part:
 def _groups() -> Part:
     place = find_place()
     if isinstance(place, Place):
-        return Part("control groups", "ok", f"version {2 if place.is_unified else 1}, {', '.join(place.folders)}")
+        return Part(
+            "control groups",
+            "ok",
+            f"version {2 if place.is_unified else 1}, {', '.join(sorted({*place.folders} - {'kill'}))}",
+        )
     return Part(
         "control groups",
         "weak",
@@ -238,7 +242,7 @@ def _sqlite(settings: Settings) -> Part:
     return Part("sqlite", "ok", f"{version}, write-ahead log works in {folder or 'a temporary folder'}")
 
 
-def _service(name: str, url: str, otherwise: str) -> Part:
+def _service(name: str, setting: str, url: str, otherwise: str) -> Part:
     """Whether somebody listens where a URL says."""
     parts = urlsplit(url)
     if not parts.hostname:
@@ -248,7 +252,6 @@ def _service(name: str, url: str, otherwise: str) -> Part:
     try:
         socket.create_connection((parts.hostname, port), 2).close()
     except OSError as error:
-        return Part(
-            name, "broken", f"nobody answers at {place}: {error}", f"start it, or change the setting of {url!r}"
-        )
+        fix = f"start it, or change the setting {setting!r}"
+        return Part(name, "broken", f"nobody answers at {place}: {error.strerror or error}", fix)
     return Part(name, "ok", f"{parts.scheme} at {place} answers")

@@ -13,28 +13,19 @@ from arena.cli import doctor
 from referee.sandbox import level
 
 
-def look(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], **changes: object
-) -> tuple[int, dict[str, dict[str, str]]]:
-    arguments = argparse.Namespace(**{"data": tmp_path, "config": None, "json": True, **changes})
-    code = doctor.run(arguments)
+Parts = dict[str, dict[str, str]]
+NAMES = ("sandbox", "control groups", "setpriv", "cc", "numba cache", "cores", "clock", "lag meter", "sqlite", "broker")
+
+
+def look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, Parts]:
+    code = doctor.run(argparse.Namespace(data=tmp_path, config=None, json=True))
     return code, {part["name"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
 
 
 def test_every_part_has_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, parts = look(tmp_path, capsys)
     assert code == 0
-    assert {
-        "sandbox",
-        "control groups",
-        "setpriv",
-        "cc",
-        "numba cache",
-        "cores",
-        "clock",
-        "lag meter",
-        "sqlite",
-    } <= set(parts)
+    assert set(NAMES) <= set(parts)
     for part in parts.values():
         assert part["state"] in ("ok", "weak")
         assert bool(part["fix"]) == (part["state"] != "ok")
@@ -49,9 +40,9 @@ def test_a_service_that_does_not_answer_is_broken(
         port = server.getsockname()[1]
         monkeypatch.setenv("ARENA_MQTT", f"mqtt://user:hush@127.0.0.1:{port}")
         code, parts = look(tmp_path, capsys)
-        assert (code, parts["mqtt"]["state"]) == (0, "ok")
+        assert (code, parts["broker"]["state"]) == (0, "ok")
     code, parts = look(tmp_path, capsys)
-    assert (code, parts["mqtt"]["state"]) == (1, "broken")
+    assert (code, parts["broker"]["state"]) == (1, "broken")
     assert "hush" not in str(parts)
 
 
