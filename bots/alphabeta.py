@@ -61,7 +61,7 @@ class AlphaBeta(Bot):
             self._desk.work[self._search.GENERATION] = 1
             self._desk.work[self._search.CONTEMPT] = self.number("Contempt")
         side = 0 if position.side == "first" else 1
-        self._search.begin(self._desk, position.ruleset.config, past(position, self._search), position.state, side)
+        self._search.begin(self._desk, past(position, self._search), position.state, side, position.moves[0])
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The best move of the deepest iteration that was worth anything."""

@@ -61,7 +61,7 @@ class MonteCarlo(Bot):
         self._tree.rng[0] = np.uint64(number(position, self.number("Seed")))
         self._tree.work[self._search.PLIES] = self.number("PlayoutPlies")
         side = 0 if position.side == "first" else 1
-        self._search.plant(self._tree, position.ruleset.config, past(position, self._search), position.state, side)
+        self._search.plant(self._tree, past(position, self._search), position.state, side)
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The move most simulations went through."""

@@ -16,7 +16,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from referee.position import Position
 OUTPUT_BYTES = 65_536
 """How much a program may say before its move: more is a mistake."""
 LONGEST_MS = 600_000.0
+ENDING_S = 0.2
 
 
 class Command(Bot):
@@ -74,7 +74,7 @@ class Command(Bot):
             said = _converse(process, question, clock)
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+                os.killpg(process.pid, signal.SIGKILL)  # and what it left behind
             code = process.wait()
         if said is None:
             raise BridgeError(Exit.LATE, f"{self.command[0]} had no move after {clock.elapsed_ms():.0f} ms")
@@ -113,7 +113,8 @@ def _converse(process: subprocess.Popen[bytes], question: bytes, clock: Clock) -
             if readable:
                 data = os.read(source, OUTPUT_BYTES)
                 if not data:
-                    return bytes(said) if _ends(process) else None
+                    _let_end(process)
+                    return bytes(said)
                 said += data
                 if len(said) > OUTPUT_BYTES:
                     raise BridgeError(Exit.ANSWER, f"the program wrote more than {OUTPUT_BYTES} bytes")
@@ -121,15 +122,10 @@ def _converse(process: subprocess.Popen[bytes], question: bytes, clock: Clock) -
                 return None
 
 
-def _ends(process: subprocess.Popen[bytes]) -> bool:
+def _let_end(process: subprocess.Popen[bytes]) -> None:
     """Give a program that has closed its output a moment to end, so that its exit code is its own."""
-    deadline = time.monotonic() + 0.2
-    exited = os.pidfd_open(process.pid)
-    try:
-        select.select([exited], (), (), max(0.0, deadline - time.monotonic()))
-    finally:
-        os.close(exited)
-    return True
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(ENDING_S)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -47,7 +47,9 @@ def find(what: str) -> tuple[ModuleType, Any]:
     except BridgeError:
         raise
     except ModuleNotFoundError as error:
-        raise BridgeError(Exit.MISSING, f"no module {error.name!r} for {what!r}; write module:name or file.py:name")
+        raise BridgeError(
+            Exit.MISSING, f"no module {error.name!r} for {what!r}; write module:name or file.py:name"
+        ) from None
     except Exception as error:
         traceback.print_exc()
         raise BridgeError(Exit.BROKEN, f"{place} cannot be imported: {type(error).__name__}: {error}") from None

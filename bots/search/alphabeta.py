@@ -263,20 +263,25 @@ def negamax(desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: 
 
 
 @compiled
-def begin(desk: Desk, config: Config, earlier: Any, root: State, side: int) -> None:
-    """Lay out a search of `root`, with `side` (0 first, 1 second) to move.
+def key_of(state: State) -> Any:
+    """What `line` holds for a position."""
+    return digest(state, NOUGHT, KEY_SIZE, np.uint64(0))
+
+
+def begin(desk: Desk, earlier: npt.NDArray[np.uint64], root: State, side: int, first: int) -> None:
+    """Lay out a search of `root`, with `side` (0 first, 1 second) to move and `first` a legal move.
 
     `earlier` holds the digests (see `key_of`) of the game before.
     """
+    work, last = desk.work, len(earlier)
     desk.states[0] = root
-    desk.line[: earlier.shape[0]] = earlier
-    desk.work[ROOT], desk.work[SIDE] = earlier.shape[0], side
-    desk.work[NODES], desk.work[ABORTED], desk.work[SCORE] = 0, 0, 0
+    desk.line[:last] = earlier
+    desk.line[last] = key_of(root)
+    desk.keys[0] = digest(root, KEY_SIZE, STATE_SIZE, desk.line[last])
+    work[ROOT], work[SIDE] = last, side
+    work[NODES], work[ABORTED], work[BEST], work[SCORE] = 0, 0, first, 0
     desk.killers[:] = -1
     desk.history[:] = 0
-    found = legal(root, config, desk.moves[0])
-    desk.work[BEST] = desk.moves[0, 0] if found > 0 else -1
-    visit(desk, config, NOUGHT)
 
 
 def deepen(desk: Desk, config: Config, depth: int) -> None:
@@ -285,9 +290,3 @@ def deepen(desk: Desk, config: Config, depth: int) -> None:
     Not compiled: see NOUGHT.
     """
     negamax(desk, config, 0, depth, -INFINITE, INFINITE)
-
-
-@compiled
-def key_of(state: State) -> Any:
-    """What `line` holds for a position."""
-    return digest(state, NOUGHT, KEY_SIZE, np.uint64(0))

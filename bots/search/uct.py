@@ -196,50 +196,44 @@ def leaf_value(tree: Tree, config: Config, node: int, depth: int) -> float:
 
 
 @compiled
-def simulate(tree: Tree, config: Config) -> None:
-    """One walk down the tree, one new node, one result."""
-    work = tree.work
-    node, depth = 0, 0
-    tree.path[0] = 0
-    while True:
-        if tree.children[node] == 0:
-            room = work[SIZE] < tree.child.shape[0] - tree.moves.shape[0]
-            if tree.proof[node] != 0 or depth >= MAX_DEPTH or not room or (tree.visits[node] == 0 and depth > 0):
-                break
-            expand(tree, config, node, depth)
-            if tree.children[node] == 0:
-                break
-        if depth > 0 and tree.proof[node] != 0:
-            break
-        node = select(tree, node)
-        play(tree.states[depth], config, tree.move[node], tree.states[depth + 1])
-        depth += 1
-        tree.path[depth] = node
-        tree.line[work[ROOT] + depth] = key_of(tree.states[depth])
-    work[DEEPEST] = max(work[DEEPEST], depth)
-    pass_up(tree, depth, leaf_value(tree, config, node, depth))
-
-
-@compiled
-def plant(tree: Tree, config: Config, earlier: Any, root: State, side: int) -> None:
-    """Begin a tree at `root`, with `side` to move; `earlier` holds the digests (see `key_of`) of the game before."""
-    work = tree.work
-    tree.states[0] = root
-    tree.line[: earlier.shape[0]] = earlier
-    work[ROOT], work[SIDE] = earlier.shape[0], side
-    tree.line[work[ROOT]] = key_of(root)
-    work[GAMES], work[SIZE], work[DEEPEST] = 0, 0, 0
-    add_node(tree, NOUGHT, 0.5, NOUGHT)
-    expand(tree, config, NOUGHT, NOUGHT)
-
-
-@compiled
 def grow(tree: Tree, config: Config) -> None:
-    """Simulate until the limit, the order to stop, or until the root is decided."""
+    """Simulate until the limit, the order to stop, or until the root is decided; once at least.
+
+    A simulation is one walk down the tree, one new node, one result.
+    """
     work = tree.work
-    while work[GAMES] < work[LIMIT] and work[STOP] == 0 and tree.proof[0] == 0:
-        simulate(tree, config)
+    while work[GAMES] == 0 or (work[GAMES] < work[LIMIT] and work[STOP] == 0 and tree.proof[0] == 0):
+        node, depth = 0, 0
+        tree.path[0] = 0
+        while depth == 0 or tree.proof[node] == 0:
+            if tree.children[node] == 0:
+                room = work[SIZE] < tree.child.shape[0] - tree.moves.shape[0]
+                if depth >= MAX_DEPTH or not room or (tree.visits[node] == 0 and depth > 0):
+                    break
+                expand(tree, config, node, depth)
+                if tree.children[node] == 0:
+                    break
+            node = select(tree, node)
+            play(tree.states[depth], config, tree.move[node], tree.states[depth + 1])
+            depth += 1
+            tree.path[depth] = node
+            tree.line[work[ROOT] + depth] = key_of(tree.states[depth])
+        work[DEEPEST] = max(work[DEEPEST], depth)
+        pass_up(tree, depth, leaf_value(tree, config, node, depth))
         work[GAMES] += 1
+
+
+def plant(tree: Tree, earlier: npt.NDArray[np.uint64], root: State, side: int) -> None:
+    """Begin a tree at `root`, with `side` to move; `earlier` holds the digests (see `key_of`) of the game before."""
+    work, last = tree.work, len(earlier)
+    tree.states[0] = root
+    tree.line[:last] = earlier
+    tree.line[last] = key_of(root)
+    work[ROOT], work[SIDE] = last, side
+    work[GAMES], work[SIZE], work[DEEPEST] = 0, 1, 0
+    for column in (tree.child, tree.children, tree.move, tree.visits, tree.value, tree.proof):
+        column[0] = 0
+    tree.guess[0] = 0.5
 
 
 @compiled

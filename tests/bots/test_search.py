@@ -1,0 +1,72 @@
+"""Compiled searches: one module per family, a cache that follows the sources, digests and recurrences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bots.sdk import families
+from bots.search import kernel_for, past, search
+from bots.search.line import digest, recurrence
+from bots.table import Table
+from referee.core import UnknownNameError
+from referee.jit import cache_folder
+
+
+def test_a_search_has_a_module_of_its_own_per_family() -> None:
+    one, two = search("alphabeta", "loa"), search("alphabeta", "tablut")
+    assert one is not two
+    assert one.legal is not two.legal
+    assert search("alphabeta", "loa") is one
+    with pytest.raises(UnknownNameError):
+        search("alphabeta", "chess")
+    with pytest.raises(ImportError, match="needs a family"):
+        kernel_for("bots.search.alphabeta")
+
+
+def test_a_change_of_the_kernel_makes_the_search_stale(tmp_path: Path) -> None:
+    folders = []
+    for text in ("before", "after"):
+        own, kernel = tmp_path / text / "search", tmp_path / text / "game"
+        own.mkdir(parents=True)
+        kernel.mkdir()
+        (own / "search.py").write_text("the same")
+        (kernel / "kernel.py").write_text(text)
+        folders.append(cache_folder(str(own), str(kernel)))
+    assert folders[0] != folders[1]
+    assert folders[0].name.startswith("search-game-")
+
+
+def test_recurrence_counts_and_measures() -> None:
+    line = np.array([5, 1, 6, 2, 5, 3, 7, 4, 5], dtype=np.uint64)
+    assert recurrence(line, 8) == (3, 4)
+    assert recurrence(line, 4) == (2, 4)
+    assert recurrence(line, 6) == (1, 0)
+    assert recurrence(line, 0) == (1, 0)
+
+
+@pytest.mark.parametrize("family", families())
+def test_digests_tell_positions_apart_as_their_keys_do(family: str) -> None:
+    position = Table(family).start()
+    found = search("alphabeta", family)
+    keys: dict[int, bytes] = {}
+    for move in position.moves:
+        after = position.play(move)
+        for reply in after.moves[:20]:
+            state = after.play(reply).state
+            key = state[: position.ruleset.rules.kernel.KEY_SIZE].tobytes()
+            assert keys.setdefault(int(found.key_of(state)), key) == key
+    assert len(keys) == len(set(keys.values())) > 300
+    again = position.play(position.moves[0])
+    assert past(again, found).tolist() == [int(found.key_of(position.state))]
+
+
+def test_a_digest_depends_on_its_part_alone() -> None:
+    state = np.arange(10, dtype=np.int64)
+    other = state.copy()
+    other[9] = 77
+    assert digest(state, 0, 9, np.uint64(0)) == digest(other, 0, 9, np.uint64(0))
+    assert digest(state, 0, 10, np.uint64(0)) != digest(other, 0, 10, np.uint64(0))
+    assert digest(state, 0, 9, np.uint64(1)) != digest(other, 0, 9, np.uint64(0))
