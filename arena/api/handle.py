@@ -5,8 +5,9 @@ Refuses to know any route.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 from aiohttp import web
 from pydantic import BaseModel, ValidationError
@@ -21,6 +22,7 @@ from arena.api.upload import Upload
 
 MAX_BODY_BYTES = 2**20
 JSON = "application/json"
+_WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
 def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
@@ -110,7 +112,7 @@ async def read_body(request: web.Request) -> bytes:
 def read_model(model: type[BaseModel], content: bytes) -> BaseModel:
     """A body as its model. Raises Problem naming every field that is wrong."""
     try:
-        return model.model_validate_json(content)
+        return model.model_validate_json(content, strict=True)
     except ValidationError as error:
         raise invalid(error, tuple(model.model_fields)) from None
 
@@ -123,25 +125,36 @@ def read_query(model: type[BaseModel], request: web.Request) -> BaseModel:
         if name not in names:
             raise _unknown_query(name, tuple(names))
         values = request.query.getall(name)
-        is_list = "list[" in str(model.model_fields[names[name]].annotation)
+        kinds = _kinds(model.model_fields[names[name]].annotation)
+        is_list = list in kinds
         if len(values) > 1 and not is_list:
             raise Problem("invalid", f"{name} is given {len(values)} times", field=name, hint="give it once")
-        given[name] = values if is_list else _plain(model, names[name], name, values[0])
+        given[name] = values if is_list else _plain(kinds, name, values[0])
     try:
         return model.model_validate(given)
     except ValidationError as error:
         raise invalid(error, tuple(names)) from None
 
 
-def _plain(model: type[BaseModel], name: str, shown_name: str, value: str) -> Any:
+def _kinds(hint: Any) -> set[type]:
+    """The plain types in an annotation: of `Annotated[int, …] | None` int and NoneType."""
+    if get_origin(hint) is Annotated:
+        return _kinds(get_args(hint)[0])
+    if get_origin(hint) is list:
+        return {list}
+    if isinstance(hint, type):
+        return {hint}
+    return {kind for part in get_args(hint) for kind in _kinds(part)}
+
+
+def _plain(kinds: set[type], name: str, value: str) -> Any:
     """A value as JSON would have it: `5`, `true`. Other spellings that Python takes for numbers are refused."""
-    words = str(model.model_fields[name].annotation)
-    if "bool" in words:
+    if bool in kinds:
         if value not in ("true", "false"):
-            raise Problem("invalid", f"{shown_name} is {shown(value)}", field=shown_name, hint="write true or false")
+            raise Problem("invalid", f"{name} is {shown(value)}", field=name, hint="write true or false")
         return value == "true"
-    if "int" in words and not (value.lstrip("-").isascii() and value.lstrip("-").isdecimal() and len(value) < 20):
-        raise Problem("invalid", f"{shown_name} is {shown(value)}", field=shown_name, hint="write a whole number")
+    if int in kinds and not _WHOLE.fullmatch(value):
+        raise Problem("invalid", f"{name} is {shown(value)}", field=name, hint="write a whole number")
     return value
 
 

@@ -212,12 +212,11 @@ async def _check_name(call: Call, name: str) -> None:
 
 
 @routes.get("/bots/{bot}/versions/{number}", tag="bots", summary="A version", example="/api/v1/bots/greedy/versions/1")
-async def show_version(call: Call, bot: BotName, number: Number) -> Submission:
-    """One version with the report of its check."""
+async def show_version(call: Call, bot: BotName, number: Number) -> Answer[Submission]:
+    """One version with the report of its check, and for its owner the bot's own words."""
     await found(call, bot)
     version = await call.run(call.store.bots.find_version, bot, number)
-    assert version.id is not None
-    return await submission(call, version.id)
+    return await _shown(call, version.id or 0)
 
 
 @routes.post(
@@ -288,7 +287,11 @@ async def _games(call: Call, one: Bot, other: Bot | None, query: PageQuery) -> P
 @routes.get("/submissions/{submission_id}", tag="bots", summary="A submission and its check")
 async def show_submission(call: Call, submission_id: Number) -> Answer[Submission]:
     """An upload on its way: the steps of its check, the verdict, and for its owner the bot's own words."""
-    body = await submission(call, submission_id)
+    return await _shown(call, submission_id)
+
+
+async def _shown(call: Call, version_id: int) -> Answer[Submission]:
+    body = await submission(call, version_id)
     is_moving = body.state in ("uploaded", "checking")
     return Answer(body, keep="never" if is_moving else "revalidate", is_private=body.log is not None)
 

@@ -1,0 +1,193 @@
+"""Every route by everybody: who may and who may not, from the table itself."""
+
+from __future__ import annotations
+
+import http.client
+
+import pytest
+
+from arena.api.registry import PREFIX, Route
+from arena.api.routes import TABLE
+from arena.credentials import scopes_of
+from arena.models import now
+from arena.store import Store
+from tests.arena.api.filled import Arena
+
+PEOPLE = ("nobody", "reader", "author", "organiser", "admin")
+SCOPES = {"nobody": frozenset[str](), "reader": frozenset({"read"})}
+HARMLESS = {"bot": "nobodys", "tournament": "999999", "game": "f" * 16, "user": "nobodys", "token": "999999"}
+"""Things that are not there: what is allowed ends in 404, and nothing is changed."""
+
+
+def address(route: Route) -> str:
+    """A path of the route at which nothing is."""
+    path = PREFIX + route.path
+    for name in route.path_types:
+        path = path.replace("{" + name + "}", HARMLESS.get(name, "side" if name == "side" else "999999"))
+    return path.replace("/logs/side", "/logs/first")
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+@pytest.mark.parametrize("route", [route for route in TABLE if not route.path.endswith("stream")], ids=lambda r: r.name)
+def test_matrix(arena: Arena, route: Route, person: str) -> None:
+    scopes = SCOPES.get(person) if person in SCOPES else scopes_of(person)
+    assert scopes is not None
+    token = arena.tokens.get(person)
+    # An empty body is refused as such only after the question who asks.
+    headers = {"Content-Type": "application/json"} if route.body else {}
+    reply = arena.server.ask(route.method, address(route), token=token, headers=headers)
+    if route.scope is None or route.scope in scopes:
+        assert reply.status not in (401, 403), reply.body
+        assert reply.status < 500, reply.body
+    else:
+        assert reply.status == (401 if person == "nobody" else 403), reply.body
+        assert reply.json["docs"]
+        assert "WWW-Authenticate" in reply.headers
+
+
+def test_every_write_needs_a_scope() -> None:
+    assert [route.name for route in TABLE if route.method != "GET" and route.scope is None] == ["account.login"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PATCH", "/bots/zeta", {"description": "mine"}),
+        ("POST", "/bots/zeta/retire", None),
+        ("POST", "/bots/zeta/versions/1/retire", None),
+        ("POST", "/bots/zeta/versions?family=loa", None),
+    ],
+)
+def test_bots_of_others(arena: Arena, method: str, path: str, body: object) -> None:
+    data = None if body is not None else b"#!/bin/sh\n"
+    reply = arena.server.ask(method, PREFIX + path, token=arena.tokens["other"], body=body, data=data)
+    assert reply.status == 403
+    assert arena.server.get(f"{PREFIX}/bots/zeta").json["is_retired"] is False
+
+
+def test_logs_are_for_owners(arena: Arena) -> None:
+    path = f"{PREFIX}/games/{arena.games[0]}/logs/first"
+    assert arena.server.get(path, token=arena.tokens["author"]).status == 403
+    reply = arena.server.get(path, token=arena.tokens["organiser"])
+    assert reply.status == 200
+    assert reply.json["log"] == "hello from first"
+    assert reply.headers["Cache-Control"] == "no-store"
+
+
+def test_the_log_of_a_check_is_for_its_owner(arena: Arena) -> None:
+    path = f"{PREFIX}/bots/zeta/versions/1"
+    assert arena.server.get(path).json["log"] is None
+    assert arena.server.get(path, token=arena.tokens["other"]).json["log"] is None
+    mine = arena.server.get(path, token=arena.tokens["author"])
+    assert mine.json["log"] == ""
+    assert "private" in mine.headers["Cache-Control"]
+
+
+def test_no_record_shows_what_bots_said(arena: Arena) -> None:
+    game = arena.games[0]
+    for path in (f"/games/{game}", f"/games/{game}/record", f"/games/{game}/stream"):
+        assert b"hello from" not in arena.server.get(PREFIX + path).body
+    for form in ("application/x-ndjson", "text/plain"):
+        assert b"hello from" not in arena.server.get(f"{PREFIX}/games", headers={"Accept": form}).body
+
+
+def test_specs_name_no_command(arena: Arena) -> None:
+    spec = arena.server.get(f"{PREFIX}/games/{arena.games[0]}").json["spec"]
+    assert set(spec["first"]) == {"name", "version", "options"}
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+
+
+def tokens_of(store: Store, name: str) -> list[int]:
+    user = store.users.find(name)
+    return [token.id for token in store.users.tokens(user.id or 0) if token.id and not token.revoked]
+
+
+def test_a_token_is_made_shown_once_used_and_revoked(arena: Arena) -> None:
+    server, author = arena.server, arena.tokens["author"]
+    wish = {"name": "laptop", "scopes": ["read"], "days": 3}
+    made = server.post(f"{PREFIX}/account/tokens", token=author, body=wish)
+    assert made.status == 201
+    assert made.headers["Cache-Control"] == "no-store"
+    secret, number = made.json["token"], made.json["id"]
+    assert server.get(f"{PREFIX}/account", token=secret).json["scopes"] == ["read"]
+    listed = server.get(f"{PREFIX}/account/tokens", token=secret)
+    assert secret.encode() not in listed.body
+    assert server.post(f"{PREFIX}/bots/zeta/retire", token=secret).status == 403
+    assert server.ask("DELETE", f"{PREFIX}/account/tokens/{number}", token=arena.tokens["other"]).status == 404
+    assert server.ask("DELETE", f"{PREFIX}/account/tokens/{number}", token=author).status == 204
+    assert server.get(f"{PREFIX}/account", token=secret).status == 401
+
+
+def test_no_token_gives_away_what_it_has_not(arena: Arena) -> None:
+    for person, scope in (("reader", "submit"), ("author", "organise"), ("organiser", "admin")):
+        wish = {"name": "x", "scopes": [scope]}
+        reply = arena.server.post(f"{PREFIX}/account/tokens", token=arena.tokens[person], body=wish)
+        assert reply.status == 403
+        assert reply.json["field"] == "scopes"
+
+
+def test_an_expired_token_and_a_disabled_user(arena: Arena) -> None:
+    from arena.credentials import digest_of, new_token
+
+    server, store = arena.server, arena.store
+    user = store.users.add("gone")
+    old, fresh = new_token(), new_token()
+    store.users.add_token(user.id or 0, "old", digest_of(old), "read", now())
+    store.users.add_token(user.id or 0, "fresh", digest_of(fresh), "read")
+    assert server.get(f"{PREFIX}/account", token=old).status == 401
+    assert server.get(f"{PREFIX}/account", token=fresh).status == 200
+    reply = server.ask("PATCH", f"{PREFIX}/users/gone", token=arena.tokens["admin"], body={"is_active": False})
+    assert reply.status == 200
+    assert server.get(f"{PREFIX}/account", token=fresh).status == 401
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "Bearer",
+        "Bearer x",
+        "Basic YTpi",
+        "Bearer arena_" + "A" * 43,
+        "Bearer arena_" + "A" * 42 + "\xe9",
+        "arena_x",
+    ],
+)
+def test_a_bad_token_is_refused_even_where_none_is_needed(arena: Arena, value: str) -> None:
+    reply = arena.server.get(f"{PREFIX}/families", headers={"Authorization": value})
+    assert reply.status == 401
+    assert reply.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_two_tokens_at_once_are_none(arena: Arena) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", arena.server.port, timeout=20)
+    connection.putrequest("GET", f"{PREFIX}/account")
+    for person in ("author", "admin"):
+        connection.putheader("Authorization", f"Bearer {arena.tokens[person]}")
+    connection.endheaders()
+    assert connection.getresponse().status in (400, 401)
+    connection.close()
+
+
+# -- users -------------------------------------------------------------------------------------------------------------
+
+
+def test_admins_make_and_change_users(arena: Arena) -> None:
+    server, admin = arena.server, arena.tokens["admin"]
+    made = server.post(f"{PREFIX}/users", token=admin, body={"name": "newcomer", "role": "organiser"})
+    assert made.status == 201
+    assert made.headers["Location"] == f"{PREFIX}/users/newcomer"
+    assert server.get(made.headers["Location"], token=admin).json["role"] == "organiser"
+    again = server.post(f"{PREFIX}/users", token=admin, body={"name": "newcomer"})
+    assert again.status == 409
+    changed = server.ask("PATCH", f"{PREFIX}/users/newcomer", token=admin, body={"role": "author"})
+    assert changed.json["role"] == "author"
+    own = server.ask("PATCH", f"{PREFIX}/users/admin", token=admin, body={"role": "author"})
+    assert own.status == 403
+    names = [item["name"] for item in server.get(f"{PREFIX}/users", token=admin).json["items"]]
+    assert names == sorted(names)
+    assert {"admin", "newcomer"} <= set(names)
+    actions = [item["action"] for item in server.get(f"{PREFIX}/audit", token=admin).json["items"]]
+    assert {"user.make", "user.change"} <= set(actions)

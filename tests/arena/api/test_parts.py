@@ -1,0 +1,185 @@
+"""The parts that need no server: limits, negotiation, pages, problems, caching, the client's address."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from pydantic import BaseModel
+
+from arena.api.call import negotiate
+from arena.api.handle import read_model
+from arena.api.limit import Gate, Limiter, Rate
+from arena.api.live import Live
+from arena.api.problem import TYPES, Problem, near, not_found, shown
+from arena.api.registry import Routes
+from arena.api.stream import NDJSON, SSE, Line, written
+from arena.bus import Bus, Event
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_bucket_gives_its_burst_then_its_rate() -> None:
+    clock = Clock()
+    limiter = Limiter(Rate(60, 3), clock=clock)
+    assert [limiter.take("ada") for _ in range(3)] == [0, 0, 0]
+    assert limiter.take("ada") == pytest.approx(1.0)
+    assert limiter.take("bob") == 0
+    clock.now += 1
+    assert limiter.take("ada") == 0
+    clock.now += 1000
+    assert [limiter.take("ada") for _ in range(4)][:3] == [0, 0, 0]
+    assert limiter.take("ada") > 0
+
+
+def test_buckets_are_bounded() -> None:
+    limiter = Limiter(Rate(60, 1), capacity=10)
+    for number in range(100):
+        limiter.take(number)
+    assert len(limiter._buckets) == 10
+
+
+def test_a_gate_counts_each_and_all() -> None:
+    gate = Gate(2, 3)
+    assert [gate.enter("a") for _ in range(3)] == [True, True, False]
+    assert [gate.enter("b") for _ in range(2)] == [True, False]
+    gate.leave("a")
+    assert gate.enter("b")
+    assert gate.count == 3
+
+
+@pytest.mark.parametrize(
+    ("accept", "best"),
+    [
+        ("", "application/json"),
+        ("*/*", "application/json"),
+        ("text/plain", "text/plain"),
+        ("text/*;q=0.5, application/x-ndjson", "application/x-ndjson"),
+        ("application/json;q=0, */*;q=0.1", "application/x-ndjson"),
+        ("text/plain;q=nan, application/json;q=0.2", "application/json"),
+        ("TEXT/Plain; q=1", "text/plain"),
+    ],
+)
+def test_negotiation(accept: str, best: str) -> None:
+    assert negotiate(accept, ("application/json", "application/x-ndjson", "text/plain")) == best
+
+
+@pytest.mark.parametrize("accept", ["image/png", "application/json;q=0", ";;;", "a/b;q=zzz"])
+def test_nothing_acceptable(accept: str) -> None:
+    with pytest.raises(Problem, match="Accept") as caught:
+        negotiate(accept, ("application/json",))
+    assert caught.value.status == 406
+
+
+def test_every_kind_of_problem_has_its_own_status() -> None:
+    assert len({kind.status for kind in TYPES.values()}) == len(TYPES)
+
+
+def test_a_problem_document() -> None:
+    problem = not_found("bot", "greedi", ["greedy", "random"])
+    found = problem.document()
+    assert found["status"] == 404
+    assert found["near"] == ["greedy"]
+    assert found["hint"] == "did you mean greedy?"
+    assert found["type"] == found["docs"] == "/api/v1/docs#problem-not-found"
+    assert json.loads(problem.response().body or b"") == found  # type: ignore[arg-type]
+
+
+def test_what_a_client_sends_is_shown_clean() -> None:
+    assert shown("a\x1b[31mb\n") == '"a�[31mb�"'
+    assert len(shown("x" * 10_000)) < 70
+    assert near("x" * 10_000, ["xx"]) == []
+
+
+def test_lines_of_streams() -> None:
+    line = Line("ply", 3, {"move": "a1a2"})
+    assert written(line, NDJSON) == b'{"event":"ply","seq":3,"move":"a1a2"}\n'
+    assert written(line, SSE) == b'id: 3\nevent: ply\ndata: {"event":"ply","seq":3,"move":"a1a2"}\n\n'
+
+
+def test_bodies_are_strict() -> None:
+    class Model(BaseModel):
+        count: int
+
+    assert read_model(Model, b'{"count": 1}') == Model(count=1)
+    for content in (b'{"count": "1"}', b"{}", b"[]", b"", b"nope", b'{"count": 1e400}', b"[" * 100_000, b'"\\ud800"'):
+        with pytest.raises(Problem):
+            read_model(Model, content)
+
+
+def test_the_table_knows_the_answer_behind_a_union() -> None:
+    routes = Routes()
+
+    @routes.get("/x/{number}", tag="x", summary="x")
+    async def show(call: object, number: int) -> Model | str:
+        """A thing."""
+        return ""
+
+    (route,) = routes.table
+    assert route.answer is Model
+    assert set(route.path_types) == {"number"}
+
+
+class Model(BaseModel):
+    """For `test_the_table_knows_the_answer_behind_a_union`."""
+
+
+# -- live games --------------------------------------------------------------------------------------------------------
+
+
+def event(topic: str, **payload: object) -> Event:
+    return Event(topic, payload, 1)
+
+
+def test_live_games_keep_their_plies_until_they_end() -> None:
+    live = Live(Bus())
+    live.take(event("game/ab/start", tournament=1, attempt=2))
+    live.take(event("game/ab/ply", number=1, move="a1a2"))
+    live.take(event("game/ab/ply", number=2, move="b1b2"))
+    assert live.games["ab"].attempt == 2
+    assert [ply["move"] for ply in live.games["ab"].plies] == ["a1a2", "b1b2"]
+    live.take(event("game/ab/end"))
+    assert "ab" not in live.games
+
+
+def test_a_gap_makes_a_live_game_unknown() -> None:
+    live = Live(Bus())
+    live.take(event("game/ab/ply", number=5, move="a1a2"))
+    assert "ab" not in live.games
+    live.take(event("game/ab/start", attempt=1))
+    live.take(event("game/ab/ply", number=2, move="a1a2"))
+    assert "ab" not in live.games
+
+
+def test_bells_ring_for_their_subject_only() -> None:
+    async def main() -> None:
+        live = Live(Bus())
+        with live.bell("tournament/1") as one, live.bell("tournament/2") as two:
+            live.take(event("tournament/1/game"))
+            assert one.is_set()
+            assert not two.is_set()
+        assert not live._bells
+
+    asyncio.run(main())
+
+
+def test_the_listener_hears_the_bus() -> None:
+    async def main() -> None:
+        bus = Bus()
+        live = Live(bus)
+        task = asyncio.create_task(live.run())
+        await asyncio.sleep(0)
+        with live.bell("game/ab") as bell:
+            bus.publish("game/ab/start", {"attempt": 1})
+            await asyncio.wait_for(bell.wait(), 5)
+        assert "ab" in live.games
+        task.cancel()
+
+    asyncio.run(main())
