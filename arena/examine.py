@@ -6,8 +6,7 @@ variant that it does not announce is no fault; it is not entered for it. Refuses
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from arena.bundles import BundleError, Bundles
@@ -25,8 +24,6 @@ from referee.spec import BotSpec, Limits
 
 _LINES, _LINE = 12, 200
 """How many lines of a step are kept at each end, and how much of a line."""
-_QUERY = ("none", "bare", "response")
-"""What a bot knows of queries, least first."""
 
 
 def check_version(
@@ -46,7 +43,7 @@ def check_version(
         raise ConflictError(f"{version.name} is {version.state}, not checking", version.state)
     reports: dict[str, dict[str, Any]] = {}
     variants: dict[str, list[str]] = {}
-    found: list[Capabilities] = []
+    found: dict[str, Capabilities] = {}
     problems: list[str] = []
     logs: list[str] = []
     for family in store.bots.families(version_id):
@@ -55,7 +52,7 @@ def check_version(
         problem = problem_of(report, fit)
         reports[family] = {**_short(report), "problem": problem}
         variants[family] = [] if problem else fit
-        found.append(report.capabilities)
+        found[family] = report.capabilities
         if problem:
             problems.append(f"{family}: {problem}")
         if report.log:
@@ -66,7 +63,7 @@ def check_version(
         version_id,
         report={"sandbox": sandbox.name, "families": reports},
         variants=variants,
-        capabilities=_clean(weakest(found).as_json()),
+        capabilities={family: _clean(each.as_json()) for family, each in found.items()},
         log=_plain("\n".join(logs))[-64 * 1024 :],
         problem=_plain("; ".join(problems))[:2000],
     )
@@ -78,7 +75,7 @@ def spec_of(version: Version, family: str) -> BotSpec:
         name=version.name,
         command=tuple(word.replace("{family}", family) for word in version.command),
         version=version.bundle,
-        capabilities=version.capabilities,
+        capabilities=version.capabilities.get(family, {}),
         options=tuple(sorted(version.options.items())),
         bundle=version.bundle,
     )
@@ -118,23 +115,6 @@ def problem_of(report: CheckReport, fit: list[str]) -> str:
     else:
         return ""
     return f"{missed[0].name}: {missed[0].detail}" if missed else "nothing could be tried"
-
-
-def weakest(found: Iterable[Capabilities]) -> Capabilities:
-    """What holds in every family: a bot is sent nothing that it failed at in one of them."""
-    every = list(found)
-    if not every:
-        return Capabilities.default()
-    return replace(
-        every[0],
-        clocks=all(each.clocks for each in every),
-        stop=all(each.stop for each in every),
-        repeated_isready=all(each.repeated_isready for each in every),
-        newgame=all(each.newgame for each in every),
-        result=all(each.result for each in every),
-        query=min((each.query for each in every), key=_QUERY.index),
-        setoption="bare" if any(each.setoption == "bare" for each in every) else "standard",
-    )
 
 
 def _steps(ruleset: Ruleset) -> set[str]:
@@ -194,4 +174,4 @@ def _cleaned(value: Any) -> Any:
     return [_cleaned(each) for each in value] if isinstance(value, list) else value
 
 
-__all__ = ["BundleError", "check_version", "examine", "problem_of", "spec_of", "weakest"]
+__all__ = ["BundleError", "check_version", "examine", "problem_of", "spec_of"]
