@@ -29,7 +29,6 @@ class AlphaBeta(Bot):
     )
 
     def __init__(self) -> None:
-        super().__init__()
         self._family = ""
         self._search: Any = None
         self._desk: Any = None

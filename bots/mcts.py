@@ -31,7 +31,6 @@ class MonteCarlo(Bot):
     )
 
     def __init__(self) -> None:
-        super().__init__()
         self._family = ""
         self._search: Any = None
         self._tree: Any = None

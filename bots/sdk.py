@@ -21,6 +21,7 @@ import importlib.util
 import pkgutil
 import sys
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from bots.clock import Clock
@@ -76,8 +77,9 @@ class Bot:
     _console: Console | None = None
     _clock: Clock | None = None
 
-    def __init__(self) -> None:
-        self._values = {option.name: option.default or "" for option in self.options}
+    @cached_property
+    def _values(self) -> dict[str, str]:
+        return {option.name: option.default or "" for option in self.options}
 
     def choose(self, position: Position, clock: Clock) -> int | str:
         """The move to play, as a code of `position.moves` or as text. Called only while there is one."""
