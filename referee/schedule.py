@@ -6,12 +6,13 @@ Refuses to know how games are played. The Berger tables are those of the FIDE Ha
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from referee.core import ParseError
+from referee.core import ParseError, UnknownNameError
 from referee.position import Position
 from referee.rules import Ruleset, Value
 from referee.spec import Adjudication, BotSpec, GameSpec, Limits, TimeControl
@@ -121,34 +122,63 @@ def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> lis
     return found
 
 
-def file_openings(ruleset: Ruleset, text: str, count: int) -> list[Opening]:
-    """Openings from a file: one per line, a position string, moves from the start, or `position ; moves`; `#` comments.
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
+"""A comment begins at the start of a line or after a blank: names of set-ups contain the sign."""
 
-    Used in order and over again. Raises ParseError naming the line of a text that cannot be read, of an illegal
-    move and of a position in which the game is over.
+
+def file_openings(ruleset: Ruleset, text: str, count: int) -> list[Opening]:
+    """Openings from a book: one per line, `START`, moves from the variant's start, or `START ; moves`; `#` comments.
+
+    `START` is a position string or the name of a variant that differs in its start only, such as `pijersi-36#12`. Used
+    in order and over again. Raises ParseError naming the line of a text that cannot be read, of an illegal move, of a
+    position in which the game is over, and of one that an earlier line leads to as well.
     """
-    found = []
+    found: list[Opening] = []
+    seen: dict[bytes, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        body = line.split("#")[0].strip() if not line.lstrip().startswith("#") else ""
+        body = _COMMENT.sub("", line).strip()
         if not body:
             continue
-        found.append(_read_opening(ruleset, body, number))
+        opening, end = _read_opening(ruleset, body, number)
+        earlier = seen.setdefault(end.key, number)
+        if earlier != number:
+            raise ParseError(
+                f"line {number}: leads to the same position as line {earlier}", text=body, hint="take one of them out"
+            )
+        found.append(opening)
     if not found:
         raise ParseError("no opening in the file", text=text[:80], hint="write one position or move list per line")
     return [found[number % len(found)] for number in range(count)]
 
 
-def _read_opening(ruleset: Ruleset, body: str, number: int) -> Opening:
+def _other_start(ruleset: Ruleset, name: str) -> Ruleset | None:
+    """The rules with the start of another variant; None where the text is no variant's name. Raises ValueError."""
+    try:
+        found = ruleset.rules.settle(name, ruleset.overrides)
+    except UnknownNameError:
+        return None
+    here, there = ruleset.variant, found.variant
+    if (here.options, here.params) != (there.options, there.params):
+        raise ValueError(f"the variant {name} has other rules than {here.name}; an opening changes the start only")
+    return found
+
+
+def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Position]:
+    """The opening of a line and the position it leads to. Raises ParseError."""
     start, separator, tail = body.partition(";")
     try:
         position: str | None = start.strip() or None
         words = tail.split()
-        if not separator:
+        named = _other_start(ruleset, position) if position and " " not in position else None
+        if named is not None:
+            ruleset, position = named, None
+        elif not separator:
             try:
                 ruleset.read(position)
             except ParseError:
                 position, words = None, body.split()
         line = Position.start(ruleset, position)
+        beginning = line
         for word in words:
             line = line.play(word)
     except ValueError as error:
@@ -156,12 +186,16 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> Opening:
             f"line {number}: {error}", text=body, hint="a position, moves, or `position ; moves`"
         ) from None
     if line.outcome is not None:
-        raise ParseError(f"line {number}: the game is already over", text=body, hint="take an opening that goes on")
-    moves = []
+        raise ParseError(
+            f"line {number}: the game is already over ({line.outcome.reason})",
+            text=body,
+            hint="take an opening that goes on",
+        )
+    moves, end = [], line
     while line.previous is not None:
         moves.append(ruleset.rules.notation.write_move(line.move or 0))
         line = line.previous
-    return Opening(ruleset.variant.name, position and str(line), tuple(reversed(moves)))
+    return Opening(ruleset.variant.name, position and str(beginning), tuple(reversed(moves))), end
 
 
 def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | None = None) -> list[Opening]:

@@ -244,24 +244,18 @@ def _sought(arguments: argparse.Namespace) -> Search:
 
 
 def _canonical(words: list[str], ruleset: Ruleset) -> tuple[str, ...]:
-    """Moves in canonical text. Those that need the board to be read are played from the variant's start."""
-    from referee.core import ParseError
-    from referee.position import Position
+    """Moves in canonical text. Their legality is not asked: the games found may have begun elsewhere."""
+    from referee.position import IllegalMoveError, Position
 
-    notation, config = ruleset.rules.notation, ruleset.config
-    try:
-        state = ruleset.read()
-        plain = tuple(notation.write_move(notation.read_move(word, state, config)) for word in words)
-        if plain == tuple(words):
-            return plain
-    except ParseError:
-        pass
-    line = Position.start(ruleset)
+    notation, line = ruleset.rules.notation, Position.start(ruleset)
     found = []
     for word in words:
-        code = line.read(word)
+        code = notation.read_move(word, line.state, ruleset.config)
         found.append(notation.write_move(code))
-        line = line.play(code)
+        try:
+            line = line.play(code)
+        except IllegalMoveError:
+            continue
     return tuple(found)
 
 

@@ -82,11 +82,12 @@ def test_random_openings_are_playable_different_and_stable() -> None:
 
 
 def test_openings_from_a_file() -> None:
-    text = "# two ways to write one\nb1b3 h4f2\n1bbbbbb1/w6w/w6w/w6w/w6w/w6w/w6w/1bbbbbb1 b - 1 ; b1-b3 h4f2  # dash\n"
+    text = "# two ways to write one\nb1b3 h4f2\n1bbbbbb1/w6w/w6w/w6w/w6w/w6w/w6w/1bbbbbb1 b - 1 ; b1-b3 h4f2 c1c3  # dash\n"
     one, two = openings(RULES, "file", 2, 0, text)
-    assert one.moves == two.moves == ("b1b3", "h4f2")
+    assert one.moves == ("b1b3", "h4f2")
+    assert two.moves == (*one.moves, "c1c3")
     assert two.position is not None
-    assert [opening.moves for opening in openings(RULES, "file", 3, 0, text)] == [one.moves] * 3
+    assert [opening.moves for opening in openings(RULES, "file", 3, 0, text)] == [one.moves, two.moves, one.moves]
 
 
 @pytest.mark.parametrize(

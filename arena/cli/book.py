@@ -1,0 +1,127 @@
+"""`arena book make|check`: books of openings, for `arena play --openings FILE` and for tournaments."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.cli import choice, output
+from arena.cli.exit import CommandError, Exit
+from arena.cli.parser import examples
+
+if TYPE_CHECKING:
+    from arena.book import Line
+
+MOST_PLIES = 60
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the two sub-commands."""
+    commands = parser.add_subparsers(dest="action", metavar="make|check", required=True)
+    make = commands.add_parser(
+        "make",
+        help="openings that a strong search finds level",
+        epilog=examples(
+            (
+                "arena book make loa --plies 6 --count 50 --seed 1 --margin 50 --depth 6 --out loa.book",
+                "arena book make pijersi --setups pijersi-8100 --count 100 --depth 0 --out setups.book",
+            )
+        ),
+    )
+    choice.add_rules(make)
+    make.add_argument("--plies", type=choice.whole, metavar="N", help="moves played (default 4; 0 with --setups)")
+    make.add_argument("--setups", metavar="V", help="start from drawn set-ups, such as pijersi-36 or half-random")
+    make.add_argument("--count", type=choice.positive, default=20, metavar="K", help="how many (default 20)")
+    make.add_argument("--seed", type=choice.whole, default=0, metavar="S", help="the same seed, the same book")
+    make.add_argument(
+        "--margin", type=choice.whole, default=50, metavar="M", help="hundredths either side may be ahead (default 50)"
+    )
+    make.add_argument("--depth", type=choice.whole, default=4, metavar="D", help="of the search; 0: none (default 4)")
+    make.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
+    make.set_defaults(act=_make)
+
+    check = commands.add_parser("check", help="read a book, and name the line of the first mistake")
+    check.add_argument("file", type=Path, metavar="FILE")
+    check.add_argument("--family", required=True, metavar="F")
+    choice.add_rules(check, has_family=False)
+    check.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    check.set_defaults(act=_check)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen sub-command."""
+    return int(arguments.act(arguments))
+
+
+def _make(arguments: argparse.Namespace) -> int:
+    from contextlib import ExitStack
+
+    from arena.book import BookError, Judge, make_book, write_book
+    from referee.bot import BotError
+    from referee.sandbox import Sandbox
+
+    ruleset = choice.settle(arguments)
+    plies = arguments.plies if arguments.plies is not None else 0 if arguments.setups else 4
+    if plies > MOST_PLIES:
+        raise CommandError(f"--plies {plies} is no opening any more; take at most {MOST_PLIES}")
+
+    def tell(line: Line, looked_at: int) -> None:
+        output.progress(f"opening {len(done) + 1} of {arguments.count}, {looked_at} looked at")
+        done.append(line)
+
+    done: list[Line] = []
+    heading = [f"openings of {ruleset.rules.family} {ruleset.variant.name}: {arguments.count} of {plies} plies"]
+    heading[0] += f" from {arguments.setups}" if arguments.setups else ""
+    heading[0] += f", seed {arguments.seed}"
+    try:
+        with ExitStack() as stack:
+            judge = None
+            if arguments.depth:
+                judge = stack.enter_context(Judge(ruleset, arguments.depth, Sandbox("none")))
+                heading.append(f"within {arguments.margin} hundredths by {judge.name} at depth {arguments.depth}")
+            lines = make_book(
+                ruleset,
+                plies=plies,
+                count=arguments.count,
+                seed=arguments.seed,
+                margin=arguments.margin,
+                judge=judge,
+                setups=arguments.setups,
+                on_line=tell,
+            )
+    except BotError as error:
+        raise CommandError(f"the search failed: {error}", Exit.FAILED) from None
+    except BookError as error:
+        raise CommandError(str(error), Exit.FAILED) from None
+    except ValueError as error:
+        if type(error) is not ValueError:
+            raise
+        raise CommandError(str(error)) from None
+    heading += [f"option {name} = {value}" for name, value in ruleset.overrides.items()]
+    text = write_book(lines, ruleset, heading=heading)
+    if arguments.out:
+        arguments.out.write_text(text, encoding="utf-8")
+        output.note(f"{len(lines)} openings written to {arguments.out}; play them with --openings {arguments.out}")
+    else:
+        output.text(text.rstrip("\n"))
+    return Exit.DONE
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from referee.core import ParseError
+    from referee.schedule import file_openings
+
+    ruleset = choice.settle(arguments)
+    text = arguments.file.read_text(encoding="utf-8")
+    try:
+        found = list(dict.fromkeys(file_openings(ruleset, text, text.count("\n") + 1)))
+    except ParseError as error:
+        raise CommandError(f"{arguments.file}: {error}") from None
+    if arguments.json:
+        openings = [{"variant": one.variant, "position": one.position, "moves": list(one.moves)} for one in found]
+        output.document({"openings": openings})
+    else:
+        plural = "s" if len(found) > 1 else ""
+        output.text(f"{arguments.file}: {len(found)} opening{plural} of {ruleset.rules.family}, all different")
+    return Exit.DONE
