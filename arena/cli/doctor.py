@@ -133,11 +133,8 @@ def _user() -> Part:
 def _groups() -> Part:
     place = find_place()
     if isinstance(place, Place):
-        return Part(
-            "control groups",
-            "ok",
-            f"version {2 if place.is_unified else 1}, {', '.join(sorted({*place.folders} - {'kill'}))}",
-        )
+        controllers = ", ".join(sorted({*place.folders} - {"kill"}))
+        return Part("control groups", "ok", f"version {2 if place.is_unified else 1}: {controllers}")
     return Part(
         "control groups",
         "weak",

@@ -5,6 +5,7 @@ Refuses to know how the rest is hidden.
 
 from __future__ import annotations
 
+import functools
 import glob
 import os
 import shutil
@@ -47,18 +48,19 @@ def look(command: Sequence[str], folder: str | None) -> View:
     nothing else of its owner's. A bot of this machine sees the folders of the files its command line names.
     """
     command = tuple(command)
-    links, shown = _system()
-    shown += _arena()
+    links, system = _system()
+    shown = [*system, *_arena()]
     if folder is None:
         program = shutil.which(command[0]) or command[0]
         command = (program, *command[1:])
         for word in command:
             if os.path.exists(word):
                 shown += _surroundings(word)
-    return View(command, tuple(_outermost(shown)), tuple(links))
+    return View(command, tuple(_outermost(shown)), links)
 
 
-def _system() -> tuple[list[tuple[str, str]], list[str]]:
+@functools.cache
+def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     links, shown = [], []
     for pattern in _SYSTEM:
         for path in glob.glob(pattern):
@@ -66,7 +68,7 @@ def _system() -> tuple[list[tuple[str, str]], list[str]]:
                 links.append((os.readlink(path), path))
             else:
                 shown.append(path)
-    return links, shown
+    return tuple(links), tuple(shown)
 
 
 def _arena() -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -49,6 +50,14 @@ def bundle(tmp_path: Path) -> Path:
     for path in folder.iterdir():
         path.chmod(0o644)
     return folder
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can look into."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        yield Path(name)
 
 
 def attacker(bundle: Path, name: str, *words: object) -> BotSpec:

@@ -26,12 +26,25 @@ def peek(pid: int) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
+def pids() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+
+
+def filter_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/status").read_text().partition("Seccomp:\t")[2][:1]
+    except OSError:
+        return "unseen"
+
+
 def attack() -> dict[str, Any]:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     return {
-        "seen": {pid: error_of(lambda pid=pid: Path(f"/proc/{pid}/cmdline").read_bytes()[:60]) for pid in pids},
+        "seen": {pid: error_of(lambda pid=pid: Path(f"/proc/{pid}/cmdline").read_bytes()[:60]) for pid in pids()},
         "kill": {pid: error_of(lambda pid=pid: os.kill(pid, signal.SIGKILL)) for pid in TARGETS},
         "stop": {pid: error_of(lambda pid=pid: os.kill(pid, signal.SIGSTOP)) for pid in TARGETS},
         "kill first": error_of(lambda: os.kill(1, signal.SIGKILL)),
@@ -40,7 +53,7 @@ def attack() -> dict[str, Any]:
         "seize": error_of(lambda: trace(SEIZE, 1)),
         "read memory": {pid: error_of(lambda pid=pid: peek(pid)) for pid in [1, *TARGETS]},
         "memory file": error_of(lambda: os.open("/proc/1/mem", os.O_RDWR)),
-        "filter of the first": Path("/proc/1/status").read_text().partition("Seccomp:\t")[2][:1],
+        "filter of the first": filter_of(1),
         "environment of the first": error_of(lambda: Path("/proc/1/environ").read_bytes()),
     }
 

@@ -1,0 +1,125 @@
+"""The system call filter, run by a small interpreter: what it lets through, what it refuses, on both machines."""
+
+from __future__ import annotations
+
+import errno
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from referee.sandbox import seccomp
+from referee.sandbox.seccomp import Filter
+
+MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+ALLOW, ERRNO = 0x7FFF0000, 0x00050000
+COMMON = {"read": (0, 63), "write": (1, 64), "execve": (59, 221), "getpid": (39, 172), "futex": (202, 98)}
+
+
+def verdict(program: bytes, architecture: int, number: int, *arguments: int) -> int:
+    """What the filter says of a call: 0 = allowed, else the error; -1 for a returned 0."""
+    data = struct.pack("=IIQ6Q", number & 0xFFFFFFFF, architecture, 0, *(*arguments, *[0] * (6 - len(arguments))))
+    steps = [struct.unpack_from("=HBBI", program, 8 * place) for place in range(len(program) // 8)]
+    place = register = 0
+    while True:
+        code, jump_true, jump_false, k = steps[place]
+        place += 1
+        if code == 0x20:
+            register = struct.unpack_from("=I", data, k)[0]
+        elif code == 0x54:
+            register &= k
+        elif code == 0x15:
+            place += jump_true if register == k else jump_false
+        elif code == 0x35:
+            place += jump_true if register >= k else jump_false
+        elif code == 0x06:
+            if k == ALLOW:
+                return 0
+            assert k & 0xFFFF0000 == ERRNO
+            return (k & 0xFFFF) or -1
+        else:
+            raise AssertionError(f"unknown code {code:#x}")
+
+
+@pytest.fixture(params=MACHINES)
+def machine(request: pytest.FixtureRequest) -> tuple[int, str]:
+    return list(MACHINES).index(request.param), request.param
+
+
+def test_ordinary_calls_pass(machine: tuple[int, str]) -> None:
+    column, name = machine
+    for wanted in (Filter(), Filter(has_namespaces=False), Filter(has_namespaces=False, signals_to=77)):
+        program = wanted.program(name)
+        assert len(program) % 8 == 0
+        assert len(program) // 8 < 4096
+        for number in COMMON.values():
+            assert verdict(program, MACHINES[name], number[column]) == 0
+
+
+def test_dangerous_calls_are_refused(machine: tuple[int, str]) -> None:
+    column, name = machine
+    program = Filter().program(name)
+    for numbers in seccomp._REFUSED.values():
+        assert verdict(program, MACHINES[name], numbers[column]) == errno.EPERM
+    for numbers in seccomp._ABSENT.values():
+        assert verdict(program, MACHINES[name], numbers[column]) == errno.ENOSYS
+    assert verdict(program, MACHINES[name], seccomp._SET_AFFINITY[column]) == -1, "refused, and called a success"
+
+
+def test_clone_makes_processes_and_threads_but_no_namespaces(machine: tuple[int, str]) -> None:
+    column, name = machine
+    program = Filter().program(name)
+    clone = seccomp._CLONE[column]
+    assert verdict(program, MACHINES[name], clone, 17) == 0
+    assert verdict(program, MACHINES[name], clone, 0x3D0F00) == 0, "a thread"
+    for flag in (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x80):
+        assert verdict(program, MACHINES[name], clone, 17 | flag) == errno.EPERM
+
+
+def test_sockets_by_family(machine: tuple[int, str]) -> None:
+    column, name = machine
+    number = seccomp._SOCKET[column]
+    inside, outside = Filter().program(name), Filter(has_namespaces=False).program(name)
+    for family in range(50):
+        expected = 0 if family in (1, 2, 10, 16) else errno.EAFNOSUPPORT
+        assert verdict(inside, MACHINES[name], number, family, 1) == expected
+        assert verdict(outside, MACHINES[name], number, family, 1) == errno.EACCES
+
+
+def test_terminals_signals_and_modes(machine: tuple[int, str]) -> None:
+    column, name = machine
+    program = Filter().program(name)
+    assert verdict(program, MACHINES[name], seccomp._IOCTL[column], 0, 0x5401) == 0
+    for request in (0x5412, 0x541C):
+        assert verdict(program, MACHINES[name], seccomp._IOCTL[column], 0, request) == errno.EPERM
+    alone = Filter(has_namespaces=False, signals_to=77).program(name)
+    for numbers in seccomp._SIGNALS.values():
+        assert verdict(program, MACHINES[name], numbers[column], 1, 9) == 0
+        assert verdict(alone, MACHINES[name], numbers[column], 77, 6) == 0
+        assert verdict(alone, MACHINES[name], numbers[column], 1, 9) == errno.EPERM
+    for numbers in seccomp._METADATA.values():
+        assert verdict(program, MACHINES[name], numbers[column]) == 0
+        assert verdict(alone, MACHINES[name], numbers[column]) == errno.EPERM
+
+
+def test_another_interface_of_the_machine_is_refused_whole() -> None:
+    program = Filter().program("x86_64")
+    assert verdict(program, 0x40000003, 3) == errno.EPERM, "32 bit programs"
+    assert verdict(program, MACHINES["x86_64"], 0x40000000) == errno.EPERM, "x32 programs"
+    assert Filter().program("sparc") == b"", "a machine whose numbers nobody looked up has no filter"
+
+
+def test_the_numbers_are_the_kernels() -> None:
+    """Against the headers of this system, where it has any."""
+    for column, path in enumerate(
+        ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm-generic/unistd.h")
+    ):
+        if not Path(path).exists():
+            continue
+        text = Path(path).read_text()
+        known = {name: int(number) for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", text)}
+        tables = (seccomp._REFUSED, seccomp._ABSENT, seccomp._SIGNALS, seccomp._METADATA)
+        for name, numbers in (pair for table in tables for pair in table.items()):
+            if name in known:
+                assert known[name] == numbers[column], name
