@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, create_engine, event
 from sqlalchemy.engine import make_url
@@ -14,9 +15,14 @@ from sqlalchemy.orm import Session
 
 from arena.store.errors import BadValueError, translated
 
+T = TypeVar("T")
+
+BATCH = 500
+"""Rows per statement, within the parameter limits of every database."""
 BUSY_MS = 5000
 """How long a writer of SQLite waits for another one, and a reader of PostgreSQL for a free connection."""
 
+_POSTGRES = f"-c lock_timeout={2 * BUSY_MS} -c idle_in_transaction_session_timeout=300000"
 _WRITING = "arena_writing"
 
 
@@ -30,7 +36,7 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
         target = target.set(drivername="postgresql+psycopg")
     options: dict[str, Any] = {"pool_timeout": BUSY_MS / 1000, "pool_size": pool_size, "max_overflow": pool_size}
     if target.get_backend_name() == "postgresql":
-        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5}}
+        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": _POSTGRES}}
     elif target.get_backend_name() != "sqlite":
         raise BadValueError(f"not a database of the arena: {target.drivername}; use sqlite or postgresql+psycopg")
     elif target.database in (None, "", ":memory:"):
@@ -50,8 +56,12 @@ def _configure_sqlite(engine: Engine) -> None:
         # The driver must not begin transactions by itself: a reader that turns writer fails at once when another
         # one has written meanwhile, whatever the busy timeout.
         connection.isolation_level = None
-        for pragma in (f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
-            connection.execute(f"PRAGMA {pragma}")
+        try:
+            for pragma in (f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+                connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.Error:
+            connection.close()
+            raise
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -59,17 +69,28 @@ def _configure_sqlite(engine: Engine) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 
 
+def batched(rows: Iterable[T]) -> Iterator[list[T]]:
+    """Rows in portions that fit one statement of every database."""
+    source = iter(rows)
+    while part := list(islice(source, BATCH)):
+        yield part
+
+
 class Sessions:
     """Sessions of one engine: `reading()` sees one state of the database, `writing()` commits all or nothing."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        # One snapshot per reading session: SQLite gives that anyway, PostgreSQL at this level.
+        self.reader = engine
+        if engine.dialect.name == "postgresql":
+            self.reader = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self.writer = engine.execution_options(**{_WRITING: True})
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session that writes nothing. Raises StoreUnavailableError."""
-        with translated(), Session(self.engine, expire_on_commit=False, autoflush=False) as session:
+        with translated(), Session(self.reader, expire_on_commit=False, autoflush=False) as session:
             yield session
 
     @contextmanager

@@ -73,8 +73,8 @@ def translated() -> Iterator[None]:
             raise BadValueError("a text with a NUL character, which the database cannot hold") from error
         raise
     except exc.DBAPIError as error:
-        if error.connection_invalidated:
-            raise StoreUnavailableError(f"the database was lost: {_reason(error)}") from error
+        if error.connection_invalidated or type(error) is exc.DatabaseError:  # so SQLite calls a damaged file
+            raise StoreUnavailableError(f"the database cannot be used: {_reason(error)}") from error
         raise
 
 

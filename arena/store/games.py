@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import Select, func, insert, select, union_all, update
@@ -18,7 +17,7 @@ from sqlmodel import col
 
 from arena.models import Game, Record, Tournament, Void, now
 from arena.store.commit import Committed, commit, count_over, pack, unpack, unpack_line
-from arena.store.engine import Sessions, fetch
+from arena.store.engine import Sessions, batched, fetch
 from arena.store.errors import BadValueError, ConflictError, NotFoundError
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
 from referee.core import Kind, Termination
@@ -173,15 +172,15 @@ class Games:
                 raise NotFoundError("tournament", tournament_id)
             ids = [spec.id for spec in specs]
             known: set[str] = set()
-            for part in _batches(ids):
+            for part in batched(ids):
                 known.update(session.scalars(select(col(Game.id)).where(col(Game.id).in_(part))))
             rows = [
                 _row(tournament, spec, key, versions, pools)
                 for spec, key in zip(specs, ids, strict=True)
                 if key not in known
             ]
-            for part in _batches(rows):
-                session.execute(insert(Game), part)
+            for new in batched(rows):
+                session.execute(insert(Game), new)
             tournament.planned_games += len(rows)
         return len(rows)
 
@@ -592,9 +591,3 @@ def _of_versions(
     if not walks:
         return select(*_LINE).where(col(Game.id).is_(None))
     return select(*_LINE).where(col(Game.id).in_(union_all(*walks)))
-
-
-def _batches(rows: Sequence[Any]) -> Iterator[list[Any]]:
-    source = iter(rows)
-    while part := list(islice(source, _BATCH)):
-        yield part

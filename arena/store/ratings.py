@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import delete, func, insert, select, tuple_
 from sqlalchemy.orm import Session
@@ -14,11 +15,11 @@ from sqlmodel import col
 from arena.models import Bot, Counter, Game, Rating, RatingChange, User, Version
 from arena.store import fold
 from arena.store.commit import COUNTER, change_row, line_of, row_of
-from arena.store.engine import Sessions, fetch
+from arena.store.engine import Sessions, batched, fetch
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
 from referee.ratings import Rating as Strength
 
-_BATCH = 2000
+_BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,124 +262,127 @@ class Ratings:
 
     def check(self) -> list[str]:
         """Fold every game again in commit order; what differs from the stored numbers, in words."""
+        table = _Fresh()
         with self._sessions.reading() as session:
-            table = _Fresh(_follows(session))
-            problems = list(_wrong_changes(session, table))
-            stored = {(row.pool, row.version_id): line_of(row) for row in session.scalars(select(Rating))}
-        for pool, version in sorted(stored.keys() | table.lines.keys()):
-            old, new = stored.get((pool, version)), table.lines.get((pool, version))
-            if old != new:
-                problems.append(f"{pool}, version {version}: stored {old}, rebuilt {new}")
+            problems = [
+                f"game {game}, version {version}: stored {old}, rebuilt {new}"
+                for (game, version), old, new in _wrong_changes(session, table)
+            ]
+            problems += [
+                f"{pool}, version {version}: stored {old}, rebuilt {new}"
+                for (pool, version), old, new in _wrong_lines(session, table)
+            ]
         return problems
 
     def rebuild(self) -> int:
-        """Replace all ratings and rating changes by those folded from the games; returns how many games counted."""
-        count = 0
+        """Fold every game again and put right whatever differs; returns how many games counted.
+
+        Results can be committed meanwhile: only the repair itself, with the games since, keeps them waiting.
+        """
+        table = _Fresh()
+        with self._sessions.reading() as session:
+            wrong = list(_wrong_changes(session, table))
         with self._sessions.writing() as session:
             session.get(Counter, COUNTER, with_for_update=True)  # no commit in between
-            session.execute(delete(RatingChange))
-            session.execute(delete(Rating))
-            table = _Fresh(_follows(session))
-            rows: list[dict[str, object]] = []
-            for game in _games(session):
-                count += 1
-                rows += [change_row(game, change) for change in table.play(game)]
-                if len(rows) >= _BATCH:
-                    session.execute(insert(RatingChange), rows)
-                    rows = []
-            if rows:
-                session.execute(insert(RatingChange), rows)
-            if table.lines:
-                columns = [row_of(pool, version, line) for (pool, version), line in table.lines.items()]
-                session.execute(insert(Rating), columns)
-        return count
+            wrong += _wrong_changes(session, table)
+            for part in batched(wrong):
+                if keys := [key for key, old, _ in part if old is not None]:
+                    there = tuple_(col(RatingChange.game_id), col(RatingChange.version_id)).in_(keys)
+                    session.execute(delete(RatingChange).where(there))
+                if right := [dict(zip(_CHANGE, new, strict=True)) for _, _, new in part if new is not None]:
+                    session.execute(insert(RatingChange), right)
+            for (pool, version), _, line in list(_wrong_lines(session, table)):
+                session.execute(delete(Rating).where(col(Rating.pool) == pool, col(Rating.version_id) == version))
+                if line is not None:
+                    session.execute(insert(Rating).values(row_of(pool, version, line)))
+        return table.count
 
 
 class _Fresh:
-    """Ratings folded from nothing."""
+    """Ratings folded from nothing: `count` games that count, up to the commit number `last`."""
 
-    def __init__(self, follows: dict[int, int]) -> None:
-        self._follows = follows
+    def __init__(self) -> None:
+        self.earlier: dict[int, int] = {}
         self.lines: dict[tuple[str, int], fold.Line] = {}
+        self.count = self.last = 0
 
     def line(self, pool: str, version_id: int) -> fold.Line | None:
         return self.lines.get((pool, version_id))
 
     def follows(self, version_id: int) -> int | None:
-        return self._follows.get(version_id)
+        return self.earlier.get(version_id)
 
     def play(self, game: fold.Played) -> tuple[fold.Change, fold.Change]:
         changes = fold.step(self, game)
         for change in changes:
             self.lines[game.pool, change.version_id] = change.after
+        self.count += 1
         return changes
 
 
-def _follows(session: Session) -> dict[int, int]:
+_CHANGE = ("game_id", "version_id", "pool", "committed", "mu_before", "sigma_before", "mu", "sigma")
+_Key = tuple[str, int]
+_Row = tuple[Any, ...]
+
+
+def _wrong_changes(session: Session, table: _Fresh) -> Iterator[tuple[_Key, _Row | None, _Row | None]]:
+    """Fold the games behind `table.last` into it; every rating change that is not as it should be: key, old, new."""
     query = select(col(Version.id), col(Version.follows_id)).where(col(Version.follows_id).is_not(None))
-    return {version: earlier for version, earlier in fetch(session, query) if version and earlier}
-
-
-def _games(session: Session) -> Iterator[fold.Played]:
-    """All games that count, in commit order."""
-    after = 0
+    table.earlier = dict(fetch(session, query))
     while True:
-        query = (
-            select(
-                col(Game.id),
-                col(Game.committed),
-                col(Game.family),
-                col(Game.pool),
-                col(Game.first_id),
-                col(Game.second_id),
-                col(Game.winner),
-                col(Game.kind),
-                col(Game.is_rated),
-            )
-            .where(col(Game.committed) > after)
-            .order_by(col(Game.committed))
-            .limit(_BATCH)
-        )
-        rows = fetch(session, query)
-        for row in rows:
-            game = fold.Played(*row)
+        games = _games(session, table.last)
+        expected: dict[_Key, _Row] = {}
+        for game in games:
             if game.counts:
-                yield game
-        if len(rows) < _BATCH:
-            return
-        after = rows[-1][1]
-
-
-def _wrong_changes(session: Session, table: _Fresh) -> Iterator[str]:
-    """Fold all games into `table`; every stored rating change that is missing, wrong or too many."""
-    columns = [col(getattr(RatingChange, name)) for name in _CHANGE]
-    after = 0
-    expected: dict[tuple[str, int], tuple[object, ...]] = {}
-    games = _games(session)
-    is_done = False
-    while not is_done:
-        expected.clear()
-        last = after
-        for _ in range(_BATCH):
-            game = next(games, None)
-            if game is None:
-                is_done = True
-                break
-            last = game.committed
-            for change in table.play(game):
-                row = change_row(game, change)
-                expected[game.game_id, change.version_id] = tuple(row[name] for name in _CHANGE)
-        query = select(*columns).where(col(RatingChange.committed) > after)
-        if not is_done:
-            query = query.where(col(RatingChange.committed) <= last)
-        stored = {(row[0], row[1]): tuple(row) for row in fetch(session, query)}
+                for change in table.play(game):
+                    row = change_row(game, change)
+                    expected[game.game_id, change.version_id] = tuple(row[name] for name in _CHANGE)
+        stored = _stored(session, [game.game_id for game in games])
         for key in sorted(stored.keys() | expected.keys()):
             if stored.get(key) != expected.get(key):
-                yield f"game {key[0]}, version {key[1]}: stored {stored.get(key)}, rebuilt {expected.get(key)}"
-        after = last
+                yield key, stored.get(key), expected.get(key)
+        if games:
+            table.last = games[-1].committed
+        if len(games) < _BATCH:
+            break
+    without_result = select(col(Game.id)).where(col(Game.committed).is_(None))
+    for key, old in _stored(session, without_result).items():
+        yield key, old, None
 
 
-_CHANGE = ("game_id", "version_id", "pool", "committed", "mu_before", "sigma_before", "mu", "sigma")
+def _games(session: Session, after: int) -> list[fold.Played]:
+    """The next results in commit order."""
+    query = (
+        select(
+            col(Game.id),
+            col(Game.committed),
+            col(Game.family),
+            col(Game.pool),
+            col(Game.first_id),
+            col(Game.second_id),
+            col(Game.winner),
+            col(Game.kind),
+            col(Game.is_rated),
+        )
+        .where(col(Game.committed) > after)
+        .order_by(col(Game.committed))
+        .limit(_BATCH)
+    )
+    return [fold.Played(*row) for row in fetch(session, query)]
+
+
+def _stored(session: Session, games: Any) -> dict[_Key, _Row]:
+    """The stored changes of these games."""
+    query = select(*(col(getattr(RatingChange, name)) for name in _CHANGE)).where(col(RatingChange.game_id).in_(games))
+    return {(row[0], row[1]): tuple(row) for row in fetch(session, query)}
+
+
+def _wrong_lines(session: Session, table: _Fresh) -> Iterator[tuple[_Key, fold.Line | None, fold.Line | None]]:
+    """Every rating that is not as it should be: key, old, new."""
+    stored = {(row.pool, row.version_id): line_of(row) for row in session.scalars(select(Rating))}
+    for key in sorted(stored.keys() | table.lines.keys()):
+        if stored.get(key) != table.lines.get(key):
+            yield key, stored.get(key), table.lines.get(key)
 
 
 def _stronger(one: Rating, two: Rating) -> float:

@@ -1,4 +1,4 @@
-"""Every query of a page uses an index, in SQLite and in PostgreSQL, and the number of queries never follows the rows."""
+"""Every query of a page uses an index, in SQLite and in PostgreSQL; how many queries it takes follows no rows."""
 
 from __future__ import annotations
 

@@ -1,0 +1,140 @@
+"""A database that is locked, full, damaged or away: one clear error, nothing half done, and work goes on afterwards."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+
+from arena.models import User
+from arena.store import BadValueError, Store, StoreUnavailableError, engine, url_in
+from tests.arena.field import Field, record_of
+from tests.arena.postgres import Cluster
+
+
+@pytest.fixture
+def impatient(tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A store that waits for nobody."""
+    monkeypatch.setattr(engine, "BUSY_MS", 20)
+    shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
+    store = Store.in_folder(tmp_path)
+    yield store
+    store.close()
+
+
+def test_locked(impatient: Store, tmp_path: Path) -> None:
+    field = Field(impatient)
+    one, two = field.plan(2)
+    other = sqlite3.connect(tmp_path / "arena.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailableError, match="locked"):
+        impatient.games.commit(record_of(one))
+    assert impatient.games.get(one.id).state == "planned"  # reading goes on
+    other.execute("ROLLBACK")
+    other.close()
+    done = [impatient.games.commit(record_of(spec)) for spec in (one, two)]
+    assert [result.number for result in done if result] == [1, 2]
+
+
+def test_full(sqlite_store: Store) -> None:
+    field = Field(sqlite_store)
+    specs = field.plan(40)
+    limit = {"pages": 0}
+
+    def bound(connection: sqlite3.Connection, *_: object) -> None:
+        pages = limit["pages"] or connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count={pages}")
+
+    event.listen(sqlite_store.engine, "checkout", bound)
+
+    def commit_all() -> None:
+        for spec in specs:
+            sqlite_store.games.commit(record_of(spec))
+
+    with pytest.raises(StoreUnavailableError, match="full"):
+        commit_all()
+    done = sqlite_store.games.last_commit()
+    assert 0 < done < 40
+    assert sqlite_store.tournaments.get(field.tournament_id).finished_games == done
+    limit["pages"] = 10**6
+    commit_all()
+    assert sqlite_store.games.last_commit() == 40
+    assert sqlite_store.ratings.check() == []
+
+
+def test_damaged_or_gone(tmp_path: Path) -> None:
+    (tmp_path / "arena.sqlite3").write_bytes(b"not a database at all" * 1000)
+    with pytest.raises(StoreUnavailableError, match="not a database"):
+        Store.in_folder(tmp_path)
+    store = Store(url_in(tmp_path / "nowhere"))
+    with pytest.raises(StoreUnavailableError, match="unable to open"):
+        store.users.page()
+    store.close()
+
+
+def test_away(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    store = Store("postgresql+psycopg://arena@127.0.0.1:1/arena")
+    with pytest.raises(StoreUnavailableError, match=r"refused|failed"):
+        store.users.page()
+    store.close()
+
+
+def test_lost_and_found_again(cluster: Cluster) -> None:
+    cluster.empty()
+    store = Store(cluster.url("arena"))
+    field = Field(store)
+    one, two = field.plan(2)
+    assert store.games.commit(record_of(one)) is not None
+    cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'arena'")
+    assert store.games.commit(record_of(two)) is not None  # a dead connection is noticed before it is used
+
+    def interrupted() -> None:
+        with store.writing() as session:
+            session.get(User, field.user_id).role = "admin"  # type: ignore[union-attr]
+            cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'arena'")
+
+    with pytest.raises(StoreUnavailableError):
+        interrupted()
+    assert store.users.find("zoe").role == "organiser"
+    assert store.users.find("zoe").name == "zoe"
+    store.close()
+
+
+def test_every_connection_in_use(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "BUSY_MS", 20)
+    cluster.empty()
+    store = Store(cluster.url("arena"))
+    with ThreadPoolExecutor(1) as pool:
+        sessions = [store.engine.connect() for _ in range(20)]
+        with pytest.raises(StoreUnavailableError, match="in use"):
+            pool.submit(store.users.page).result()
+        for session in sessions:
+            session.close()
+        assert pool.submit(store.users.page).result().items == []
+    store.close()
+
+
+def test_values_no_database_holds(store: Store) -> None:
+    with pytest.raises(BadValueError):
+        store.bots.add("zeta", 10**30)
+    with pytest.raises(BadValueError):
+        store.users.get(2**70)
+    if store.engine.dialect.name == "postgresql":
+        with pytest.raises(BadValueError, match="NUL"):
+            store.house.note("x", "a\0b")
+    with pytest.raises(BadValueError):
+        store.house.note("x", "\ud800")
+
+
+@pytest.mark.parametrize(
+    "url", ["", "nonsense", "mysql://x/y", "sqlite://", "sqlite:///:memory:", "postgresql+nope://x"]
+)
+def test_urls_that_are_none(url: str) -> None:
+    with pytest.raises(BadValueError):
+        Store(url)
