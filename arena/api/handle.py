@@ -153,8 +153,10 @@ def _plain(kinds: set[type], name: str, value: str) -> Any:
         if value not in ("true", "false"):
             raise Problem("invalid", f"{name} is {shown(value)}", field=name, hint="write true or false")
         return value == "true"
-    if int in kinds and not _WHOLE.fullmatch(value):
-        raise Problem("invalid", f"{name} is {shown(value)}", field=name, hint="write a whole number")
+    if int in kinds:
+        if not _WHOLE.fullmatch(value):
+            raise Problem("invalid", f"{name} is {shown(value)}", field=name, hint="write a whole number")
+        return int(value)
     return value
 
 

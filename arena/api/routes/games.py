@@ -6,10 +6,10 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from aiohttp import web
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from arena.api import stream
 from arena.api.call import Answer, Call
@@ -57,7 +57,7 @@ class GameQuery(PageQuery):
 class StreamQuery(In):
     """Where to go on: behind the event with this `seq`."""
 
-    after: int | None = None
+    after: Annotated[int, Field(ge=0, le=10**15)] | None = None
 
 
 def without_logs(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,210 @@
+"""Browser sessions: the form, the cookie, its token; and logging in for a token."""
+
+from __future__ import annotations
+
+import re
+from http.cookies import SimpleCookie
+from urllib.parse import urlencode
+
+import pytest
+
+from arena.api.registry import PREFIX
+from arena.credentials import hash_password
+from tests.arena.api.filled import Arena
+from tests.arena.api.server import Reply
+
+PASSWORD = "correct horse battery staple"
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@pytest.fixture(scope="module")
+def ada(arena: Arena) -> str:
+    arena.store.users.add("ada", "organiser", hash_password(PASSWORD))
+    return "ada"
+
+
+class Browser:
+    """Keeps cookies and the hidden fields of the last form."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+        self.cookies: dict[str, str] = {}
+        self.fields: dict[str, str] = {}
+
+    def _take(self, reply: Reply) -> Reply:
+        for value in [reply.headers["Set-Cookie"]] if "Set-Cookie" in reply.headers else []:
+            for name, morsel in SimpleCookie(value).items():
+                self.cookies[name] = morsel.value
+        found = re.findall(rb'<input type="hidden" name="(\w+)" value="([^"]*)"', reply.body)
+        self.fields = {name.decode(): value.decode() for name, value in found}
+        return reply
+
+    @property
+    def _cookie(self) -> dict[str, str]:
+        return {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items() if value)}
+
+    def get(self, path: str, **headers: str) -> Reply:
+        return self._take(self.arena.server.get(path, headers={**self._cookie, **headers}))
+
+    def send(self, path: str, fields: dict[str, str], **headers: str) -> Reply:
+        data = urlencode({**self.fields, **fields}).encode()
+        sent = {**self._cookie, **FORM, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        return self._take(self.arena.server.post(path, data=data, headers=sent))
+
+    def log_in(self, password: str = PASSWORD, **fields: str) -> Reply:
+        self.get("/login")
+        return self.send("/login", {"user": "ada", "password": password, **fields})
+
+
+@pytest.fixture
+def browser(arena: Arena, ada: str) -> Browser:
+    return Browser(arena)
+
+
+def test_log_in_use_and_log_out(arena: Arena, browser: Browser) -> None:
+    reply = browser.log_in(next="/loa/leaderboard")
+    assert (reply.status, reply.headers["Location"]) == (303, "/loa/leaderboard")
+    cookie = reply.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Secure" not in cookie, "this server is reached over plain http"
+    account = browser.get(f"{PREFIX}/account")
+    assert account.json["name"] == "ada"
+    assert account.json["scopes"] == ["organise", "read", "submit"]
+    login = arena.store.users.by_login(_digest(browser.cookies["arena"]))
+    assert login is not None
+    refused = browser.send("/logout", {"csrf": "wrong"})
+    assert refused.status == 403
+    assert browser.get(f"{PREFIX}/account").status == 200
+    out = browser.send("/logout", {"csrf": login.csrf or ""})
+    assert out.status == 303
+    assert arena.store.users.by_login(_digest(browser.cookies["arena"] or "x")) is None
+    browser.cookies["arena"] = _of(cookie)
+    assert browser.get(f"{PREFIX}/account").status == 401, "the session has ended on the server too"
+
+
+def _digest(value: str) -> str:
+    from arena.credentials import digest_of
+
+    return digest_of(value)
+
+
+def _of(cookie: str) -> str:
+    return SimpleCookie(cookie)["arena"].value
+
+
+def test_a_wrong_password(arena: Arena, browser: Browser) -> None:
+    wrong = browser.log_in("wrong password")
+    assert wrong.status == 401
+    assert b"no user with this name and password" in wrong.body
+    assert "arena" not in browser.cookies
+    browser.get("/login")
+    nobody = browser.send("/login", {"user": "nobodyatall", "password": PASSWORD})
+    assert nobody.status == 401
+    assert b"no user with this name and password" in nobody.body
+
+
+def test_a_forged_log_in_form(browser: Browser) -> None:
+    browser.get("/login")
+    browser.fields = {"token": "x" * 43}
+    assert browser.send("/login", {"user": "ada", "password": PASSWORD}).status == 403
+    browser.get("/login")
+    browser.cookies.clear()
+    assert browser.send("/login", {"user": "ada", "password": PASSWORD}).status == 403
+    browser.get("/login")
+    reply = browser.send("/login", {"user": "ada", "password": PASSWORD}, Sec_Fetch_Site="cross-site")
+    assert reply.status == 403
+    browser.get("/login")
+    reply = browser.send("/login", {"user": "ada", "password": PASSWORD}, Origin="https://evil.example")
+    assert reply.status == 403
+
+
+@pytest.mark.parametrize(
+    "target", ["//evil.example", "https://evil.example/", "/\\evil.example", "javascript:alert(1)", "/a\r\nX: y", ""]
+)
+def test_log_in_leads_nowhere_else(browser: Browser, target: str) -> None:
+    reply = browser.log_in(next=target)
+    assert (reply.status, reply.headers["Location"]) == (303, "/")
+
+
+def test_a_session_writes_only_with_its_token(arena: Arena, browser: Browser) -> None:
+    browser.log_in()
+    cookie = {"Cookie": f"arena={browser.cookies['arena']}"}
+    login = arena.store.users.by_login(_digest(browser.cookies["arena"]))
+    assert login is not None
+    wish = {"name": "x", "scopes": ["read"]}
+    path = f"{PREFIX}/account/tokens"
+    assert arena.server.post(path, body=wish, headers=cookie).status == 403
+    right = {**cookie, "X-CSRF-Token": login.csrf or ""}
+    assert arena.server.post(path, body=wish, headers={**right, "Sec-Fetch-Site": "cross-site"}).status == 403
+    assert arena.server.post(path, body=wish, headers={**right, "Origin": "https://evil.example"}).status == 403
+    assert arena.server.post(path, body=wish, headers={**right, "Sec-Fetch-Site": "same-origin"}).status == 201
+
+
+def test_a_new_password_ends_all_sessions(arena: Arena, browser: Browser) -> None:
+    browser.log_in()
+    assert browser.get(f"{PREFIX}/account").status == 200
+    arena.store.users.change("ada", role="organiser")
+    assert browser.get(f"{PREFIX}/account").status == 401
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "status"),
+    [
+        (b"user=ada", "text/plain", 415),
+        (b"user=ada&user=bob", FORM["Content-Type"], 422),
+        (b"user=" + b"x" * 100_000, FORM["Content-Type"], 413),
+        (b"\xff\xfe=%ff&%00=%00", FORM["Content-Type"], 400),
+        (b"", FORM["Content-Type"], 403),
+        (b"--x\r\n", "multipart/form-data; boundary=x", 415),
+        (b"a=b", FORM["Content-Type"] + "; charset=nonsense", 400),
+    ],
+)
+def test_strange_forms(arena: Arena, content: bytes, kind: str, status: int) -> None:
+    reply = arena.server.post("/login", data=content, headers={"Content-Type": kind})
+    assert reply.status == status
+    assert reply.headers["Content-Type"].startswith("text/html")
+
+
+def test_a_token_for_a_password(arena: Arena, ada: str) -> None:
+    server, path = arena.server, f"{PREFIX}/login"
+    wish = {"user": ada, "password": PASSWORD, "name": "laptop", "scopes": ["read", "submit"], "days": 1}
+    made = server.post(path, body=wish)
+    assert made.status == 201
+    assert server.get(f"{PREFIX}/account", token=made.json["token"]).json["name"] == ada
+    assert server.post(path, body={**wish, "password": "wrong"}).status == 401
+    assert (
+        server.post(path, body={**wish, "user": "nobodyatall"}).json
+        == server.post(path, body={**wish, "password": "wrong"}).json
+    )
+    too_much = server.post(path, body={**wish, "scopes": ["admin"]})
+    assert (too_much.status, too_much.json["field"]) == (403, "scopes")
+
+
+def test_passwords_are_not_for_guessing(arena: Arena, ada: str) -> None:
+    from arena.api.limit import Limiter, Rate
+
+    limiters = arena.server.services.limiters
+    known = dict(limiters)
+    try:
+        limiters["login"] = Limiter(Rate(6, 1))
+        wish = {"user": ada, "password": "x", "name": "x", "scopes": ["read"]}
+        assert arena.server.post(f"{PREFIX}/login", body=wish).status == 401
+        assert arena.server.post(f"{PREFIX}/login", body=wish).status == 429
+    finally:
+        limiters.update(known)
+
+
+def test_over_https_cookies_are_bound_to_the_host(
+    arena: Arena, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = arena.server.services
+    secure = services.settings.model_copy(update={"public_url": "https://arena.example"})
+    monkeypatch.setattr(services, "settings", secure)
+    reply = browser.log_in()
+    cookie = reply.headers["Set-Cookie"]
+    assert cookie.startswith("__Host-arena=")
+    assert "Secure" in cookie
+    assert "Path=/" in cookie
+    assert "Domain" not in cookie
+    assert "Strict-Transport-Security" in reply.headers
