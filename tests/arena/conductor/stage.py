@@ -87,8 +87,12 @@ class Stage:
         self.now = NOW
         self.ids = {name: self.bot(name) for name in bots}
 
-    def bot(self, name: str, families: Sequence[str] = ("loa",), **version: Any) -> int:
-        """A new active version of a bot, made if need be; its number."""
+    def bot(
+        self, name: str, families: Sequence[str] = ("loa",), capabilities: dict[str, Any] | None = None, **version: Any
+    ) -> int:
+        """A new active version of a bot, made if need be; its number. With `capabilities` as if it were checked."""
+        if capabilities is not None:
+            version["state"] = "checking"
         known = {line.name: line.id for line in self.store.bots.page(limit=500).items}
         bot_id = known.get(name) or self.store.bots.add(name, self.user_id).id
         assert bot_id is not None
@@ -103,6 +107,8 @@ class Stage:
             },
         )
         assert made.id is not None
+        if capabilities is not None:
+            self.store.bots.conclude_check(made.id, report={}, variants={}, capabilities=capabilities)
         return made.id
 
     def create(self, **document: Any) -> int:

@@ -1,0 +1,167 @@
+"""Where a tournament stands: one line per entry, ranked as its format says, with strengths that need no order of games.
+
+A Swiss counts byes and breaks ties by Buchholz; a knockout ranks by the round reached; the others by points and
+Sonneborn-Berger. Beside it stand Davidson's Bradley-Terry, and for two bots the sequential test. Refuses to know HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from arena.store import Store
+from arena.tournaments import knockout, sequential, swiss
+from arena.tournaments.life import played, seated
+from arena.tournaments.meeting import Played, Seat
+from arena.tournaments.settings import Document, read
+from referee.bradley import Fit, fit
+from referee.sprt import Verdict
+from referee.strength import Estimate, estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry. `points` include byes and walkovers; `games` are those played. `round` is the last one of a knockout.
+
+    `estimate` is what its results say about its strength against this field.
+    """
+
+    rank: int
+    version_id: int
+    name: str
+    points: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    byes: int
+    buchholz: float
+    buchholz_cut: float
+    sonneborn_berger: float
+    round: int
+    is_withdrawn: bool
+    estimate: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        names = [name for name in self.__dataclass_fields__ if name != "estimate"]
+        return {name: getattr(self, name) for name in names} | {"estimate": self.estimate.as_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The whole table. `tie_breaks` names what decides between equal points, in order."""
+
+    lines: tuple[Line, ...]
+    tie_breaks: tuple[str, ...]
+    strengths: Fit
+    verdict: Verdict | None = None
+
+
+def standing(store: Store, tournament_id: int) -> Standing:
+    """The table of a tournament as of now. Raises NotFoundError."""
+    tournament = store.tournaments.get(tournament_id)
+    document = read(tournament.settings)
+    entries = seated(store, tournament)
+    games = played(store.games.outline(tournament_id), entries)
+    seats = [Seat(entry.seat, entry.withdrawn is not None) for entry in entries]
+    names = {entry.seat: entry.name for entry in entries}
+    versions = {entry.seat: entry.version_id for entry in entries}
+    lines = rank(document, seats, games, names, versions)
+    done = [game for game in games if game.points is not None]
+    strengths = fit((names[game.first], names[game.second], game.points or 0.0) for game in done)
+    verdict = sequential.verdict(document.sprt.sprt, games) if document.format == "sprt" else None
+    return Standing(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), strengths, verdict)
+
+
+_PLAIN = ("Sonneborn-Berger", "wins")
+TIE_BREAKS = {
+    "swiss": ("Buchholz", "Buchholz cut 1", "Sonneborn-Berger", "wins"),
+    "knockout": ("round reached", "points"),
+}
+
+
+def rank(
+    document: Document,
+    seats: Sequence[Seat],
+    games: Sequence[Played],
+    names: dict[int, str],
+    versions: dict[int, int],
+) -> list[Line]:
+    """The lines, best first. Pure."""
+    place = {seat.number: index for index, seat in enumerate(seats)}
+    if document.format == "swiss":
+        table = swiss.lines(seats, games, document.games)
+        breaks = swiss.tie_breaks(table)
+        points = [line.points for line in table]
+        byes = [line.byes for line in table]
+    else:
+        breaks, byes = [], [0] * len(seats)
+        points = [sum(game.points_of(seat.number) for game in games) for seat in seats]
+    berger = [0.0] * len(seats)
+    for game in games:
+        if game.points is not None and not breaks:
+            for one, two in ((game.first, game.second), (game.second, game.first)):
+                berger[place[one]] += game.points_of(one) * points[place[two]]
+    reached = _reached(document, seats, games)
+    found = []
+    for index, seat in enumerate(seats):
+        mine = [game for game in games if seat.number in (game.first, game.second) and game.points is not None]
+        scores = [game.points_of(seat.number) for game in mine]
+        found.append(
+            Line(
+                0,
+                versions[seat.number],
+                names[seat.number],
+                points[index],
+                len(mine),
+                scores.count(1.0),
+                scores.count(0.5),
+                scores.count(0.0),
+                byes[index],
+                breaks[index].buchholz if breaks else 0.0,
+                breaks[index].cut if breaks else 0.0,
+                breaks[index].sonneborn_berger if breaks else berger[index],
+                reached.get(seat.number, 0),
+                seat.is_withdrawn,
+                _estimate(mine, seat.number),
+            )
+        )
+    order = sorted(range(len(found)), key=lambda index: (*_key(document, found[index]), seats[index].number))
+    return [replace(found[index], rank=number) for number, index in enumerate(order, 1)]
+
+
+def _key(document: Document, line: Line) -> tuple[float, ...]:
+    if document.format == "knockout":
+        return (-line.round, -line.points)
+    if document.format == "swiss":
+        return (-line.points, -line.buchholz, -line.buchholz_cut, -line.sonneborn_berger, -line.wins)
+    if document.format == "ladder":  # everybody plays another number of games
+        return (-line.estimate.score, -line.points)
+    return (-line.points, -line.sonneborn_berger, -line.wins)
+
+
+def _reached(document: Document, seats: Sequence[Seat], games: Sequence[Played]) -> dict[int, int]:
+    """The last round of every seat of a knockout; the winner of the final is one round further."""
+    if document.format != "knockout" or len(seats) < 2:
+        return {}
+    settings = document.knockout
+    found = knockout.Bracket(seats, games, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
+    reached: dict[int, int] = {}
+    for ties in found.rounds:
+        for tie in ties:
+            for seat in (tie.one, tie.two):
+                if seat is not None:
+                    reached[seat] = tie.round
+            if tie.winner is not None:
+                reached[tie.winner] = tie.round + 1
+    return reached
+
+
+def _estimate(games: Sequence[Played], seat: int) -> Estimate:
+    pairs: dict[int, list[float]] = {}
+    for game in games:
+        pairs.setdefault(game.pair, []).append(game.points_of(seat))
+    whole = [sum(points) for points in pairs.values() if len(points) == 2]
+    return estimate(whole, [points[0] for points in pairs.values() if len(points) == 1])

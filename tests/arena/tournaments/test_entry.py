@@ -1,0 +1,203 @@
+"""Who plays: names, queries, eligibility and its explanations, in both databases; and where a tournament stands."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import tournaments
+from arena.store import ConflictError, Store
+from arena.tournaments import SettingsError
+from arena.tournaments.standing import standing
+from protocol.capabilities import Capabilities
+from protocol.options import parse_option
+from tests.arena.conductor.stage import Stage
+
+
+@pytest.fixture
+def stage(store: Store, tmp_path: Path) -> Stage:
+    """An arena with four bots."""
+    return Stage(store, tmp_path / "data")
+
+
+def announced(*options: str, families: tuple[str, ...] = (), clocks: bool = True) -> dict[str, Any]:
+    """What a check found of a bot that announced these options."""
+    return Capabilities(
+        clocks=clocks, families=families, options=tuple(parse_option(option) for option in options)
+    ).as_json()
+
+
+def entered(stage: Stage, number: int) -> tuple[list[str], dict[str, str]]:
+    """The names that play, in seat order, and those refused with the reason."""
+    lines = stage.store.tournaments.entries(number)
+    return [line.name for line in lines if not line.withdrawn], {
+        line.name: line.eligibility for line in lines if line.withdrawn
+    }
+
+
+def later(stage: Stage) -> str:
+    """An hour from now."""
+    return (stage.now + timedelta(hours=1)).isoformat()
+
+
+def test_a_name_is_the_newest_active_version_unless_it_says_which(stage: Stage) -> None:
+    stage.bot("ada")
+    stage.bot("ada", state="failed")
+    names, _ = entered(stage, stage.create(entries={"bots": ["ada", "bob", "ada v1"]}))
+    assert names == ["ada v2", "bob v1", "ada v1"]
+
+
+def test_queries(stage: Stage) -> None:
+    stage.bot("ada")
+    stage.bot("tab", families=["tablut"])
+    names, _ = entered(stage, stage.create(entries={"all": True}))
+    assert names == ["ada v2", "ada v1", "bob v1", "cleo v1", "dan v1"]
+    names, _ = entered(stage, stage.create(entries={"newest": True, "without": ["cleo", "dan v1"]}))
+    assert names == ["ada v2", "bob v1"]
+
+
+def test_the_best_by_rating_and_seeded_formats_by_rating(stage: Stage) -> None:
+    stage.play(stage.create(games=20))
+    order = [line.name for line in stage.store.ratings.leaderboard("loa").items]
+    names, _ = entered(stage, stage.create(entries={"top": 3}))
+    assert names == order[:3]
+    names, _ = entered(stage, stage.create(format="swiss", entries={"bots": order[::-1]}))
+    assert names == order
+    names, _ = entered(stage, stage.create(format="gauntlet", entries={"bots": order[::-1]}))
+    assert names == order[::-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("nobody", "no such bot"),
+        ("adda", "did you mean ada"),
+        ("ada v9", "no such version"),
+        ("old v1", "is retired"),
+        ("old", "has no active version"),
+        ("tab", "plays tablut, not loa"),
+    ],
+)
+def test_who_cannot_play_is_told_why(stage: Stage, name: str, problem: str) -> None:
+    stage.bot("tab", families=["tablut"])
+    stage.store.bots.retire_version(stage.bot("old"))
+    with pytest.raises(SettingsError, match=problem) as caught:
+        stage.create(entries={"bots": ["ada", "bob", name]})
+    assert caught.value.field == "entries.bots"
+    assert stage.store.tournaments.page().items == []
+
+
+def test_eligibility_is_negotiated_from_what_the_check_found(stage: Stage) -> None:
+    family = "tablut"
+    stage.bot("plain", families=[family], capabilities={family: announced()})
+    able = announced(
+        "option name Variant type combo default bell var bell var ashton", families=("tablut", "loa"), clocks=False
+    )
+    stage.bot("able", families=[family], capabilities={family: able})
+    stage.bot("loafer", families=[family], capabilities={family: announced(families=("loa",))})
+    stage.bot("nothing", families=[family], capabilities={"loa": announced()})
+    stage.bot("able2", families=[family], capabilities=able)
+    number = stage.create(family=family, variant="ashton", entries={"newest": True}, starts=later(stage))
+    names, refused = entered(stage, number)
+    assert names == ["able v1", "able2 v1"]
+    assert "announce: option name Variant type combo default bell var bell var ashton" in refused["plain v1"]
+    assert "plays loa only" in refused["loafer v1"]
+    assert "found nothing about tablut" in refused["nothing v1"]
+    reasons = {line.name: line.eligibility for line in stage.store.tournaments.entries(number)}
+    assert "told Variant=ashton" in reasons["able v1"]
+    assert "knows no clocks" in reasons["able v1"]
+    with pytest.raises(SettingsError, match="announce: option name Variant"):
+        stage.create(family=family, variant="ashton", entries={"bots": ["plain", "able"]})
+
+
+def test_a_variant_its_check_did_not_find_it_fit_for(stage: Stage) -> None:
+    stage.bot("half", families=["tablut"], variants={"tablut": ["bell"]})
+    with pytest.raises(SettingsError, match="fit for bell, not for ashton"):
+        stage.create(family="tablut", variant="ashton", entries={"bots": ["half", "half"]})
+
+
+def test_queries_are_asked_again_when_it_begins(stage: Stage) -> None:
+    number = stage.create(entries={"newest": True}, starts=later(stage))
+    stage.bot("ada")
+    stage.bot("eve")
+    stage.store.bots.retire_version(stage.ids["dan"])
+    stage.now += timedelta(hours=1)
+    stage.play(number)
+    assert entered(stage, number)[0] == ["ada v2", "bob v1", "cleo v1", "eve v1"]
+
+
+def test_entering_and_withdrawing_before_it_begins(stage: Stage) -> None:
+    number = stage.create(entries={"bots": ["ada", "bob"]}, starts=later(stage))
+    reason = tournaments.enter(stage.store, number, stage.ids["cleo"], stage.user_id, stage.now)
+    assert reason == "loa standard: not checked, taken at its word"
+    with pytest.raises(ConflictError, match="already"):
+        tournaments.enter(stage.store, number, stage.ids["cleo"], stage.user_id, stage.now)
+    tournaments.withdraw(stage.store, number, stage.ids["ada"], stage.user_id, stage.now)
+    with pytest.raises(ConflictError, match="does not play"):
+        tournaments.withdraw(stage.store, number, stage.ids["dan"], stage.user_id, stage.now)
+    stage.now += timedelta(hours=1)
+    stage.play(number)
+    assert entered(stage, number)[0] == ["bob v1", "cleo v1"]
+    with pytest.raises(ConflictError, match="too late"):
+        tournaments.enter(stage.store, number, stage.ids["dan"], stage.user_id, stage.now)
+
+
+def test_too_few_bots(stage: Stage) -> None:
+    with pytest.raises(SettingsError, match="2 are needed"):
+        stage.create(entries={"bots": ["ada"]})
+    number = stage.create(entries={"bots": ["ada", "bob"]}, starts=later(stage))
+    stage.store.bots.retire_version(stage.ids["bob"])
+    stage.now += timedelta(hours=1)
+    stage.play(number)
+    found = stage.tournament(number)
+    assert found.state == "cancelled"
+    assert "bob: has no active version" in found.problem
+
+
+def test_openings_that_cannot_be_drawn_are_told_at_once(stage: Stage) -> None:
+    for openings in ("nonsense", "random:x", "random:99", "setups:nowhere"):
+        with pytest.raises(SettingsError) as caught:
+            stage.create(openings=openings)
+        assert caught.value.field == "openings"
+    with pytest.raises(SettingsError, match="line 2"):
+        stage.create(opening_lines=["b1b3", "a9a9"])
+
+
+# -- where it stands -------------------------------------------------------------------------------------------------
+
+
+def test_standings_of_every_format_add_up(stage: Stage) -> None:
+    stage.bot("eve")
+    for format in ("round-robin", "swiss", "knockout", "gauntlet", "ladder"):
+        more: dict[str, Any] = {"ladder": {"games": 30}} if format == "ladder" else {}
+        entries = {"bots": ["ada"], "all": True}
+        number = stage.create(format=format, entries=entries, **more)
+        stage.play(number)
+        found = standing(stage.store, number)
+        games = stage.store.games.counts(number)["finished"]
+        assert [line.rank for line in found.lines] == [1, 2, 3, 4, 5]
+        assert sum(line.games for line in found.lines) == 2 * games
+        byes = sum(line.byes for line in found.lines)
+        assert byes == (found_rounds(stage, number) if format == "swiss" else 0)
+        assert sum(line.points for line in found.lines) == games + 2 * byes
+        assert {line.name for line in found.lines} == {strength.name for strength in found.strengths.strengths}
+        if format == "knockout":
+            assert [line.round for line in found.lines] == sorted((line.round for line in found.lines), reverse=True)
+            assert found.lines[0].round == 4
+        assert found.lines[0].as_json()["estimate"]["games"] == found.lines[0].games
+
+
+def found_rounds(stage: Stage, number: int) -> int:
+    """How many rounds were played."""
+    return max(game.round for game in stage.store.games.outline(number))
+
+
+def test_the_verdict_of_a_test_stands_beside_its_table(stage: Stage) -> None:
+    number = stage.create(format="sprt", entries={"bots": ["ada", "bob"]}, sprt={"games": 20})
+    stage.play(number)
+    verdict = standing(stage.store, number).verdict
+    assert verdict is not None
+    assert verdict.pairs == 10
