@@ -15,10 +15,16 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.bench import kernels, overhead, starting, tables
+from tests.bench import kernels, overhead, sandbox, starting, tables
 from tests.bench.figure import Figure
 
-SECTIONS = {"kernels": kernels.run, "referee": overhead.run, "starting": starting.run, "tables": tables.run}
+SECTIONS = {
+    "kernels": kernels.run,
+    "referee": overhead.run,
+    "starting": starting.run,
+    "sandbox": sandbox.run,
+    "tables": tables.run,
+}
 
 
 def main() -> None:
