@@ -31,6 +31,10 @@ SAMPLES = {
     "mcts": "bots.mcts",
 }
 
+RELAY = "bots.bridges.tcp"
+CLOSED = ("bwrap", "landlock")
+"""Sandboxes without a network."""
+
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
 
 
@@ -71,7 +75,7 @@ def _remote(text: str) -> BotSpec:
     host, _, port = text.removeprefix("tcp:").rpartition(":")
     if not host.strip("[]") or not port.isdecimal() or not 0 < int(port) < 65536:
         raise ValueError(f"bot {text!r}: write tcp:HOST:PORT, such as tcp:192.0.2.7:4000")
-    return BotSpec("", (sys.executable, "-m", "bots.bridges.tcp", host.strip("[]"), port))
+    return BotSpec("", (sys.executable, "-m", RELAY, host.strip("[]"), port))
 
 
 class IneligibleError(ValueError):
@@ -123,6 +127,15 @@ def refuse_doubles(specs: Sequence[BotSpec]) -> None:
         if spec.name and spec.name in places:
             raise ValueError(f"bots {places[spec.name]} and {place} are both named {spec.name!r}; write NAME=BOT")
         places[spec.name] = place
+
+
+def refuse_unreachable(specs: Sequence[BotSpec], sandbox: str) -> None:
+    """Raise ValueError for a bot behind a TCP address where a sandbox is asked for that lets nobody out."""
+    if sandbox in CLOSED:
+        for spec in specs:
+            if RELAY in spec.command:
+                address = ":".join(spec.command[-2:])
+                raise ValueError(f"bot tcp:{address}: the sandbox {sandbox} has no network; add --sandbox rlimits")
 
 
 def make_unique(specs: Sequence[BotSpec]) -> tuple[BotSpec, ...]:

@@ -10,7 +10,7 @@ from arena.botfile import read_capabilities, write_bot_file
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.play import add_memory, read_options
-from arena.contender import read_bot
+from arena.contender import read_bot, refuse_unreachable
 from referee.check import Step, check
 from referee.fallback import choose
 from referee.games import families, load
@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     rulesets = [rules.settle(name, options) for name in arguments.variant or [rules.variants[0].name]]
     try:
         spec = read_bot(arguments.bot, arguments.family)
+        refuse_unreachable([spec], arguments.sandbox)
         sandbox, notes = choose(arguments.sandbox, [spec], Limits())
     except ValueError as error:
         raise CommandError(str(error)) from None

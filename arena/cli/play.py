@@ -16,7 +16,7 @@ from typing import Any
 from arena.cli import output
 from arena.cli.choice import positive
 from arena.cli.exit import CommandError, Exit
-from arena.contender import IneligibleError, introduce, make_unique, read_bot, refuse_doubles
+from arena.contender import IneligibleError, introduce, make_unique, read_bot, refuse_doubles, refuse_unreachable
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.dispatch import Dispatcher, left_to_play
 from referee.fallback import choose
@@ -93,6 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         ruleset = load(arguments.family).settle(arguments.variant, read_options(arguments.option))
         bots = [read_bot(text, arguments.family) for text in arguments.bots]
         refuse_doubles(bots)
+        refuse_unreachable(bots, arguments.sandbox)
         sprt = read_sprt(arguments.sprt) if arguments.sprt else None
         if len(bots) < 2 or (sprt and len(bots) != 2):
             raise CommandError("an SPRT is between two bots" if sprt else "a tournament needs at least two bots")

@@ -9,6 +9,7 @@ not leave at the end), `split` (bytes one by one), `chatty` (moves when it is no
 import argparse
 import contextlib
 import json
+import os
 import signal
 import socket
 import struct
@@ -67,7 +68,8 @@ def main() -> None:
     if "early-exit" in habits:
         sys.exit(9)
     print(f"{role} with {arguments.seconds} s", file=sys.stderr, flush=True)
-    connection = socket.create_connection((arguments.server, {"WHITE": 5800, "BLACK": 5801}[role]))
+    white, black = os.environ.get("TABLUT_PORTS", "5800,5801").split(",")
+    connection = socket.create_connection((arguments.server, int(white if role == "WHITE" else black)))
     send(connection, "my name" if "unquoted" in habits else '"my name"', habits)
     count = 0
     with contextlib.suppress(OSError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ import pytest
 
 import referee.check as checking
 from arena.botfile import read_bot_file, read_capabilities, write_bot_file
-from arena.contender import IneligibleError, introduce
+from arena.contender import IneligibleError, introduce, refuse_doubles
 from referee.bot import Bot
 from referee.check import CheckReport, check
 from referee.games import load
@@ -202,3 +204,52 @@ def test_their_board_is_a_board_of_pijersi(plies: int) -> None:
         position = position.play(turn)
         board.play(turn)
         assert str(board) == str(position)
+
+
+def test_a_tournament_by_the_command_line(reports: dict[str, CheckReport], tmp_path: Path) -> None:
+    """One engine is written down beforehand, the other is asked at the start; the run is continued without asking."""
+    file = tmp_path / "natsel.toml"
+    file.write_text(write_bot_file(examined("natsel_cpp", reports)), encoding="utf-8")
+    command = f"{sys.executable} -S -E {HERE / 'cmalo.py'}"
+    words = [sys.executable, "-m", "arena", "play", str(file), command, "--family", "pijersi", "--games", "2"]
+    words += ["--tc", "2+0.1", "--out", str(tmp_path / "run"), "--json"]
+    for _ in range(2):
+        done = subprocess.run(words, capture_output=True, timeout=120, check=True)
+        games = json.loads(done.stdout)["games"]
+        assert [game["kind"] for game in games] == ["rules"] * 2, [game["detail"] for game in games]
+        assert {game["first"] for game in games} == {"natsel_cpp", "cmalo 2.3.1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "needs a command"),
+        ("command = 1", "needs a command"),
+        ("command = [", "engine.toml"),
+        ('command = ["x"]\noptions = 3', "options must be a table"),
+        ('command = ["x"]\ncapabilities = 3', "capabilities must be a table"),
+        ('command = ["x"]\ncapabilities = "none.json"', "cannot read"),
+        ('command = ["x"]\n[capabilities]\nclocks = "no"', "capability clocks = 'no'; it is one of true, false"),
+        ('command = ["x"]\n[capabilities]\nquery = "odd"', "none, response, bare"),
+        ('command = ["x"]\n[capabilities]\nspeed = 3', "unknown capability 'speed'"),
+    ],
+)
+def test_a_bad_bot_file_is_refused_with_the_key(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "engine.toml").write_text(text)
+    with pytest.raises(ValueError, match=re.escape(message)) as error:
+        read_bot_file(tmp_path / "engine.toml")
+    assert "engine.toml" in str(error.value)
+
+
+def test_capabilities_may_be_the_report_of_a_check(reports: dict[str, CheckReport], tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(json.dumps(reports["cmalo"].as_json()))
+    (tmp_path / "bot.toml").write_text('command = "./cmalo --fast"\ncapabilities = "report.json"\n')
+    found = read_bot_file(tmp_path)
+    assert found.command == ("./cmalo", "--fast")
+    assert found.capabilities == {"clocks": False, "stop": False, "nodes": False, "query": "bare"}
+
+
+def test_two_bots_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="bots 1 and 3 are both named 'a'"):
+        refuse_doubles([replace(engine("cmalo"), name=name) for name in ("a", "b", "a")])
+    refuse_doubles([replace(engine("cmalo"), name="") for _ in range(3)])
