@@ -60,6 +60,10 @@ def death_with_parent() -> tuple[str, ...]:
     return line if subprocess.run([*line, "true"], capture_output=True, check=False).returncode == 0 else ()
 
 
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+"""Else numpy starts a thread for every core of the machine, on some more than a bot may have."""
+
+
 def environment() -> dict[str, str]:
     """All that a sandboxed bot gets to know of this process's environment: nothing but where programs and kernels are.
 
@@ -72,4 +76,5 @@ def environment() -> dict[str, str]:
         "LANG": "C.UTF-8",
         "NUMBA_CACHE_DIR": str(cache_root()),
         "PYTHONDONTWRITEBYTECODE": "1",
+        **ONE_THREAD,
     }

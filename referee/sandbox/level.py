@@ -6,6 +6,7 @@ Refuses to know who is to be trusted with which.
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from typing import Protocol
 
 from referee.sandbox import bwrap, landlock, rlimits
 from referee.sandbox.cgroup import Place, find_place
-from referee.sandbox.launch import Launch, death_with_parent
+from referee.sandbox.launch import ONE_THREAD, Launch, death_with_parent
 from referee.sandbox.privilege import is_root
 from referee.sandbox.selftest import test
 from referee.spec import Limits
@@ -33,7 +34,7 @@ class Wrap(Protocol):
 
 
 def _plain(command: Sequence[str], folder: str | None, limits: Limits, spare: int = 0) -> Launch:
-    return Launch((*death_with_parent(), *command), folder=folder)
+    return Launch((*death_with_parent(), *command), environment={**ONE_THREAD, **os.environ}, folder=folder)
 
 
 _WRAPS: dict[str, Wrap] = {

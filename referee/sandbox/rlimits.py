@@ -26,11 +26,12 @@ def bounds(limits: Limits, user: int | None, *, has_namespace: bool = False, spa
 
     The data segment may grow to twice the memory allowed: whoever watches the memory, control group or watchdog, is to
     notice first, so that the verdict names the limit. The address space is not bounded: node and java would not start.
+    Nor are processes of a user who runs more than bots: the kernel would count all of them.
     """
     found = {"FSIZE": FILE_BYTES, "NOFILE": OPEN_FILES, "CPU": CPU_S, "CORE": 0, "MSGQUEUE": 0}
     if limits.memory_bytes:
         found["DATA"] = 2 * limits.memory_bytes
-    if limits.processes:
+    if limits.processes and (has_namespace or user is not None):
         found["NPROC"] = limits.processes + spare
         if is_shared(user) and not has_namespace:
             found["NPROC"] *= _CROWD

@@ -12,7 +12,6 @@ import pytest
 from arena.cli import doctor
 from referee.sandbox import level
 
-
 Parts = dict[str, dict[str, str]]
 NAMES = ("sandbox", "control groups", "setpriv", "cc", "numba cache", "cores", "clock", "lag meter", "sqlite", "broker")
 
