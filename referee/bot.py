@@ -1,12 +1,25 @@
 """One running bot: its process, its pipes, and the conversation up to each answer.
 
 Every read is bounded, every wait has a deadline, and every way a bot can fail ends in one `BotError` with its
-termination and the evidence. Refuses to know the rules of any game and who is winning.
+termination and the evidence:
+
+    the process ended                                   crashed
+    it closed a pipe and lives on                       protocol-error
+    an answer to nothing, or a second one               protocol-error
+    no `readyok`, no `bestmove` ever, input not read    stalled
+    `bestmove` after its time                           time
+    a line too long, too many bytes                     output-limit
+    too much memory, too many processes                 memory-limit, process-limit
+    before `ugiok`: no such program, any of the first four; afterwards: cannot play by these rules
+                                                        handshake-failed
+
+Refuses to know the rules of any game and who is winning.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import math
 import os
 import select
@@ -49,6 +62,8 @@ _HELD_MS = 50
 """Late by more than that for the end of a wait, this process was held up, and very likely the bot with it."""
 _CATCH_UP_BYTES = 2**20
 """How much is taken of what a bot said unasked before it is asked: its pipe never holds more."""
+_OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+"""Why a process may not start that has nothing to do with the bot."""
 _BY_LIMIT = (Termination.CRASHED, Termination.STALLED, Termination.HANDSHAKE_FAILED)
 """How a bot fails that ran into the limit of its memory or its processes."""
 
@@ -158,6 +173,8 @@ class Bot:
         try:
             self._child = child = Child(launch, self.limits, self._watchdog)
         except OSError as error:
+            if error.errno in _OURS:
+                raise SandboxError(f"no process could be started: {error.strerror}") from None
             raise BotError(Termination.HANDSHAKE_FAILED, f"cannot be started: {error}") from None
         self._in, self._out, self._err, self._pid_fd = child.stdin, child.stdout, child.stderr, child.pid_fd
         for descriptor in (self._out, self._err, self._pid_fd):
@@ -444,6 +461,8 @@ class Bot:
             message = self._receive(line, "`query`")
             if isinstance(message, Response):
                 return message.value, not line.startswith(b"response")
+            if self._arrived_ns - self._lag_ns > deadline_ns:  # it talks, but does not answer
+                break
         raise self._failed(Termination.STALLED, f"no answer to `query {what}` in {deadline_ms / 1000:g} s")
 
     def announce(self, result: Result) -> None:

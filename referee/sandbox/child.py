@@ -37,7 +37,14 @@ class Child:
         self.stdin, self.stdout, self.stderr = process.stdin.fileno(), process.stdout.fileno(), process.stderr.fileno()
         for descriptor in (self.stdin, self.stdout, self.stderr):
             os.set_blocking(descriptor, False)
-        self.pid_fd = os.pidfd_open(process.pid)
+        try:
+            self.pid_fd = os.pidfd_open(process.pid)
+        except OSError:
+            with process:
+                process.kill()
+            if launch.cell:
+                launch.cell.close()
+            raise
         self._resident = 0
         self._limits = limits
         self._watchdog = watchdog
@@ -97,9 +104,13 @@ class Child:
         if process.returncode is None:
             # What else is in its process group must die first: once reaped, the number may come to mean another one.
             kill_tree(self.pid)
-            _, status, usage = os.wait4(self.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            self._resident = usage.ru_maxrss * 1024
+            try:
+                _, status, usage = os.wait4(self.pid, 0)
+            except ChildProcessError:  # somebody else asked for any child
+                process.returncode = 255
+            else:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                self._resident = usage.ru_maxrss * 1024
         return process.returncode
 
     def hang_up(self) -> None:
