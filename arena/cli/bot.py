@@ -48,14 +48,16 @@ def add(parser: argparse.ArgumentParser) -> None:
         "show", help="a bot, or one version with its check", epilog=examples(("arena bot show mybot --version 2",))
     )
     show.add_argument("name", metavar="NAME")
-    show.add_argument("--version", metavar="N", type=choice.positive, help="this version, with the report of its check")
+    show.add_argument(
+        "--version", dest="number", metavar="N", type=choice.positive, help="this version, with the report of its check"
+    )
     show.set_defaults(act=_show)
 
     retire = commands.add_parser(
         "retire", help="enter it no more; games and ratings stay", epilog=examples(("arena bot retire mybot",))
     )
     retire.add_argument("name", metavar="NAME")
-    retire.add_argument("--version", metavar="N", type=choice.positive, help="only this version")
+    retire.add_argument("--version", dest="number", metavar="N", type=choice.positive, help="only this version")
     retire.set_defaults(act=_retire)
 
     for command in (submit, show, retire):
@@ -166,8 +168,8 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _show(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
-    if arguments.version is not None:
-        found = client.get(f"/bots/{arguments.name}/versions/{arguments.version}")
+    if arguments.number is not None:
+        found = client.get(f"/bots/{arguments.name}/versions/{arguments.number}")
         remote.show_document(
             arguments, found, ("name", "owner", "state", "problem", "families", "size_bytes", "sha256", "created")
         )
@@ -206,7 +208,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 def _retire(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
-    path = f"/bots/{arguments.name}" + (f"/versions/{arguments.version}" if arguments.version else "")
+    path = f"/bots/{arguments.name}" + (f"/versions/{arguments.number}" if arguments.number else "")
     found = client.ask("POST", f"{path}/retire").data
     if arguments.json:
         output.document(found)

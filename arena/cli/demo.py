@@ -184,12 +184,15 @@ def _show(store: Store, family: str, tournament_id: int) -> None:
 def _serve(store: Store, data: Path, host: str, port: int) -> None:
     from aiohttp import web
 
+    from arena import log
     from arena.config import read_settings
     from arena.web.app import build, services_of
 
+    settings = read_settings(data=data)
+    log.configure(settings.log_format, "warning")
     output.note(f"pages at http://{host}:{port} (Ctrl-C ends)")
     try:
-        web.run_app(build(services_of(store, read_settings(data=data))), host=host, port=port, print=None)
+        web.run_app(build(services_of(store, settings)), host=host, port=port, print=None, access_log=None)
     except OSError as error:
         raise CommandError(
             f"cannot serve on {host}:{port}: {error.strerror}; take another --port", Exit.FAILED

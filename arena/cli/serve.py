@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import contextlib
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -139,6 +140,7 @@ async def _listen(runner: web.AppRunner, settings: Settings) -> None:
         ) from None
     for host, port, *_ in runner.addresses:
         output.text(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    sys.stdout.flush()  # whoever started us may be waiting for the address
 
 
 async def _referee(settings: Settings, store: Store, bus: EventBus, stop: asyncio.Event) -> None:

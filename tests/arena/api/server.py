@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import structlog
 from aiohttp import web
 
 from arena.api.call import Services
@@ -46,6 +47,7 @@ class Server:
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
+        structlog.configure(logger_factory=structlog.ReturnLoggerFactory())  # commands under test own stdout
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self._thread.start()

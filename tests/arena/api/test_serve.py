@@ -1,0 +1,62 @@
+"""`arena serve` as a process: it starts, answers, and ends in good order."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from arena.cli.exit import Exit
+from arena.cli.run import run
+
+
+@pytest.mark.parametrize("words", [("--no-referee",), ("--executor", "local:1")])
+def test_it_serves_until_told_to_stop(tmp_path: Path, words: tuple[str, ...]) -> None:
+    line = [sys.executable, "-m", "arena", "serve", "--data", str(tmp_path / "data"), "--port", "0", *words]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().decode().strip()
+        assert url.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(f"{url}/readyz", timeout=20) as answer:
+            assert json.load(answer)["status"] == "ok"
+        with urllib.request.urlopen(f"{url}/api/v1/families", timeout=20) as answer:
+            assert len(json.load(answer)["items"]) >= 5
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == Exit.DONE, err.decode()
+    assert b"Traceback" not in err
+    events = [json.loads(text) for text in err.splitlines() if text.startswith(b"{")]
+    assert {"/readyz", "/api/v1/families"} <= {event.get("path") for event in events}
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+
+
+def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert run(["serve", "--data", str(tmp_path), "--port", port, "--no-referee"]) == Exit.FAILED
+    assert "take another --port" in capsys.readouterr().err
+
+
+def test_settings_that_cannot_be_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["serve", "--data", str(tmp_path), "--executor", "nonsense"]) == Exit.USAGE
+    assert "write local" in capsys.readouterr().err
+    (tmp_path / "arena.toml").write_text("prot = 1\n")
+    assert run(["serve", "--data", str(tmp_path)]) == Exit.USAGE
+    assert "prot" in capsys.readouterr().err
+
+
+def test_a_database_of_another_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = f"sqlite:///{tmp_path / 'empty.sqlite3'}"
+    assert run(["serve", "--data", str(tmp_path), "--database", url, "--no-referee"]) == Exit.USAGE
+    assert "arena db upgrade" in capsys.readouterr().err
