@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 
 from referee.sandbox import open_sandbox
 from tests.badbots import match
@@ -21,7 +23,8 @@ def main() -> int:
     arguments = parser.parse_args()
     sandbox = open_sandbox(arguments.sandbox)
     faults = [fault for fault in FAULTS if not arguments.faults or fault.name in arguments.faults]
-    with match.roster(sandbox) as roster:
+    with tempfile.TemporaryDirectory() as folder, match.roster(sandbox) as roster:
+        tempfile.tempdir = folder  # so that files left over can be counted
         is_confined = sandbox.name == "bwrap"
         return (
             soak(arguments.soak, faults, roster, is_confined) if arguments.soak else table(faults, roster, is_confined)
@@ -76,7 +79,7 @@ def soak(games: int, faults: list, roster: match.Roster, is_confined: bool) -> i
     for name in ("descriptors", "processes", "files"):
         print(f"{name:<12} {getattr(before, name):>10} {getattr(after, name):>10}")
     grown = after.resident_bytes - before.resident_bytes
-    is_clean = (before.descriptors, before.processes) == (after.descriptors, after.processes)
+    is_clean = replace(before, resident_bytes=0) == replace(after, resident_bytes=0)
     return 0 if is_clean and not wrong and grown < 20_000_000 else 1
 
 

@@ -1,0 +1,49 @@
+"""Where skips are forbidden, a skip is a failure that says why; elsewhere it is a skip."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(("forbid", "failed"), [("1", 2), ("", 0)])
+def test_a_forbidden_skip_fails(forbid: str, failed: int, tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text(
+        "import pytest\n\ndef test_skipped():\n    pytest.skip('no such machine')\n\n"
+        "@pytest.mark.skip(reason='not today')\ndef test_marked():\n    pass\n\n"
+        "@pytest.mark.xfail(strict=True)\ndef test_known():\n    assert False\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "tests.conftest", "-p", "no:cacheprovider"]
+    found = subprocess.run(
+        [*command, f"--rootdir={tmp_path}", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "ARENA_FORBID_SKIPS": forbid, "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ("1 failed, 1 xfailed, 1 error" if failed else "2 skipped, 1 xfailed") in found.stdout, found.stdout
+    if failed:
+        assert "no such machine" in found.stdout
+        assert "skips are forbidden here" in found.stdout
+
+
+def test_a_module_may_not_skip_itself_either(tmp_path: Path) -> None:
+    (tmp_path / "test_two.py").write_text("import pytest\n\npytest.importorskip('no_such_module_anywhere')\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "tests.conftest", "-p", "no:cacheprovider"]
+    found = subprocess.run(
+        [*command, f"--rootdir={tmp_path}", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "ARENA_FORBID_SKIPS": "1", "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode != 0
+    assert "no_such_module_anywhere" in found.stdout
