@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from referee.core import Outcome, ParseError
-from referee.position import IllegalMoveError, Position
+from referee.history import Line
+from referee.position import Position
 from referee.rules import GameFormat, GameText, Ruleset
 
 WINNERS = {"1-0": "first", "0-1": "second", "1/2-1/2": "draw", "first": "first", "second": "second", "draw": "draw"}
@@ -41,13 +42,14 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A game that can be played: as read, as it stood in the text, and where; its rules and last position."""
+    """A game that can be played: as read, as it stood in the text, and where; its rules, last position and outcome."""
 
     game: GameText
     text: str
     line: int
     ruleset: Ruleset
-    final: Position
+    final: str
+    outcome: Outcome | None
     winner: str | None
 
 
@@ -151,23 +153,27 @@ def _played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> Found:
     """A game played through. Raises _BadGame at the first move that cannot be."""
     try:
         settled = settle(game, ruleset)
-        position = Position.start(settled, game.position)
+        here = Line(settled, game.position)
     except ValueError as error:
         raise _BadGame(0, "", str(error)) from None
+    read, config = settled.rules.notation.read_move, settled.config
     for ply, move in enumerate(game.moves, 1):
-        if position.outcome is not None:
-            problem = f"{move} after the end of the game ({position.outcome.reason})"
-            raise _BadGame(ply, str(position), problem)
+        outcome = here.outcome
+        if outcome is not None:
+            raise _BadGame(ply, settled.write(here.state), f"{move} after the end of the game ({outcome.reason})")
         try:
-            position = position.play(move)
-        except (ParseError, IllegalMoveError):
-            raise _BadGame(ply, str(position), f"illegal move {move}") from None
+            code = read(move, here.state, config)
+        except ParseError:
+            code = -1
+        if code < 0 or not here.is_legal(code):
+            raise _BadGame(ply, settled.write(here.state), f"illegal move {move}")
+        here.push(code)
     if not game.moves and not game.position:
         raise _BadGame(0, "", "a game without a move")
-    winner = WINNERS.get(game.result)
-    if position.outcome is not None and winner not in (None, position.outcome.winner):
-        raise _BadGame(len(game.moves), str(position), _contradiction(game.result, position.outcome))
-    return Found(game, piece, line, settled, position, position.outcome.winner if position.outcome else winner)
+    winner, outcome, final = WINNERS.get(game.result), here.outcome, settled.write(here.state)
+    if outcome is not None and winner not in (None, outcome.winner):
+        raise _BadGame(len(game.moves), final, _contradiction(game.result, outcome))
+    return Found(game, piece, line, settled, final, outcome, outcome.winner if outcome else winner)
 
 
 def _contradiction(result: str, outcome: Outcome) -> str:

@@ -10,11 +10,13 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+
 from arena.archive.collection import Found
 from referee.core import Kind, Termination
 from referee.position import Position
 from referee.record import GameRecord, Ply
-from referee.rules import GameFormat, GameText, Ruleset, Value
+from referee.rules import GameFormat, GameText, Ruleset, State, Value
 from referee.spec import digest
 
 NUMBERS = ("number", "game", "gameid", "id", "no")
@@ -55,18 +57,27 @@ class Entry:
 
         return load(self.family).settle(self.variant, self.options)
 
-    def positions(self) -> Iterator[Position]:
+    def states(self) -> Iterator[State]:
         """Every position, the start first."""
-        position = Position.start(self.ruleset(), self.position)
-        yield position
+        ruleset = self.ruleset()
+        kernel, notation, config = ruleset.rules.kernel, ruleset.rules.notation, ruleset.config
+        state = ruleset.read(self.position)
+        yield state
         for move in self.moves:
-            position = position.play(move)
-            yield position
+            after = np.empty_like(state)
+            kernel.play(state, config, notation.read_move(move, state, config), after)
+            yield after
+            state = after
+
+    def keys(self) -> set[bytes]:
+        """What a search for a position finds the game by."""
+        size = self.ruleset().rules.kernel.KEY_SIZE
+        return {state_key(self.family, state[:size]) for state in self.states()}
 
     def record(self) -> GameRecord:
         """The game as the arena's own record; one the rules did not end was resigned, agreed drawn, or stopped."""
         termination = Termination(self.termination)
-        final = list(self.positions())[-1]
+        final = list(self.states())[-1]
         day = self.tags.get("Date") or self.tags.get("date") or ""
         return GameRecord(
             id=self.id,
@@ -84,7 +95,7 @@ class Entry:
             started=day,
             finished=day,
             event=self.source,
-            final_position=str(final),
+            final_position=self.ruleset().write(final),
             detail=f"game {self.number} of {self.source}" if self.source else "",
         )
 
@@ -99,10 +110,15 @@ class Entry:
         return form.write(game, settled)
 
 
+def state_key(family: str, state: State) -> bytes:
+    """Eight bytes for what positions share that are the same to a search: board and side to move."""
+    return blake2b(state.tobytes(), digest_size=8, key=family.encode()).digest()
+
+
 def position_key(position: Position) -> bytes:
-    """What two positions share that are the same to a search: eight bytes of board and side to move."""
-    family = position.ruleset.rules.family.encode()
-    return blake2b(position.key, digest_size=8, key=family).digest()
+    """The `state_key` of a position."""
+    size = position.ruleset.rules.kernel.KEY_SIZE
+    return state_key(position.ruleset.rules.family, position.state[:size])
 
 
 def _named(tags: Mapping[str, str], names: tuple[str, ...]) -> str:
@@ -122,9 +138,8 @@ def _players(tags: Mapping[str, str], ruleset: Ruleset) -> tuple[str, str]:
 
 
 def _ending(found: Found) -> Termination:
-    outcome = found.final.outcome
-    if outcome is not None:
-        return outcome.reason
+    if found.outcome is not None:
+        return found.outcome.reason
     if found.winner is None:
         return Termination.STOPPED
     return Termination.DRAW_AGREED if found.winner == "draw" else Termination.RESIGNED

@@ -28,7 +28,7 @@ from sqlalchemy import (
     select,
 )
 
-from arena.archive.entry import Entry, position_key
+from arena.archive.entry import Entry
 from arena.store.engine import Sessions, open_engine
 
 FILE = "archive.sqlite3"
@@ -100,8 +100,7 @@ class Archive:
                     continue
                 serial, added = serial + 1, added + 1
                 session.execute(insert(_GAMES).values(**_row(entry, serial)))
-                keys = {position_key(position) for position in entry.positions()}
-                session.execute(insert(_POSITIONS), [{"key": key, "serial": serial} for key in sorted(keys)])
+                session.execute(insert(_POSITIONS), [{"key": key, "serial": serial} for key in sorted(entry.keys())])
         return added
 
     def find(self, search: Search, *, limit: int | None = None, offset: int = 0) -> list[Entry]:
