@@ -125,6 +125,24 @@ COMMANDS: tuple[Command, ...] = (
         "local",
     ),
     Command(
+        "init",
+        "make a new arena: settings, database, sample bots, the first administrator",
+        ("arena init", "arena init --data /var/lib/arena --admin zoe"),
+        "server",
+    ),
+    Command(
+        "db",
+        "upgrade, check, dump and load the database",
+        ("arena db upgrade", "arena db dump backup.ndjson.zst"),
+        "server",
+    ),
+    Command(
+        "user",
+        "add, list and change users; make tokens",
+        ("arena user add zoe --role organiser", 'arena user token zoe --scopes "read submit"'),
+        "server",
+    ),
+    Command(
         "serve",
         "pages and JSON interface, and the referee that plays and records",
         ("arena serve", "arena serve --port 9000 --executor local:4 --data /var/lib/arena"),

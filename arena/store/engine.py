@@ -34,7 +34,12 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
         raise BadValueError(f"not a database URL: {url!r}; write sqlite:///FILE or postgresql+psycopg://…") from None
     if target.drivername == "postgresql":
         target = target.set(drivername="postgresql+psycopg")
-    options: dict[str, Any] = {"pool_timeout": BUSY_MS / 1000, "pool_size": pool_size, "max_overflow": pool_size}
+    options: dict[str, Any] = {
+        "hide_parameters": True,
+        "pool_timeout": BUSY_MS / 1000,
+        "pool_size": pool_size,
+        "max_overflow": pool_size,
+    }
     if target.get_backend_name() == "postgresql":
         options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": _POSTGRES}}
     elif target.get_backend_name() != "sqlite":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
@@ -85,6 +85,12 @@ class Users:
         query = select(col(User.id), col(User.name)).where(col(User.id).in_(set(user_ids)))
         with self._sessions.reading() as session:
             return {user_id: name for user_id, name in session.execute(query).all() if user_id is not None}
+
+    def count(self, role: str) -> int:
+        """How many active users have a role."""
+        query = select(func.count()).select_from(User).where(col(User.role) == role, col(User.is_active).is_(True))
+        with self._sessions.reading() as session:
+            return session.scalar(query) or 0
 
     def change(
         self, name: str, *, role: str | None = None, password_hash: str | None = None, is_active: bool | None = None

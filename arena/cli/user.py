@@ -1,0 +1,155 @@
+"""`arena user`: accounts and API tokens, straight in the database: for whoever runs the arena."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from arena.cli import output
+from arena.cli.choice import positive
+from arena.cli.database import add_database, open_store, settings_of
+from arena.cli.exit import CommandError, Exit
+
+if TYPE_CHECKING:
+    from arena.store import Store
+
+_ROLES = ("author", "organiser", "admin")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    new = actions.add_parser("add", help="a new user; the password is generated unless it comes on stdin")
+    new.add_argument("name", metavar="NAME", help="1 to 40 of a-z 0-9 - _")
+    new.add_argument("--role", default="author", choices=_ROLES, help="what the user may do (default author)")
+    new.add_argument("--password-stdin", action="store_true", help="read the password from stdin")
+
+    token = actions.add_parser("token", help="a new API token of a user, shown once")
+    token.add_argument("name", metavar="NAME", help="whose")
+    token.add_argument("--label", default="from the command line", metavar="TEXT", help="what it is for")
+    token.add_argument("--scopes", default="read submit", metavar="S", help='such as "read submit organise"')
+    token.add_argument("--days", type=positive, metavar="N", help="ends after so many days (default: never)")
+
+    change = actions.add_parser("change", help="another role or password; disable or enable a user")
+    change.add_argument("name", metavar="NAME", help="whom")
+    change.add_argument("--role", choices=_ROLES, help="what the user may do")
+    change.add_argument("--password-stdin", action="store_true", help="read a new password from stdin")
+    change.add_argument("--new-password", action="store_true", help="generate a new password and show it")
+    state = change.add_mutually_exclusive_group()
+    state.add_argument("--disable", action="store_true", help="no log-in and no token works any more")
+    state.add_argument("--enable", action="store_true", help="undo that")
+
+    listing = actions.add_parser("list", help="all users")
+    for each in (new, token, change, listing):
+        each.add_argument("--json", action="store_true", help="one JSON document on stdout")
+        add_database(each)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do it; what went wrong in the database becomes an exit code."""
+    from arena.store import BadValueError, ConflictError, NotFoundError, StoreUnavailableError
+
+    actions = {"add": _add, "token": _token, "change": _change, "list": _list}
+    try:
+        with closing(open_store(settings_of(arguments))) as store:
+            return actions[arguments.action](store, arguments)
+    except NotFoundError as error:
+        raise CommandError(f"{error}; `arena user list` shows all", Exit.NOT_FOUND) from None
+    except (BadValueError, ConflictError) as error:
+        raise CommandError(str(error)) from None
+    except StoreUnavailableError as error:
+        raise CommandError(str(error), Exit.UNREACHABLE) from None
+
+
+def _password(is_on_stdin: bool) -> tuple[str, str]:
+    """A password, given or generated, and its hash."""
+    from arena.credentials import CredentialError, hash_password, new_password
+
+    password = sys.stdin.readline().rstrip("\n") if is_on_stdin else new_password()
+    try:
+        return password, hash_password(password)
+    except CredentialError as error:
+        raise CommandError(str(error)) from None
+
+
+def _add(store: Store, arguments: argparse.Namespace) -> int:
+    password, hashed = _password(arguments.password_stdin)
+    user = store.users.add(arguments.name, arguments.role, hashed)
+    store.house.note("user.add", f"user:{user.name}", role=user.role)
+    shown = None if arguments.password_stdin else password
+    if arguments.json:
+        output.document({"name": user.name, "role": user.role, "password": shown})
+        return Exit.DONE
+    output.text(f"user      {user.name} ({user.role})")
+    if shown:
+        output.text(f"password  {shown}")
+        output.note("It is not shown again.")
+    return Exit.DONE
+
+
+def _token(store: Store, arguments: argparse.Namespace) -> int:
+    from datetime import timedelta
+
+    from arena.credentials import digest_of, new_token
+    from arena.models import now
+
+    user = store.users.find(arguments.name)
+    assert user.id is not None
+    secret = new_token()
+    expires = now() + timedelta(days=arguments.days) if arguments.days else None
+    token = store.users.add_token(user.id, arguments.label, digest_of(secret), arguments.scopes, expires)
+    store.house.note("token.add", f"user:{user.name}", scopes=token.scopes)
+    if arguments.json:
+        ends = expires.isoformat() if expires else None
+        output.document({"name": user.name, "token": secret, "scopes": token.scopes.split(), "expires": ends})
+        return Exit.DONE
+    output.text(secret)
+    output.note(f"A token of {user.name} for {token.scopes}. It is not shown again.")
+    return Exit.DONE
+
+
+def _change(store: Store, arguments: argparse.Namespace) -> int:
+    password = hashed = None
+    if arguments.password_stdin or arguments.new_password:
+        password, hashed = _password(arguments.password_stdin)
+    is_active = False if arguments.disable else True if arguments.enable else None
+    if arguments.role is None and hashed is None and is_active is None:
+        raise CommandError("nothing to change; give --role, --new-password, --disable or another option")
+    user = store.users.change(arguments.name, role=arguments.role, password_hash=hashed, is_active=is_active)
+    store.house.note("user.change", f"user:{user.name}", role=user.role, is_active=user.is_active)
+    shown = password if arguments.new_password else None
+    if arguments.json:
+        output.document({"name": user.name, "role": user.role, "active": user.is_active, "password": shown})
+        return Exit.DONE
+    output.text(f"user      {user.name} ({user.role}{'' if user.is_active else ', disabled'})")
+    if shown:
+        output.text(f"password  {shown}")
+    return Exit.DONE
+
+
+def _list(store: Store, arguments: argparse.Namespace) -> int:
+    users, after = [], None
+    while True:
+        page = store.users.page(limit=500, after=after)
+        users += page.items
+        after = page.next
+        if after is None:
+            break
+    if arguments.json:
+        rows = [
+            {"name": user.name, "role": user.role, "active": user.is_active, "created": user.created.isoformat()}
+            for user in users
+        ]
+        output.document({"users": rows})
+        return Exit.DONE
+    output.table(
+        ("name", "role", "state", "since"),
+        [
+            (user.name, user.role, "active" if user.is_active else "disabled", f"{user.created:%Y-%m-%d}")
+            for user in users
+        ],
+    )
+    return Exit.DONE
