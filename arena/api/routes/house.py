@@ -138,6 +138,8 @@ async def schedules(call: Call) -> Page[ScheduleItem]:
     status=201,
     is_idempotent=True,
     problems=("conflict",),
+    example="""/api/v1/schedules -d '{"name": "Weekly", "family": "loa", "entries": {"all": true}, """
+    """"schedule": {"cron": "0 20 * * 5"}}'""",
 )
 async def create_schedule(call: Call, body: Document) -> Answer[ScheduleItem]:
     """The document of a tournament with a `schedule` in it: cron, time zone, and what follows downtime."""

@@ -1,0 +1,77 @@
+"""The OpenAPI document and its page: whole, true to the table, and with lines that run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from arena.api.openapi import curl, document
+from arena.api.problem import TYPES
+from arena.api.registry import PREFIX, Route
+from arena.api.routes import TABLE
+from arena.api.routes.house import VERSION
+from tests.arena.api.filled import Arena
+
+DOCUMENT = document(TABLE, VERSION)
+
+
+@pytest.mark.parametrize("route", TABLE, ids=lambda route: route.name)
+def test_every_operation_has_a_curl_line_that_runs(arena: Arena, route: Route) -> None:
+    """The line of the document, read as a shell would, sent to the server: never an error of the line itself."""
+    words = shlex.split(curl(route))
+    assert words.pop(0) == "curl"
+    method, headers, data = "GET", {}, None
+    target = ""
+    while words:
+        word = words.pop(0)
+        if word == "-X":
+            method = words.pop(0)
+        elif word == "-H":
+            name, _, value = words.pop(0).partition(": ")
+            headers[name] = value.replace("$ARENA_TOKEN", arena.tokens["admin"])
+        elif word in ("-d", "--data-binary"):
+            given = words.pop(0)
+            data = b"#!/bin/sh\n" if given.startswith("@") else given.encode()
+        else:
+            assert word.startswith("$ARENA_SERVER/"), word
+            target = word.removeprefix("$ARENA_SERVER")
+    assert "{" not in target or not route.example
+    if target.endswith("/stream"):
+        return  # see test_streams
+    reply = arena.server.ask(method, target, headers=headers, data=data)
+    assert reply.status < 500
+    bad = (400, 405, 406, 415, 422) if route.name == "account.login" else (400, 401, 405, 406, 415, 422)
+    assert reply.status not in bad, reply.body
+
+
+def test_the_viewer_shows_every_operation_and_every_kind_of_error(arena: Arena) -> None:
+    page = arena.server.get(f"{PREFIX}/docs")
+    assert page.headers["Content-Type"].startswith("text/html")
+    text = page.body.decode()
+    for route in TABLE:
+        assert f'id="{route.name}"' in text
+    for kind in TYPES:
+        assert f'id="problem-{kind}"' in text
+    for name in DOCUMENT["components"]["schemas"]:
+        assert f'id="schema-{name}"' in text
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', text), "no other host is asked"
+
+
+def test_the_served_document_is_the_made_one(arena: Arena) -> None:
+    assert arena.server.get(f"{PREFIX}/openapi.json").json == DOCUMENT
+
+
+def test_every_route_of_the_server_is_in_the_document(arena: Arena) -> None:
+    known = set(DOCUMENT["paths"]) | {f"{PREFIX}/openapi.json", f"{PREFIX}/docs"}
+    resources = arena.server.runner.app.router.resources()
+    assert {one.canonical for one in resources if one.canonical.startswith("/api")} == known
+
+
+def test_every_operation_says_what_it_does() -> None:
+    names = [route.name for route in TABLE]
+    assert len(set(names)) == len(names)
+    for route in TABLE:
+        assert route.handler.__doc__, route.name
+        assert route.description.endswith((".", "alone.")), route.name
