@@ -16,7 +16,7 @@ import pytest
 from referee.play import play
 from referee.reaper import children, descendants
 from referee.roster import Roster
-from referee.spec import GameSpec, TimeControl
+from referee.spec import Adjudication, GameSpec, TimeControl
 from tests.sandbox.conftest import LIMITS, Attack, attacker, is_root
 from tests.sandbox.levels import sandbox_or_skip
 
@@ -123,7 +123,7 @@ def test_two_bots_cannot_meet(bundle: Path, roster: Roster) -> None:
         time=TimeControl("clock", 8000, 0),
         limits=LIMITS,
         opening=("b1b3", "h4f2", "d1a4"),
-        adjudication=replace(GameSpec.__dataclass_fields__["adjudication"].default_factory(), max_plies=5),
+        adjudication=Adjudication(max_plies=5),
     )
     record = play(spec, roster)
     assert record.termination == "max-plies", record.detail
