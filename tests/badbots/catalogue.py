@@ -97,7 +97,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("another_game", ("illegal-move",), evidence="'a4b5c4'"),
     Fault("another_family", ("handshake-failed",), evidence="abalone"),
     Fault("changes_id", ("resigned",)),
-    Fault("many_options", ("resigned",)),
+    Fault("many_options", ("resigned",), 400),
     # It says it in a strange way.
     _clock("garbage", "stalled"),
     Fault("nul_bytes", ("illegal-move",), evidence="b1\\x00b3"),
@@ -108,7 +108,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("endless_line_at_handshake", ("output-limit",), evidence="8192 are allowed"),
     Fault("line_too_long", ("output-limit",), words=(str(LIMITS.line_bytes),)),
     Fault("endless_info", ("output-limit",), evidence="2,097,152 bytes"),
-    Fault("endless_newlines", ("output-limit",)),
+    Fault("endless_newlines", ("output-limit",), 400),
     Fault("floods_stderr", ("output-limit",)),
     Fault("talks_out_of_turn", ("resigned", "output-limit")),
     Fault("huge_info", ("resigned",), words=(str(LIMITS.line_bytes), str(LIMITS.output_bytes))),

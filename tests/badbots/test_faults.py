@@ -42,9 +42,10 @@ def roster(sandbox: Sandbox, is_warm: bool) -> Iterator[Roster]:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_the_right_bot_loses_for_the_right_reason_and_in_time(fault: Fault, roster: Roster) -> None:
     before = match.Trace.take()
-    verdict = match.judge(fault, roster)
-    if match.is_late(fault, verdict):  # the machine may have been busy with something else
+    for _ in range(3):  # the machine may be busy with something else
         verdict = match.judge(fault, roster)
+        if not match.is_late(fault, verdict):
+            break
     assert not match.complaint(fault, verdict, roster.sandbox.name == "bwrap")
     assert not match.is_late(fault, verdict)
     assert verdict.record.sandbox == roster.sandbox.name
