@@ -178,6 +178,8 @@ class _Examiner:
             step.passed = True
         except (BotError, SandboxError, _Unfit) as error:
             step.detail = str(error)
+            if isinstance(error, BotError) and error.termination is Termination.MEMORY_LIMIT:
+                step.advice = "use less memory, or allow it more: --memory MB"
         except ProtocolError as error:
             step.detail = f"the step cannot be asked: {error}"
         if self.bot:
@@ -224,7 +226,7 @@ class _Examiner:
         try:
             self._prepare(ruleset)
         except BotError as error:
-            if error.termination is Termination.HANDSHAKE_FAILED or not self.found.newgame:
+            if error.termination not in (Termination.CRASHED, Termination.STALLED) or not self.found.newgame:
                 raise
             return self._without_newgame(ruleset, error)
         return f"ready in {1000 * (time.monotonic() - begin):.0f} ms"

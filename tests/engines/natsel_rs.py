@@ -1,7 +1,8 @@
 """Behaves as the engine natsel-rs: a `setoption` of its own, error lines for what it does not know, a costly `isready`,
 a few tenths of a second more than it was given, `------` for no move, and a flood once its input has ended.
 
-It has no clocks, no `stop`, no `go nodes`; an illegal move takes it back to the position before.
+It has no clocks, no `stop`, no `go nodes`; an illegal move takes it back to the position before. Its argument is the
+number of megabytes it takes at every `isready`.
 """
 
 import sys
@@ -57,7 +58,7 @@ def query(board: Board, what: str) -> None:
 
 
 def main() -> None:
-    board = Board()
+    board, tables = Board(), []
     for line in sys.stdin:
         words = line.split()
         verb = words[0] if words else ""
@@ -65,6 +66,7 @@ def main() -> None:
             say("id name Natural Selection 2.0.0", "id author a double")
             say(*(f"option name {name} type check default true" for name in OPTIONS), "ugiok")
         elif verb == "isready":
+            tables[:] = [bytes([1]) * (int(size) * 2**20) for size in sys.argv[1:]]
             time.sleep(READY_S)
             say("readyok")
         elif verb == "setoption":

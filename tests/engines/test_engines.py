@@ -249,6 +249,17 @@ def test_capabilities_may_be_the_report_of_a_check(reports: dict[str, CheckRepor
     assert found.capabilities == {"clocks": False, "stop": False, "nodes": False, "query": "bare"}
 
 
+def test_an_engine_that_needs_more_memory_is_told_how_to_get_it() -> None:
+    spec = replace(engine("natsel_rs"), command=(*engine("natsel_rs").command, "300"))
+    limits = replace(LIMITS, memory_bytes=100 * 2**20)
+    report = check(spec, [RULES], NONE, limits)
+    step = next(step for step in report.steps if not step.passed)
+    assert "memory-limit" in step.detail
+    assert "--memory MB" in step.advice
+    found = introduce(spec, RULES, NONE, replace(limits, memory_bytes=2**30), read_time_control("2+0"))
+    assert found.capabilities["repeated_isready"] is False
+
+
 def test_two_bots_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="bots 1 and 3 are both named 'a'"):
         refuse_doubles([replace(engine("cmalo"), name=name) for name in ("a", "b", "a")])

@@ -82,7 +82,8 @@ def test_random_openings_are_playable_different_and_stable() -> None:
 
 
 def test_openings_from_a_file() -> None:
-    text = "# two ways to write one\nb1b3 h4f2\n1bbbbbb1/w6w/w6w/w6w/w6w/w6w/w6w/1bbbbbb1 b - 1 ; b1-b3 h4f2 c1c3  # dash\n"
+    start = "1bbbbbb1/w6w/w6w/w6w/w6w/w6w/w6w/1bbbbbb1 b - 1"
+    text = f"# two ways to write one\nb1b3 h4f2\n{start} ; b1-b3 h4f2 c1c3  # dash\n"
     one, two = openings(RULES, "file", 2, 0, text)
     assert one.moves == ("b1b3", "h4f2")
     assert two.moves == (*one.moves, "c1c3")
