@@ -44,6 +44,8 @@ class Axis:
     breaks: Sequence[tuple[float, str]] = field(default_factory=tuple)
     is_centred: bool = False
     """Zero in the middle, as for scores."""
+    ticks: int = 6
+    """About how many values of the x axis are written."""
     limit: float | None = None
     """Values beyond are drawn at the edge."""
 
@@ -86,7 +88,7 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int) -> Markup:
                 _LEFT, y(value), WIDTH - _RIGHT, _LEFT - 5, y(value) + 4, value
             )
         )
-    for value in ticks(x.low, x.high, 6):
+    for value in ticks(x.low, x.high, axis.ticks):
         parts.append(
             Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>').format(x(value), height - 8, axis.text(value))
         )

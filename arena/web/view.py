@@ -48,6 +48,11 @@ def page(
     return response
 
 
+def redirect(location: str) -> web.Response:
+    """Lead to another page of ours, by GET."""
+    return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
+
+
 def number_in(request: web.Request, name: str, what: str) -> int:
     """A number in the address. Raises Problem (404)."""
     text = request.match_info[name]

@@ -14,7 +14,7 @@ from arena.credentials import digest_of, new_token
 from arena.models import now
 from arena.store import Identity
 from arena.web.session import checked_form
-from arena.web.view import page, run, store_of
+from arena.web.view import page, redirect, run, store_of
 
 routes = web.RouteTableDef()
 DAYS = (30, 90, 365, 0)
@@ -43,7 +43,7 @@ async def show(request: web.Request) -> web.Response:
     """My bots and tokens; those who are not logged in are led to the form."""
     identity = await session_of(request)
     if identity is None:
-        raise web.HTTPSeeOther("/login?next=/account")
+        return redirect("/login?next=/account")
     return await _show(request, identity)
 
 
@@ -83,4 +83,4 @@ async def revoke(request: web.Request) -> web.Response:
     store = store_of(request)
     await run(store.users.revoke, identity.user_id, int(text))
     await run(lambda: store.house.note("token.revoke", f"token:{text}", identity.user_id))
-    raise web.HTTPSeeOther("/account#tokens")
+    return redirect("/account#tokens")

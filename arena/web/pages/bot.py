@@ -25,6 +25,8 @@ routes = web.RouteTableDef()
 MAX_POINTS = 3000
 """Points of a rating plot that are read; the latest ones."""
 MAX_ROWS = 150
+_SHORT_S = 5 * 86_400
+"""Below that a plot shows hours as well as days."""
 
 
 @dataclass(slots=True)
@@ -115,8 +117,12 @@ def _changes(store: Store, version_id: int, pool: str) -> list[ChangeLine]:
     return found
 
 
-def _date(value: float) -> str:
+def _day(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%d %b")
+
+
+def _hour(value: float) -> str:
+    return datetime.fromtimestamp(value, UTC).strftime("%d %b %H:%M")
 
 
 def curve(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str) -> Curve:
@@ -137,7 +143,10 @@ def curve(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str)
             if len(versions) > 1:
                 breaks.append((points[0].x, name.rsplit(" ", 1)[-1]))
         rows += [(name, change) for change in changes]
-    axis = plot.Axis(text=_date if by == "date" else "{:g}".format, breaks=breaks)
+    places = [point.x for one in series for point in one.points]
+    is_short = bool(places) and max(places) - min(places) < _SHORT_S
+    date = _hour if is_short else _day
+    axis = plot.Axis(text=date if by == "date" else "{:g}".format, breaks=breaks, ticks=4 if is_short else 6)
     title = f"Rating in {pool} by {'date' if by == 'date' else 'game number'}: mu with its band of two sigma"
     return Curve(pool, plot.lines(title, series, axis), rows[::-1][:MAX_ROWS], count)
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.api.call import RATES, SERVICES
+from arena.api.call import SERVICES
 from arena.api.problem import not_found
 from arena.web import prose
 from arena.web.fields import documented
-from arena.web.view import page, run
+from arena.web.view import page, redirect, run
 from arena.web.words import MEANINGS
 from referee import ratings
 from referee.core import Kind, Termination
@@ -100,7 +100,7 @@ async def show(request: web.Request) -> web.Response:
     """One topic."""
     topic = request.match_info["topic"]
     if topic == "api":
-        raise web.HTTPSeeOther("/api/v1/docs")
+        return redirect("/api/v1/docs")
     if topic == "limits":
         return _limits(request)
     if topic == "terminations":
@@ -129,7 +129,7 @@ def _limits(request: web.Request) -> web.Response:
         bot=documented(Limits),
         adjudication=documented(Adjudication),
         uploads=uploads,
-        rates=RATES,
+        rates={name: limiter.rate for name, limiter in services.limiters.items()},
         streams=services.streams.each,
         exports=services.exports.each,
     )
