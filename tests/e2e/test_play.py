@@ -53,7 +53,8 @@ def bare(games: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_a_tournament_gives_games_standings_and_ratings(c_bot: str) -> None:
-    done = arena("play", f"one={c_bot}", f"two={c_bot}", "--family", "loa", "--games", "4", "--tc", "nodes:50", "--json")
+    words = ["--family", "loa", "--games", "4", "--tc", "nodes:50", "--json"]
+    done = arena("play", f"one={c_bot}", f"two={c_bot}", *words)
     result = json.loads(done.stdout)
     assert len(result["games"]) == 4
     sums(result)
