@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
+import signal
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from arena.bus import Bus
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
-from arena.cli.play import Interrupts, report, show_crosstable
+from arena.cli.play import report, show_crosstable
+from arena.conductor import Conductor
 from arena.contender import SAMPLES
+from arena.executor import publisher
 from arena.models import Tournament, Version
-from arena.store import Store
-from referee.dispatch import Dispatcher
+from arena.store import SchemaError, Store, StoreUnavailableError
+from arena.tournaments import create
 from referee.fallback import choose
 from referee.games import families, load
 from referee.pool import SlotPool
-from referee.ratings import pool_of
-from referee.record import GameRecord
-from referee.schedule import Plan, openings, schedule
-from referee.spec import Adjudication, BotSpec, GameSpec, Limits, read_time_control
+from referee.spec import BotSpec, Limits, read_time_control
 from referee.standings import crosstable
 
+if TYPE_CHECKING:
+    from arena.config import Settings
+
+LOOK_S = 0.3
+"""How often the demo looks for results."""
 MAX_PLIES = 200
 """The demo draws games longer than that, so that no family keeps a visitor waiting."""
 
@@ -43,45 +50,40 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Warm up, play, print, serve."""
+    from arena import log
+    from arena.config import ConfigError, read_settings
+
     if arguments.games < 1 or arguments.concurrency < 1:
         raise CommandError("--games and --concurrency must be at least 1")
     names = arguments.family or list(families())
-    rulesets = {name: load(name).settle() for name in names}
-    control = read_time_control(arguments.tc)
-    store = Store.in_folder(arguments.data)
+    for name in names:
+        load(name)
+    read_time_control(arguments.tc)
     try:
-        event = f"demo {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
-        games: list[GameSpec] = []
+        settings = read_settings(data=arguments.data)
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
+    log.configure(settings.log_format, "warning")
+    try:
+        store = Store.in_folder(arguments.data)
+    except (SchemaError, StoreUnavailableError) as error:
+        raise CommandError(str(error), Exit.FAILED) from None
+    try:
         warm_up(names, arguments.concurrency)
         versions = _samples(store)
-        tournaments: dict[str, int] = {}
-        for name, ruleset in rulesets.items():
-            plan = Plan(
-                ruleset=ruleset,
-                bots=tuple(_spec(version, name) for version in versions),
-                openings=tuple(openings(ruleset, "auto", (arguments.games + 1) // 2, seed=1)),
-                games=arguments.games,
-                time=control,
-                adjudication=Adjudication(max_plies=MAX_PLIES),
-                limits=replace(Limits(), margin_ms=50),
-                event=f"{event}, {name}",
-            )
-            specs = schedule(plan)
-            tournaments[name] = _plan(store, plan, specs, versions)
-            games += specs
-        output.note(f"{len(games)} games, {arguments.concurrency} at once")
-        is_complete = _play(games, store, arguments.concurrency)
-        for name in names:
-            if is_complete:
-                store.tournaments.move(tournaments[name], "finished")
-            _show(store, name, tournaments[name])
+        event = f"demo {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
+        planned = [_create(store, versions, name, f"{event}, {name}", arguments) for name in names]
+        is_complete = asyncio.run(_play(settings, store, planned, arguments.concurrency, versions))
+        for tournament in planned:
+            _show(store, tournament.family, tournament.id or 0)
         wrong = store.ratings.check()
         if wrong:
             raise CommandError(f"the stored ratings do not follow from the games: {wrong[0]}", Exit.FAILED)
         if not is_complete:
+            output.note("interrupted: what is left is played when the arena runs again on this data folder")
             return Exit.INTERRUPTED
         if not arguments.once:
-            _serve(store, arguments.data, arguments.bind, arguments.port)
+            _serve(store, settings, arguments.bind, arguments.port)
         return Exit.DONE
     finally:
         store.close()
@@ -101,61 +103,75 @@ def _samples(store: Store) -> list[Version]:
     return list(store.bots.ensure_samples(SAMPLES, variants).values())
 
 
-def _spec(version: Version, family: str) -> BotSpec:
-    command = tuple(word.replace("{family}", family) for word in version.command)
-    return BotSpec(version.name, command, options=tuple(version.options.items()))
+def _create(store: Store, versions: list[Version], family: str, name: str, arguments: argparse.Namespace) -> Tournament:
+    """A tournament of the sample bots, to be played at once."""
+    by, at = store.bots.house_id(), datetime.now(UTC)
+    assert by is not None
+    document = {
+        "name": name,
+        "family": family,
+        "games": arguments.games,
+        "time": arguments.tc,
+        "seed": 1,
+        "entries": {"bots": [version.name for version in versions]},
+        "rulings": {"max_plies": MAX_PLIES},
+        "limits": {"margin_ms": 50},
+    }
+    return create(store, document, by, at)
 
 
-def _plan(store: Store, plan: Plan, specs: list[GameSpec], versions: list[Version]) -> int:
-    """Store the tournament with all its games, running; its number."""
-    user = store.users.get(store.bots.get(versions[0].bot_id).owner_id)
-    tournament = store.tournaments.add(
-        Tournament(
-            name=plan.event,
-            family=plan.ruleset.rules.family,
-            variant=plan.ruleset.variant.name,
-            format=plan.format,
-            pool=pool_of(plan.ruleset),
-            starts=datetime.now(UTC),
-            created_by=user.id or 0,
-        ),
-        [(version.id or 0, "a sample bot plays everything") for version in versions],
-    )
-    assert tournament.id is not None
-    store.games.plan(tournament.id, specs, {version.name: version.id or 0 for version in versions})
-    store.tournaments.move(tournament.id, "running")
-    return tournament.id
+async def _play(
+    settings: Settings, store: Store, planned: list[Tournament], concurrency: int, versions: list[Version]
+) -> bool:
+    """Let the conductor play the tournaments to their ends; whether it came to that."""
+    spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], planned[0].family))
+    sandbox, notes = choose("auto", [spec], Limits())
+    output.note(*notes, f"bots run in sandbox {sandbox.name}, {concurrency} games at once")
+    bus = Bus()
+    pool = SlotPool(concurrency, sandbox=sandbox.name, spare=len(SAMPLES) - 2, on_event=publisher(bus))
+    conductor = Conductor(settings, store, bus, pool)
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def interrupt() -> None:
+        if stop.is_set():
+            conductor.abort()
+        else:
+            output.note("finishing the running games; Ctrl-C again calls them off")
+            stop.set()
+
+    loop.add_signal_handler(signal.SIGINT, interrupt)
+    task = asyncio.create_task(conductor.run(stop))
+    progress = _Progress(store, [tournament.id or 0 for tournament in planned])
+    try:
+        while not task.done() and not await asyncio.to_thread(progress.look):
+            await asyncio.wait([task], timeout=LOOK_S)
+        stop.set()
+        await task
+        return await asyncio.to_thread(progress.look)
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        await asyncio.to_thread(pool.shutdown, cancel_futures=True)
 
 
-def _here(spec: GameSpec) -> GameSpec:
-    """The game as this machine plays it: `python` is this interpreter."""
+class _Progress:
+    """Prints a line per result as the database has it."""
 
-    def run(bot: BotSpec) -> BotSpec:
-        return replace(bot, command=(sys.executable, *bot.command[1:])) if bot.command[0] == "python" else bot
+    def __init__(self, store: Store, tournaments: list[int]) -> None:
+        self._store = store
+        self._seen = dict.fromkeys(tournaments, 0)
+        self._done = 0
 
-    return replace(spec, first=run(spec.first), second=run(spec.second))
-
-
-def _play(games: list[GameSpec], store: Store, concurrency: int) -> bool:
-    done = 0
-    local = {_here(game).id: game.id for game in games}
-
-    def keep(record: GameRecord) -> None:
-        nonlocal done
-        store.games.commit(replace(record, id=local[record.id]))
-        done += 1
-        report(record, done, len(games), wants_logs=False)
-
-    sandbox, notes = choose("auto", [_here(game).first for game in games[:1]], Limits())
-    output.note(*notes, f"bots run in sandbox {sandbox.name}")
-    pool = SlotPool(concurrency, sandbox=sandbox.name, spare=len(SAMPLES) - 2)
-    dispatcher = Dispatcher(pool, 2 * concurrency, keep)
-    with Interrupts(dispatcher, pool):
-        try:
-            dispatcher.run([_here(game) for game in games])
-        finally:
-            pool.shutdown()
-    return done == len(games)
+    def look(self) -> bool:
+        """Print what is new; whether all tournaments are over."""
+        states = [self._store.tournaments.get(number) for number in self._seen]
+        for tournament in states:
+            number = tournament.id or 0
+            for line in self._store.games.committed(number, self._seen[number], 500):
+                self._seen[number] = line.committed or 0
+                self._done += 1
+                total = sum(each.planned_games for each in states)
+                report(self._store.games.record(line.id), self._done, total, wants_logs=False)
+        return all(tournament.state in ("finished", "cancelled") for tournament in states)
 
 
 def _show(store: Store, family: str, tournament_id: int) -> None:
@@ -181,15 +197,11 @@ def _show(store: Store, family: str, tournament_id: int) -> None:
     show_crosstable(crosstable(results, names))
 
 
-def _serve(store: Store, data: Path, host: str, port: int) -> None:
+def _serve(store: Store, settings: Settings, host: str, port: int) -> None:
     from aiohttp import web
 
-    from arena import log
-    from arena.config import read_settings
     from arena.web.app import build, services_of
 
-    settings = read_settings(data=data)
-    log.configure(settings.log_format, "warning")
     output.note(f"pages at http://{host}:{port} (Ctrl-C ends)")
     try:
         web.run_app(build(services_of(store, settings)), host=host, port=port, print=None, access_log=None)
