@@ -68,6 +68,12 @@ class Settings(BaseSettings):
     max_user_bytes: int = Field(2**30, ge=0, description="Most bytes of one user's bundles that are not retired.")
     cache_bytes: int = Field(4 * 2**30, ge=0, description="How much room unpacked bundles may take on this machine.")
 
+    reads_per_minute: int = Field(600, ge=1, description="Requests that read, per user or address, in the long run.")
+    writes_per_minute: int = Field(60, ge=1, description="Requests that write, per user, in the long run.")
+    uploads_per_minute: int = Field(6, ge=1, description="Uploads per user, in the long run.")
+    logins_per_minute: int = Field(6, ge=1, description="Tries to log in, per name and per address, in the long run.")
+    streams_per_client: int = Field(20, ge=1, description="Streams one user or address may have open.")
+
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged.")
     log_format: Literal["auto", "text", "json"] = Field(
         "auto", description="How it is logged; auto is text on a terminal, else JSON."

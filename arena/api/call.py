@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
@@ -28,13 +28,20 @@ T = TypeVar("T")
 
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-RATES: Mapping[str, Rate] = {
-    "read": Rate(600, 200),
-    "write": Rate(60, 30),
-    "upload": Rate(6, 10),
-    "login": Rate(6, 10),
-}
-"""How often one user (one address without a token) may ask, by what a route costs."""
+
+def _limiters(settings: Settings) -> dict[str, Limiter]:
+    """How often one user (one address without a token) may ask, by what a route costs."""
+    rates = {
+        "read": Rate(settings.reads_per_minute, max(20, settings.reads_per_minute // 3)),
+        "write": Rate(settings.writes_per_minute, max(10, settings.writes_per_minute // 2)),
+        "upload": Rate(settings.uploads_per_minute, 10),
+        "login": Rate(settings.logins_per_minute, 10),
+    }
+    return {name: Limiter(rate) for name, rate in rates.items()}
+
+
+STREAMS = 2000
+"""Streams open at a time, of all clients together."""
 
 
 @dataclass
@@ -47,8 +54,8 @@ class Services:
     live: Live
     bundles: Bundles
     metrics: Metrics
-    limiters: dict[str, Limiter] = field(default_factory=lambda: {name: Limiter(rate) for name, rate in RATES.items()})
-    streams: Gate = field(default_factory=lambda: Gate(20, 2000))
+    limiters: dict[str, Limiter] = field(init=False)
+    streams: Gate = field(init=False)
     exports: Gate = field(default_factory=lambda: Gate(2, 20))
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Passwords hashed at a time: each takes 64 MiB and most of a second of a core."""
@@ -61,6 +68,8 @@ class Services:
     """The proxies whose word on the client's address is taken."""
 
     def __post_init__(self) -> None:
+        self.limiters = _limiters(self.settings)
+        self.streams = Gate(self.settings.streams_per_client, STREAMS)
         self.trusted = tuple(ipaddress.ip_network(one, strict=False) for one in self.settings.trusted_proxies)
 
     @property

@@ -254,7 +254,10 @@ class TournamentDocument(TournamentItem):
 
 
 class StandingItem(Out):
-    """One line of the standings; provisional until all games are done."""
+    """One line of the standings; provisional until all games are done. `points` include the byes of a Swiss.
+
+    `round` is the last one reached in a knockout; `estimate` what the results say: Elo ± 95 %, nElo, LOS, pentanomial.
+    """
 
     rank: int
     name: str
@@ -265,15 +268,28 @@ class StandingItem(Out):
     losses: int
     score: float
     sonneborn_berger: float
+    byes: int
+    buchholz: float
+    buchholz_cut: float
+    round: int
     forfeits: int
+    is_withdrawn: bool
+    estimate: dict[str, Any]
 
 
 class Standings(Out):
-    """The standings, best first: by points, Sonneborn-Berger, wins."""
+    """The standings, best first: by points, then by `tie_breaks` in their order.
+
+    `strengths` is an estimate that no order of games changes (Bradley-Terry with draws); `verdict` that of a sequential
+    test, null elsewhere.
+    """
 
     items: list[StandingItem]
     next: None = None
     is_final: bool
+    tie_breaks: list[str]
+    strengths: dict[str, Any]
+    verdict: dict[str, Any] | None
 
 
 class CrossCell(Out):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -37,7 +39,9 @@ from arena.api.stream import NDJSON, Batch, Line
 from arena.models import Tournament, now
 from arena.store import NotFoundError
 from arena.tournaments.settings import Document
-from referee.standings import crosstable, standings
+from arena.tournaments.standing import standing
+from referee.core import Kind
+from referee.standings import crosstable
 
 routes = Routes()
 _OVER = ("finished", "cancelled")
@@ -161,19 +165,38 @@ async def games(call: Call, tournament: Number, query: PlanQuery) -> Page[GameIt
     example="/api/v1/tournaments/1/standings",
 )
 async def show_standings(call: Call, tournament: Number) -> Answer[Standings]:
-    """Points, Sonneborn-Berger, wins, forfeits; final once the tournament is finished."""
+    """Points and what decides between equal ones, as the format has it; final once the tournament is finished."""
     row = await found(call, tournament)
-    body = Standings(items=await call.run(_standings, call, tournament), is_final=row.state in _OVER)
-    return Answer(body, keep=_keep(row))
+    return Answer(await call.run(_standings, call, tournament, row.state in _OVER), keep=_keep(row))
 
 
-def _standings(call: Call, tournament: int) -> list[StandingItem]:
-    results, names = _results(call, tournament)
-    return [StandingItem.model_validate(line) for line in standings(results, names)]
+def _standings(call: Call, tournament: int, is_final: bool) -> Standings:
+    """Reads the store: for a thread."""
+    table = standing(call.store, tournament)
+    results = call.store.games.results(tournament_id=tournament)
+    forfeits = Counter(
+        result.first if result.winner == "second" else result.second
+        for result in results
+        if result.kind is Kind.FORFEIT and result.winner != "draw"
+    )
+    return Standings(
+        items=[
+            StandingItem(
+                **{name: value for name, value in line.as_json().items() if name != "version_id"},
+                score=(line.wins + line.draws / 2) / line.games if line.games else 0.0,
+                forfeits=forfeits[line.name],
+            )
+            for line in table.lines
+        ],
+        is_final=is_final,
+        tie_breaks=list(table.tie_breaks),
+        strengths=table.strengths.as_json(),
+        verdict=table.verdict.as_json() if table.verdict else None,
+    )
 
 
 def _results(call: Call, tournament: int) -> tuple[list[Any], list[str]]:
-    names = [line.name for line in call.store.tournaments.entries(tournament)]
+    names = [line.name for line in standing(call.store, tournament).lines]
     return call.store.games.results(tournament_id=tournament), names
 
 
@@ -325,7 +348,7 @@ class _TournamentSource:
         lines: list[Line] = []
         if after is None:
             after = store.games.last_commit_of(self._tournament)
-            table = [line.model_dump(mode="json") for line in _standings(self._call, self._tournament)]
+            table = self._table(is_final=is_over)
             lines.append(Line("state", after, {"tournament": told, "standings": table}))
         else:
             results = store.games.committed(self._tournament, after, _BATCH)
@@ -336,9 +359,15 @@ class _TournamentSource:
             is_over = is_over and len(results) < _BATCH  # else there may be more results to tell
         self._told = row.state
         if is_over:
-            table = [line.model_dump(mode="json") for line in _standings(self._call, self._tournament)]
+            table = self._table(is_final=True)
             lines.append(Line("final", after, {"tournament": told, "standings": table}))
         return Batch(lines, is_final=is_over)
+
+    def _table(self, *, is_final: bool) -> list[dict[str, Any]]:
+        # Through JSON, which knows no infinite Elo.
+        text = _standings(self._call, self._tournament, is_final).model_dump_json()
+        found: list[dict[str, Any]] = json.loads(text)["items"]
+        return found
 
 
 def _told(line: Any) -> dict[str, Any]:
