@@ -64,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     except ConfigError as error:
         raise CommandError(str(error)) from None
+    if settings.mqtt:
+        raise CommandError("events over MQTT are not part of this installation; leave the setting mqtt empty")
     log.configure(settings.log_format, settings.log_level)
     try:
         store = open_store(settings)
