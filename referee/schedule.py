@@ -181,6 +181,10 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Po
         beginning = line
         for word in words:
             line = line.play(word)
+    except ParseError as error:
+        at = max(0, body.find(error.text)) + error.index
+        hint = error.hint or "a position, moves, or `position ; moves`"
+        raise ParseError(f"line {number}: {error.problem}", text=body, index=at, hint=hint) from None
     except ValueError as error:
         raise ParseError(
             f"line {number}: {error}", text=body, hint="a position, moves, or `position ; moves`"
