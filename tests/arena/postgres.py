@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import socket
@@ -13,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import psycopg
 from sqlmodel import SQLModel
 
 from arena.store import Store
@@ -29,11 +29,15 @@ class Cluster:
         return f"postgresql+psycopg://arena@127.0.0.1:{self.port}/{database}"
 
     def run(self, statement: str) -> None:
+        import psycopg
+
         with psycopg.connect(f"postgresql://arena@127.0.0.1:{self.port}/postgres", autocommit=True) as connection:
             connection.execute(statement.encode())
 
     def empty(self) -> None:
         """Bring the database `arena` back to how an upgrade leaves it."""
+        import psycopg
+
         with psycopg.connect(self.url("arena").replace("+psycopg", ""), autocommit=True) as connection:
             tables = ", ".join(f'"{name}"' for name in SQLModel.metadata.tables)
             connection.execute(f"TRUNCATE {tables} RESTART IDENTITY CASCADE".encode())
@@ -49,7 +53,9 @@ class Cluster:
 
 
 def programs() -> Path | None:
-    """The folder of the newest PostgreSQL of this machine."""
+    """The folder of the newest PostgreSQL of this machine; None without it or without its driver."""
+    if importlib.util.find_spec("psycopg") is None:
+        return None
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
     if found:
         return found[-1]
