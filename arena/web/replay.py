@@ -115,7 +115,7 @@ class Replays:
     def of_record(self, record: GameRecord, attempt: int = 0) -> Replay:
         """A finished game. A record that does not follow the rules is shown as far as it does."""
         ruleset = load(record.family).settle(record.variant, record.options)
-        scenes, problem = self._scenes((record.id, attempt), ruleset, record.position, record.moves)
+        scenes, problem = self._scenes((record.id, attempt), ruleset, record.position or None, record.moves)
         clocks = _clocks(record.time, record.plies, scenes)
         return Replay(load(record.family), scenes, record.plies, clocks, is_over=True, problem=problem)
 
