@@ -299,6 +299,11 @@ class Bots:
             order=(col(Bot.name), col(Version.number).desc()),
         )
 
+    def bundles(self) -> set[str]:
+        """The bundles of all versions, whatever their state: what `Bundles.sweep` must keep."""
+        with self._sessions.reading() as session:
+            return set(session.scalars(select(col(Version.bundle)).where(col(Version.bundle) != "").distinct()))
+
     def families(self, version_id: int) -> dict[str, tuple[str, ...]]:
         """The families of a version with the variants it was found fit for."""
         with self._sessions.reading() as session:

@@ -154,6 +154,7 @@ def test_others_bots(store: Store, send: Send, tmp_path: Path) -> None:
         send(SCRIPT + b"#2", by="ada")
     assert send(SCRIPT, name="mine", by="ada").bundle == hashlib.sha256(SCRIPT).hexdigest()
     assert len(left(tmp_path)) == 1  # the same content is stored once
+    assert store.bots.bundles() == {hashlib.sha256(SCRIPT).hexdigest()}
     store.bots.retire(store.bots.find("zeta").id or 0)
     with pytest.raises(ConflictError, match="retired"):
         send(SCRIPT + b"#3")
