@@ -85,7 +85,7 @@ def test_games_are_verified_one_by_one_and_a_wrong_one_is_named(
 
 
 def test_without_an_arena_the_command_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["ratings", "rebuild"], ["games", "verify"], ["referee"]):
+    for words in (["ratings", "rebuild"], ["games", "verify"]):
         assert run([*words, "--data", str(tmp_path / "none")]) == 3
         assert "arena init" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
