@@ -14,6 +14,7 @@ from arena.api.problem import Problem
 from arena.metrics import CONTENT_TYPE
 from arena.models import now
 from arena.store import StoreError
+from referee.sandbox import open_sandbox
 
 routes = web.RouteTableDef()
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -22,7 +23,8 @@ _NO_STORE = {"Cache-Control": "no-store"}
 @routes.get("/healthz")
 async def healthz(request: web.Request) -> web.Response:
     """Alive: the event loop turns. Says nothing of the database: restarting would not mend it."""
-    return web.json_response({"status": "ok"}, headers=_NO_STORE)
+    sandbox = await asyncio.to_thread(open_sandbox, request.app[SERVICES].settings.sandbox)
+    return web.json_response({"status": "ok", "sandbox": sandbox.name}, headers=_NO_STORE)
 
 
 @routes.get("/readyz")

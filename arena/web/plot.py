@@ -16,15 +16,17 @@ WIDTH, HEIGHT = 640, 230
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 12, 26
 _MAX_POINTS = 600
 """More points than the drawing has columns say nothing: they are thinned."""
+_MAX_DOTS = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of a line; `spread` is half the height of the band around it."""
+    """A point of a line; `spread` is half the height of the band around it, `text` is seen on hovering over it."""
 
     x: float
     y: float
     spread: float = 0.0
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,13 @@ def lines(title: str, series: Sequence[Series], axis: Axis | None = None, *, hei
                 one.style, way, one.name
             )
         )
+        parts += [
+            Markup('<circle class="dot" cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
+                x(p.x), y(p.y), p.text
+            )
+            for p in thin(one.points, _MAX_DOTS)
+            if p.text
+        ]
     return _svg(title, Markup("").join(parts), height, x)
 
 

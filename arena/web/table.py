@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from aiohttp import web
 from multidict import MultiMapping
@@ -56,15 +56,36 @@ class Sorting:
         return sorted(some, key=lambda row: value(row, self.key), reverse=self.is_falling) + none
 
 
+@dataclass(frozen=True, slots=True)
+class Arranged(Generic[T]):
+    """The rows of a table in the order asked for, and the links that sort it otherwise."""
+
+    rows: list[T]
+    sorting: Sorting
+
+
+def arranged(
+    request: web.Request,
+    columns: Sequence[Column],
+    rows: Sequence[T],
+    *,
+    parameter: str = "sort",
+    value: Callable[[T, str], Any] = getattr,
+) -> Arranged[T]:
+    """A table that stands as it is given until `?parameter=` asks for another order. Raises Problem (400)."""
+    shown = sorting(request, columns, "", parameter)
+    return Arranged(shown.sort(rows, value) if shown.key else list(rows), shown)
+
+
 def sorting(request: web.Request, columns: Sequence[Column], default: str, parameter: str = "sort") -> Sorting:
     """The sorting a request asks for by `?sort=KEY` or `?sort=-KEY`. Raises Problem (400).
 
-    A page with several tables gives each a `parameter` of its own.
+    A page with several tables gives each a `parameter` of its own. An empty default leaves rows as they are.
     """
     text = request.query.get(parameter, default)
     key = text.removeprefix("-")
     known = [column.key for column in columns if column.key]
-    if key not in known:
+    if key not in known and text != default:
         raise Problem(
             "bad-request", f"no column {shown(key)} to sort by", hint="sort by " + ", ".join(known), field=parameter
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 import html.parser
 import re
 import urllib.error
@@ -234,6 +235,21 @@ def test_bad_addresses_are_answered_with_a_hint(site: Site, path: str, status: i
     parser = Strict()
     parser.feed(text)
     assert not parser.forbidden
+
+
+def test_every_table_sorts_by_its_links(site: Site) -> None:
+    count = 0
+    for path in addresses(site):
+        _, text, _ = fetch(site, path)
+        for head in re.findall(r"<thead>.*?</thead>", text, re.DOTALL):
+            links = re.findall(r'<th[^>]*><a href="([^"]+)"', head)
+            for link in (links[:1] + links[-1:]) if links else ():
+                address = html.unescape(link)
+                status, sorted_text, _ = fetch(site, address)
+                assert status == 200, (path, address)
+                assert "aria-sort=" in sorted_text, (path, address)
+                count += 1
+    assert count > 50
 
 
 def test_bad_last_event_id(site: Site) -> None:

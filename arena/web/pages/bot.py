@@ -16,8 +16,9 @@ from arena.store import NotFoundError, Store
 from arena.store.bots import VersionLine
 from arena.store.games import Tally
 from arena.store.ratings import ChangeLine
-from arena.web import plot, words
-from arena.web.table import choice
+from arena.web import lists, plot, words
+from arena.web.lists import column
+from arena.web.table import Column, arranged, choice
 from arena.web.view import page, run, store_of
 from referee.games import families
 
@@ -27,6 +28,51 @@ MAX_POINTS = 3000
 MAX_ROWS = 150
 _SHORT_S = 5 * 86_400
 """Below that a plot shows hours as well as days."""
+
+
+_BOTS = (
+    column("name", "Bot"),
+    column("owner", "Owner"),
+    column("", "Plays"),
+    Column("versions", "Versions"),
+    column("newest_state", "Newest"),
+    Column("created", "Since"),
+)
+_VERSIONS = (
+    Column("number", "Version", is_number=False),
+    column("state", "State"),
+    column("", "Plays"),
+    Column("created", "Uploaded"),
+)
+_RATINGS = (
+    column("pool", "Pool"),
+    column("name", "Version"),
+    Column("conservative", "Rating"),
+    Column("mu", "mu ± 2 sigma"),
+    Column("games", "Games"),
+    Column("wins", "W"),
+    Column("draws", "D"),
+    Column("losses", "L"),
+    Column("forfeits", "Forfeits"),
+)
+_SCORES = (
+    Column("games", "Games"),
+    Column("wins", "W"),
+    Column("draws", "D"),
+    Column("losses", "L"),
+    Column("share", "Score"),
+    Column("forfeits", "Forfeits"),
+)
+_CHANGES = (
+    column("", "Game"),
+    column("", "Version"),
+    column("opponent", "Opponent"),
+    Column("points", "Points"),
+    Column("mu", "mu"),
+    Column("sigma", "sigma"),
+    Column("committed", "When"),
+)
+_OPENINGS = (column("name", "Opening"), Column("wins", "W"), Column("draws", "D"), Column("losses", "L"))
 
 
 @dataclass(slots=True)
@@ -137,7 +183,8 @@ def curve(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str)
         for change in changes:
             count += 1
             x = change.finished.timestamp() if by == "date" and change.finished else float(count)
-            points.append(plot.Point(x, change.mu, 2 * change.sigma))
+            text = f"{words.points(change.points)} against {words.plain(change.opponent, 60)}: mu {change.mu:.2f}"
+            points.append(plot.Point(x, change.mu, 2 * change.sigma, text))
         if points:
             series.append(plot.Series(name, points))
             if len(versions) > 1:
@@ -162,7 +209,8 @@ async def index(request: web.Request) -> web.Response:
             family=family or None, with_retired=retired, limit=100, after=request.query.get("after") or None
         )
     )
-    return page(request, "bots.html", bots=found, family=family, retired=retired)
+    table = arranged(request, _BOTS, found.items)
+    return page(request, "bots.html", bots=found, table=table, family=family, retired=retired)
 
 
 def _read(store: Store, bot: Bot, versions: Sequence[VersionLine], by: str) -> dict[str, Any]:
@@ -195,7 +243,7 @@ async def show(request: web.Request) -> web.Response:
         versions = store.bots.versions(bot.id or 0)
         return {"versions": versions, **_read(store, bot, versions, by)}
 
-    return page(request, "bot.html", by=by, version=None, **await run(read))
+    return _page(request, by, {"version": None, **await run(read)})
 
 
 @routes.get("/bots/{bot}/v/{number}")
@@ -213,7 +261,25 @@ async def version(request: web.Request) -> web.Response:
             raise not_found(f"version of {bot.name}", text, [str(line.number) for line in versions])
         return {"versions": versions, "version": mine[0], **_read(store, bot, mine, by)}
 
-    return page(request, "bot.html", by=by, **await run(read))
+    return _page(request, by, await run(read))
+
+
+def _page(request: web.Request, by: str, found: dict[str, Any]) -> web.Response:
+    """The page of a bot or a version, its tables as asked for."""
+    tables = {
+        "versions": arranged(request, _VERSIONS, found["versions"], parameter="versions"),
+        "ratings": arranged(request, _RATINGS, found["ratings"], parameter="ratings"),
+        "opponents": arranged(
+            request, (column("name", "Opponent"), *_SCORES), found["opponents"], parameter="opponents"
+        ),
+        "endings": arranged(request, (column("name", "Ended by"), *_SCORES), found["endings"], parameter="endings"),
+        "games": lists.games(request, found["games"].items if found["games"] else [], with_family=True),
+        "tables": [
+            arranged(request, _CHANGES, one.changes, parameter="changes", value=lambda row, key: getattr(row[1], key))
+            for one in found["curves"]
+        ],
+    }
+    return page(request, "bot.html", by=by, **{**found, **tables})
 
 
 @routes.get("/bots/{bot}/vs/{other}")
@@ -265,7 +331,12 @@ async def versus(request: web.Request) -> web.Response:
             "timeline": _timeline(games.items if games else [], set(ids)),
         }
 
-    return page(request, "versus.html", **await run(read))
+    found = await run(read)
+    games = lists.games(request, found["games"].items if found["games"] else [], with_family=True)
+    openings = arranged(
+        request, _OPENINGS, found["openings"], parameter="openings", value=lambda row, key: getattr(row[1], key)
+    )
+    return page(request, "versus.html", **{**found, "table": games, "openings": openings})
 
 
 def _timeline(games: Sequence[Any], mine: set[int]) -> list[tuple[str, str, str]]:

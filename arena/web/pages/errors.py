@@ -6,11 +6,33 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.web.table import choice
+from arena.store.games import GameLine
+from arena.web.lists import column
+from arena.web.table import Column, arranged, choice
 from arena.web.view import page, run, store_of
 from referee.games import families
 
 routes = web.RouteTableDef()
+_FORFEITS = (
+    column("", "Game"),
+    column("guilty", "At fault"),
+    column("opponent", "Opponent"),
+    column("termination", "Why"),
+    Column("plies", "Ply"),
+    column("detail", "Evidence"),
+    column("", "Log"),
+    Column("finished", "When"),
+)
+_VOIDS = (
+    column("", "Game"),
+    column("first", "First"),
+    column("second", "Second"),
+    Column("attempt", "Attempt"),
+    column("termination", "Why"),
+    column("detail", "Evidence"),
+    column("worker", "Worker"),
+    Column("at", "When"),
+)
 
 
 @routes.get("/errors")
@@ -27,4 +49,19 @@ async def show(request: web.Request) -> web.Response:
             "voids": store.games.voids(limit=50, after=request.query.get("voids") or None),
         }
 
-    return page(request, "errors.html", family=family, **await run(read))
+    found = await run(read)
+    return page(
+        request,
+        "errors.html",
+        family=family,
+        guilty=arranged(request, _FORFEITS, found["forfeits"].items, value=_value),
+        attempts=arranged(request, _VOIDS, found["voids"].items, parameter="order"),
+        **found,
+    )
+
+
+def _value(line: GameLine, key: str) -> Any:
+    is_first = line.winner == "second"
+    if key == "guilty":
+        return line.first if is_first else line.second
+    return (line.second if is_first else line.first) if key == "opponent" else getattr(line, key)

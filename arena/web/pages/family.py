@@ -10,7 +10,7 @@ from aiohttp import web
 from arena.api.identity import session_of
 from arena.api.problem import not_found
 from arena.store.ratings import RatingLine
-from arena.web import board
+from arena.web import board, lists
 from arena.web.scene import Scenes
 from arena.web.table import Column, choice, sorting
 from arena.web.view import family_in, page, run, store_of
@@ -63,6 +63,7 @@ async def show(request: web.Request) -> web.Response:
         }
 
     found = await run(read)
+    found["recent"] = lists.games(request, found["recent"])
     return page(
         request,
         "family.html",
@@ -127,5 +128,5 @@ async def leaderboard(request: web.Request) -> web.Response:
         games=dict(pools).get(pool, 0),
         as_of=datetime.now(UTC),
         sides=await run(store.games.sides, pool),
-        recent=(await run(lambda: store.games.latest(pool=pool, limit=10))).items,
+        recent=lists.games(request, (await run(lambda: store.games.latest(pool=pool, limit=10))).items),
     )

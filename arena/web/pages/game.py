@@ -13,7 +13,7 @@ from arena.api.problem import not_found
 from arena.models import RatingChange
 from arena.store import NotFoundError, Store
 from arena.store.games import GameLine
-from arena.web import board, words
+from arena.web import board, lists, words
 from arena.web.replay import Replay
 from arena.web.shape import key
 from arena.web.table import choice, number
@@ -217,4 +217,12 @@ async def index(request: web.Request) -> web.Response:
         lambda: store.games.latest(family=family or None, kind=kind or None, after=request.query.get("after") or None)
     )
     running = await run(lambda: store.games.in_state("running", 50))
-    return page(request, "games.html", games=found, running=running, family=family, kind=kind)
+    return page(
+        request,
+        "games.html",
+        games=found,
+        table=lists.games(request, found.items, with_family=True, parameter="sort"),
+        running=lists.games(request, running, with_family=True, parameter="running"),
+        family=family,
+        kind=kind,
+    )

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from arena.api.call import SERVICES
 from arena.store import Store
-from arena.web import board
+from arena.web import board, lists
 from arena.web.pages.game import sentence
 from arena.web.view import REPLAYS, page, run, store_of
 from referee.games import families, load
@@ -50,5 +50,6 @@ async def show(request: web.Request) -> web.Response:
         label = f"{sentence(game, replay)}, ply {replay.last}"
         drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=True)
         boards.append({"game": game, "replay": replay, "drawing": drawing})
+    found["recent"] = lists.games(request, found["recent"], with_family=True)
     shown = {one["replay"].rules.family: one["replay"].rules for one in boards}
     return page(request, "home.html", boards=boards, sprites=board.sprites(shown.values()), **found)

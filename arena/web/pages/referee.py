@@ -11,6 +11,7 @@ from aiohttp import web
 from arena.api.call import SERVICES
 from arena.api.routes.house import VERSION
 from arena.models import now
+from arena.web import lists
 from arena.web.view import page, run, store_of
 
 routes = web.RouteTableDef()
@@ -33,6 +34,8 @@ async def show(request: web.Request) -> web.Response:
             "states": store.tournaments.counts(),
         }
 
+    found = await run(read)
+    table = lists.games(request, found["running"][:100], with_family=True)
     settings = request.app[SERVICES].settings
     return page(
         request,
@@ -42,5 +45,6 @@ async def show(request: web.Request) -> web.Response:
         python=platform.python_version(),
         settings=settings,
         at=now(),
-        **await run(read),
+        table=table,
+        **found,
     )

@@ -14,7 +14,7 @@ from arena.api.call import IDENTITY, SERVICES, Call, Services
 from arena.api.identity import is_from_own_page, session_of
 from arena.api.problem import Problem, not_found
 from arena.store import ConflictError, QuotaError
-from arena.submissions import Quota, SubmissionError, receive
+from arena.submissions import Quota, SubmissionError, UnsafeError, receive, refuse_unsafe
 from arena.web.view import number_in, page, redirect, run, store_of
 from referee.games import families
 
@@ -76,6 +76,7 @@ async def submit(request: web.Request) -> web.Response:
             raise Problem("bad-request", "an unknown family", hint="choose from the list")
         file.seek(0)
         try:
+            await asyncio.to_thread(refuse_unsafe, services.settings, is_admin="admin" in identity.scopes)
             # Not by `run`: what is wrong with an upload is no fault of the address.
             version = await asyncio.to_thread(
                 receive,
@@ -88,7 +89,8 @@ async def submit(request: web.Request) -> web.Response:
                 quota=Quota.of(services.settings),
             )
         except (SubmissionError, ConflictError, QuotaError) as error:
-            status = 422 if isinstance(error, SubmissionError) else 409 if isinstance(error, ConflictError) else 403
+            status = 409 if isinstance(error, ConflictError) else 422 if isinstance(error, SubmissionError) else 403
+            status = 403 if isinstance(error, UnsafeError) else status
             return _page(request, problem=str(error), status=status, name=form.name, families=form.families)
     call = Call(request, services, identity)
     call.wake()

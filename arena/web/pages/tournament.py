@@ -13,7 +13,8 @@ from arena.store import Store
 from arena.store.games import Result
 from arena.store.tournaments import FOLLOWING
 from arena.web import crosstable
-from arena.web.table import Column, choice, number, sorting
+from arena.web.lists import column
+from arena.web.table import Column, arranged, choice, number, sorting
 from arena.web.view import number_in, page, run, store_of
 from referee.bradley import fit
 from referee.core import Kind, Termination
@@ -26,6 +27,24 @@ GAME_STATES = ("planned", "queued", "running", "finished", "void", "cancelled")
 PAGE = 100
 MAX_CROSSTABLE = 40
 """With more bots the crosstable is a file: a page of it would be too heavy to read."""
+
+_TOURNAMENTS = (
+    column("name", "Name"),
+    column("family", "Family"),
+    column("format", "Format"),
+    column("state", "State"),
+    Column("finished_games", "Games"),
+    column("is_rated", "Rated"),
+    Column("starts", "Start"),
+    Column("finished", "End"),
+)
+_ENDINGS = (column("name", "Ended by"), Column("games", "Games"), column("", "Meaning"))
+_ENTRIES = (
+    Column("seat", "Seat", falls=False),
+    column("name", "Bot"),
+    column("eligibility", "Why"),
+    column("withdrawn", "State"),
+)
 
 _STANDINGS = (
     Column("rank", "#", falls=False),
@@ -73,6 +92,7 @@ async def index(request: web.Request) -> web.Response:
         request,
         "tournaments.html",
         tournaments=found,
+        table=arranged(request, _TOURNAMENTS, found.items),
         schedules=schedules,
         family=family,
         state=state,
@@ -184,7 +204,14 @@ async def show(request: web.Request) -> web.Response:
         gains=changes,
         table=table,
         max_crosstable=MAX_CROSSTABLE,
-        endings=sorted(endings.items(), key=lambda item: (-item[1], item[0])),
+        endings=arranged(
+            request,
+            _ENDINGS,
+            sorted(endings.items(), key=lambda item: (-item[1], item[0])),
+            parameter="endings",
+            value=lambda row, key: row[key == "games"],
+        ),
+        seats=arranged(request, _ENTRIES, found["entries"], parameter="entries"),
         terminations=[one.value for one in Termination],
         game_states=GAME_STATES,
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
