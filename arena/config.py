@@ -53,6 +53,11 @@ class Settings(BaseSettings):
     sandbox: Literal["auto", "bwrap", "landlock", "rlimits", "none"] = Field(
         "auto", description="How bots are confined; auto takes the strongest this system offers."
     )
+    allow_weak_sandbox: bool = Field(
+        False,
+        description="Run strangers' bots in a sandbox weaker than landlock too, and bots as root where there is none: "
+        "they can then read this machine's files and use its network.",
+    )
     executor: str = Field(
         "local", description="Where games are played: local, local:N with N games at once, or dask://HOST:PORT."
     )

@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from arena.bus import EventBus
 from referee.pool import SlotPool
+from referee.sandbox import open_sandbox, refusal
 
 if TYPE_CHECKING:
     from arena.config import Settings
 
 
 def open_executor(settings: Settings, bus: EventBus) -> Executor:
-    """The executor a server's settings name. Raises ValueError."""
+    """The executor a server's settings name. Raises ValueError, also when bots would run as root without a sandbox."""
     kind, _, rest = settings.executor.partition(":")
     if kind != "local":
         raise ValueError(f"the executor {settings.executor!r} is not part of this installation; use local or local:N")
+    reason = refusal(open_sandbox(settings.sandbox), allow_weak=True)
+    if reason and not settings.allow_weak_sandbox:
+        raise ValueError(f"{reason}; or set allow_weak_sandbox")
     return SlotPool(int(rest or os.cpu_count() or 1), sandbox=settings.sandbox, on_event=publisher(bus))
 
 

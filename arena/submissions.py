@@ -36,6 +36,24 @@ class NotYoursError(ConflictError):
     """The bot belongs to somebody else."""
 
 
+class UnsafeError(SubmissionError):
+    """This server cannot confine a stranger's bot, so it takes none."""
+
+
+def refuse_unsafe(settings: Settings, *, is_admin: bool) -> None:
+    """Fail closed: take uploads only where the sandbox holds them; an admin's in a weak one too, never as root.
+
+    Raises UnsafeError with the reason. The first call tries the sandbox, which takes a moment.
+    """
+    from referee.sandbox import open_sandbox, refusal
+
+    if settings.allow_weak_sandbox:
+        return
+    reason = refusal(open_sandbox(settings.sandbox), allow_weak=is_admin)
+    if reason:
+        raise UnsafeError(reason)
+
+
 class Submitter(Protocol):
     """Who submits: the identity of a request."""
 

@@ -175,6 +175,7 @@ async def submit(
     The body is the file itself. The answer has its SHA-256 and where to watch the check.
     """
     await _check_name(call, bot)
+    await _check_safe(call)
     async with upload.received(query.sha256) as file:
         call.services.metrics.upload_bytes.inc(file.size)
 
@@ -199,6 +200,15 @@ async def submit(
             return handle.render(call.request, given, is_private=True)
 
         return await idempotency.once(call, file.sha256.encode(), take)
+
+
+async def _check_safe(call: Call) -> None:
+    """Refuse what this server could not confine."""
+    is_admin = "admin" in call.user.scopes
+    try:
+        await call.run(lambda: submissions.refuse_unsafe(call.services.settings, is_admin=is_admin))
+    except submissions.UnsafeError as error:
+        raise Problem("forbidden", str(error), hint="ask the people who run this server") from None
 
 
 async def _check_name(call: Call, name: str) -> None:

@@ -19,7 +19,9 @@ from arena.store import Store
 async def main() -> None:
     database, folder = sys.argv[1], Path(sys.argv[2])
     configure("text", "error")
-    settings = Settings(data=folder, database=database, sandbox="none", executor="local:2", lease_seconds=3)
+    settings = Settings(
+        data=folder, database=database, sandbox="none", allow_weak_sandbox=True, executor="local:2", lease_seconds=3
+    )
     store, bus = Store(database), Bus()
     executor = open_executor(settings, bus)
     conductor = Conductor(settings, store, bus, executor)
