@@ -10,11 +10,26 @@ import io
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from arena.store.games import Result
 from referee.core import Kind
-from referee.standings import Standing
+
+
+class Standing(Protocol):
+    """What a table needs of a bot's line in the standings."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def points(self) -> float: ...
+    @property
+    def games(self) -> int: ...
+    @property
+    def sonneborn_berger(self) -> float: ...
+    def as_json(self) -> dict[str, Any]: ...
 
 
 @dataclass(slots=True)

@@ -181,7 +181,7 @@ def _tournament(
             pool=family,
             starts=START,
             created_by=user,
-            settings={"family": family, "note": HOSTILE},
+            settings={"name": "cup", "family": family, "entries": {"bots": list(NAMES)}, "opening_lines": [HOSTILE]},
         ),
         [(version.id or 0, "fit") for version in versions],
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,14 +14,16 @@ from arena.models import Tournament
 from arena.store import Store
 from arena.store.games import Result
 from arena.store.tournaments import FOLLOWING
+from arena.tournaments.settings import SettingsError
+from arena.tournaments.standing import Standing as TableOf
+from arena.tournaments.standing import standing
 from arena.web import crosstable
 from arena.web.lists import column
 from arena.web.table import Column, arranged, choice, number, sorting
 from arena.web.view import number_in, page, run, store_of
-from referee.bradley import fit
 from referee.core import Kind, Termination
 from referee.games import families
-from referee.standings import Standing, standings
+from referee.standings import standings
 
 routes = web.RouteTableDef()
 STATES = tuple(FOLLOWING)
@@ -56,6 +60,9 @@ _STANDINGS = (
     Column("losses", "L"),
     Column("score", "Score"),
     Column("sonneborn_berger", "SB", "Sonneborn-Berger: points against each opponent times that opponent's points"),
+    Column("buchholz", "Buchholz", "the sum of the opponents' points"),
+    Column("byes", "Byes"),
+    Column("round", "Round", "the last round reached"),
     Column("forfeits", "Forfeits"),
     Column("elo", "Elo", "Bradley-Terry with draws: does not depend on the order of the games"),
     Column("change", "Rating before → after", "mu − 3 sigma"),
@@ -109,18 +116,28 @@ def _eta(tournament: Tournament, at: datetime) -> float | None:
     return gone / tournament.finished_games * left if left > 0 else None
 
 
-def _tables(store: Store, tournament_id: int) -> tuple[list[Result], list[Standing]]:
-    entries = store.tournaments.entries(tournament_id)
+def _tables(store: Store, tournament_id: int) -> tuple[list[Result], Sequence[Any], TableOf | None]:
+    """The results, the lines of the standings, and what else the format says (None for an unreadable document)."""
     results = store.games.results(tournament_id=tournament_id)
-    played = {name for result in results for name in (result.first, result.second)}
-    names = [line.name for line in entries if line.withdrawn is None or line.name in played]
-    return results, standings(results, names)
+    try:
+        table = standing(store, tournament_id)
+    except SettingsError:  # stored by another program: by points, as for a round robin
+        entries = store.tournaments.entries(tournament_id)
+        played = {name for result in results for name in (result.first, result.second)}
+        names = [line.name for line in entries if line.withdrawn is None or line.name in played]
+        return results, standings(results, names), None
+    return results, table.lines, table
 
 
 def _read(store: Store, tournament_id: int, request: web.Request) -> dict[str, Any]:
     tournament = store.tournaments.get(tournament_id)
     entries = store.tournaments.entries(tournament_id)
-    results, order = _tables(store, tournament_id)
+    results, order, table = _tables(store, tournament_id)
+    forfeits = Counter(
+        result.first if result.winner == "second" else result.second
+        for result in results
+        if result.kind is Kind.FORFEIT and result.winner != "draw"
+    )
     query = request.query
     state = choice(query, "state", GAME_STATES)
     ended = choice(query, "ended", [one.value for one in Termination])
@@ -144,6 +161,8 @@ def _read(store: Store, tournament_id: int, request: web.Request) -> dict[str, A
         "entries": entries,
         "results": results,
         "order": order,
+        "standing": table,
+        "forfeits": forfeits,
         "changes": store.ratings.of_tournament(tournament_id),
         "counts": store.games.counts(tournament_id),
         "schedule": games,
@@ -157,31 +176,25 @@ def _read(store: Store, tournament_id: int, request: web.Request) -> dict[str, A
     }
 
 
-def _elo(results: list[Result]) -> dict[str, tuple[float, float]]:
-    triples = [
-        (one.first, one.second, one.points[0])
-        for one in results
-        if one.kind is not Kind.VOID and one.first != one.second
-    ]
-    if not triples:
-        return {}
-    return {one.name: (one.elo, one.interval) for one in fit(triples).strengths}
-
-
 @routes.get("/tournaments/{tournament}")
 async def show(request: web.Request) -> web.Response:
     """A tournament."""
     tournament_id = number_in(request, "tournament", "tournament")
     found = await run(_read, store_of(request), tournament_id, request)
     tournament: Tournament = found["tournament"]
-    order: list[Standing] = found["order"]
+    order: Sequence[Any] = found["order"]
+    strengths = found["standing"].strengths.strengths if found["standing"] else ()
     results: list[Result] = found["results"]
     is_over = tournament.state in ("finished", "cancelled")
-    elo = await run(_elo, results) if is_over else {}
-    shown = sorting(request, _STANDINGS if is_over else _without(_STANDINGS, "elo"), "rank")
+    elo = {one.name: (one.elo, one.interval) for one in strengths} if is_over else {}
+    shown = sorting(request, _columns(tournament.format, is_over=is_over), "rank")
     changes = {name: found["changes"].get(version) for name, version in found["versions"].items()}
 
-    def value(line: Standing, key: str) -> Any:
+    def value(line: Any, key: str) -> Any:
+        if key == "forfeits":
+            return found["forfeits"][line.name]
+        if key == "score":
+            return (line.wins + line.draws / 2) / line.games if line.games else 0.0
         if key == "elo":
             return elo[line.name][0] if line.name in elo else None
         if key == "change":
@@ -199,6 +212,7 @@ async def show(request: web.Request) -> web.Response:
         is_over=is_over,
         eta=_eta(tournament, datetime.now(UTC)),
         lines=shown.sort(order, value),
+        columns=[column.key for column in shown.columns],
         sorting=shown,
         elo=elo,
         gains=changes,
@@ -219,8 +233,12 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
-def _without(columns: tuple[Column, ...], key: str) -> tuple[Column, ...]:
-    return tuple(column for column in columns if column.key != key)
+def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
+    """The columns that mean something in a format."""
+    hidden = {"elo"} if not is_over else set()
+    hidden |= {"byes", "buchholz"} if form != "swiss" else set()
+    hidden |= {"round"} if form != "knockout" else set()
+    return tuple(column for column in _STANDINGS if column.key not in hidden)
 
 
 @routes.get("/tournaments/{tournament}/crosstable.{form:json|csv}")
@@ -229,7 +247,7 @@ async def table(request: web.Request) -> web.Response:
     tournament_id = number_in(request, "tournament", "tournament")
     store = store_of(request)
     tournament = await run(store.tournaments.get, tournament_id)
-    results, order = await run(_tables, store, tournament_id)
+    results, order, _ = await run(_tables, store, tournament_id)
     rows = await run(crosstable.rows, results, order)
     if request.match_info["form"] == "csv":
         response = web.Response(text=crosstable.as_csv(rows), content_type="text/csv", charset="utf-8")
