@@ -578,7 +578,12 @@ class Conductor:
         from arena.submissions import check_version
         from referee.sandbox import open_sandbox
 
-        return check_version(self._store, self._place.open(), version_id, open_sandbox(self._settings.sandbox))
+        def tell(line: str) -> None:
+            self._bus.publish(f"version/{version_id}/step", {"line": line})
+
+        return check_version(
+            self._store, self._place.open(), version_id, open_sandbox(self._settings.sandbox), on_step=tell
+        )
 
 
 def _drained(waiting: queue.SimpleQueue[T]) -> list[T]:

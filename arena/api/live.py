@@ -16,6 +16,8 @@ from arena.bus import Event, EventBus
 
 MAX_GAMES = 5_000
 """Running games that are kept; the oldest are forgotten first."""
+MAX_CHECKS, MAX_STEPS = 100, 300
+"""Checks of versions, and steps of each, that are kept."""
 
 
 @dataclass(slots=True)
@@ -33,6 +35,8 @@ class Live:
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
         self.games: OrderedDict[str, LiveGame] = OrderedDict()
+        self.steps: OrderedDict[str, list[str]] = OrderedDict()
+        """What the check of a version has said so far, by its number: `loa: handshake: ok`."""
         self._bells: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
 
     async def run(self) -> None:
@@ -52,6 +56,8 @@ class Live:
         name, _, what = rest.partition("/")
         if noun == "game":
             self._take_game(name, what, event.payload)
+        elif noun == "version":
+            self._take_check(name, what, event.payload)
         self._ring(f"{noun}/{name}")
 
     def _take_game(self, name: str, what: str, payload: Mapping[str, Any]) -> None:
@@ -67,6 +73,16 @@ class Live:
                 del self.games[name]
         elif what == "end" and name in self.games:
             self.games.pop(name).is_over = True
+
+    def _take_check(self, name: str, what: str, payload: Mapping[str, Any]) -> None:
+        if what == "step":
+            steps = self.steps.setdefault(name, [])
+            if len(steps) < MAX_STEPS:
+                steps.append(str(payload.get("line", ""))[:300])
+            if len(self.steps) > MAX_CHECKS:
+                self.steps.popitem(last=False)
+        elif what == "state":
+            self.steps.pop(name, None)
 
     def _ring(self, key: str) -> None:
         for bell in self._bells.get(key, ()):

@@ -15,7 +15,7 @@ import pytest
 
 from referee.games import families
 from tests.web.conftest import Site
-from tests.web.stage import PASSWORD
+from tests.web.stage import HOSTILE, PASSWORD
 
 AXE = Path(__file__).parents[1] / "data" / "axe" / "axe.min.js"
 PAGES = (
@@ -250,6 +250,33 @@ def test_every_table_sorts_by_its_links(site: Site) -> None:
                 assert "aria-sort=" in sorted_text, (path, address)
                 count += 1
     assert count > 50
+
+
+def test_a_check_is_followed_step_by_step(site: Site, page: Any) -> None:
+    store = site.stage.store
+    bot = store.bots.add("slow", store.users.find("zoe").id or 0)
+    version = store.bots.add_version(bot.id or 0, command=["./bot"], families=["loa"], bundle="ef" * 32, size_bytes=9)
+    page.goto(f"{site.url}/submissions/{version.id}")
+    assert "waits" in page.inner_text("#check")
+    assert store.bots.claim_upload() is not None
+    bus = site.server.services.bus
+    bus.publish(f"version/{version.id}/state", {"state": "checking"})
+    bus.publish(f"version/{version.id}/step", {"line": "loa: handshake: ok"})
+    bus.publish(f"version/{version.id}/step", {"line": f"loa: {HOSTILE}: no"})
+    page.get_by_text("loa: handshake").wait_for()
+    assert "<script>alert(1)</script>" in page.inner_text("#check")
+    store.bots.conclude_check(
+        version.id or 0,
+        report={
+            "families": {"loa": {"problem": "", "steps": [{"name": "plays itself", "needed": True, "passed": True}]}}
+        },
+        variants={"loa": ["standard"]},
+        capabilities={},
+    )
+    bus.publish(f"version/{version.id}/state", {"state": "active"})
+    page.get_by_text("plays itself").wait_for()
+    assert "active" in page.inner_text("#check")
+    assert not violations(page)
 
 
 def test_bad_last_event_id(site: Site) -> None:

@@ -164,4 +164,11 @@ async def submission(request: web.Request) -> web.Response:
         log=version.log if is_mine else "",
         is_mine=is_mine,
         is_moving=line.state in ("uploaded", "checking"),
+        steps=[_step(text) for text in request.app[SERVICES].live.steps.get(str(number), ())],
     )
+
+
+def _step(text: str) -> tuple[str, bool | None]:
+    """A step as the check tells it, `loa: handshake: ok`, as its name and whether it passed."""
+    name, _, verdict = text.rpartition(": ")
+    return (name, verdict == "ok") if verdict in ("ok", "no") else (text, None)
