@@ -192,7 +192,8 @@ class Bundles:
     def _make_room(self, keep: Path) -> None:
         """Remove the copies not used for longest while all together take more room than they may."""
         now, found = time.time(), []
-        for listing in self._cache.glob("*/*/files.json"):
+        # Two letters: the folders others work in come and go, and a walk through one would fail.
+        for listing in self._cache.glob("??/*/files.json"):
             with contextlib.suppress(OSError, ValueError):
                 size = int(json.loads(listing.read_text(encoding="utf-8"))["size_bytes"])
                 found.append((listing.stat().st_mtime, size, listing.parent))

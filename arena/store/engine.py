@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -62,8 +63,9 @@ def _configure_sqlite(engine: Engine) -> None:
         # one has written meanwhile, whatever the busy timeout.
         connection.isolation_level = None
         try:
-            for pragma in (f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+            for pragma in (f"busy_timeout={BUSY_MS}", "synchronous=NORMAL", "foreign_keys=ON"):
                 connection.execute(f"PRAGMA {pragma}")
+            _write_ahead(connection)
         except sqlite3.Error:
             connection.close()
             raise
@@ -72,6 +74,18 @@ def _configure_sqlite(engine: Engine) -> None:
     def begin(connection: Connection) -> None:
         is_writing = connection.get_execution_options().get(_WRITING, False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch a new file to its write-ahead log. SQLite does not apply the busy timeout to that: we wait ourselves."""
+    deadline = time.monotonic() + BUSY_MS / 1000
+    while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 def batched(rows: Iterable[T]) -> Iterator[list[T]]:

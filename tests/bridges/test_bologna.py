@@ -104,7 +104,7 @@ def asked(bridge: Bridge, *moves: str) -> str:
 
 @pytest.mark.parametrize(
     ("habits", "seconds"),
-    [((), 3), (("unquoted", "upper", "no-turn"), 3), (("split", "stays"), 0), (("chatty",), 3)],
+    [((), 3), (("unquoted", "upper", "no-turn"), 3), (("split", "stays"), 0)],
     ids=str,
 )
 def test_a_client_plays_whatever_its_habits(

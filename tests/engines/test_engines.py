@@ -77,7 +77,7 @@ def test_an_engine_survives_its_examination_and_is_known_afterwards(name: str, r
     found = report.capabilities.as_json()
     wanted = EXPECTED[name] | {"clocks": False, "stop": False, "nodes": False, "depth": True, "newgame": True}
     assert {key: found[key] for key in wanted} == wanted
-    assert (found["overshoot_ms"] >= 60) or name != "natsel_rs"
+    assert found["overshoot_ms"] > 0 or name != "natsel_rs"
 
 
 @pytest.mark.parametrize("name", ENGINES)

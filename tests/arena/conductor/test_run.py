@@ -143,8 +143,8 @@ def test_uploads_are_checked_one_by_one(stage: Stage) -> None:
         stage.store.bots.conclude_check(version_id, report={}, variants={"loa": []}, capabilities={})
 
     async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
-        for version in fresh:
-            await heard(events, f"version/{version}/state", state="active")
+        for _ in fresh:  # in whatever order they are taken
+            await heard(events, "version/", state="active")
 
     acting(stage, Dice(), script, check=check)
     assert [stage.store.bots.version(version).state for version in fresh] == ["active", "active"]
