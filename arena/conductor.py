@@ -549,7 +549,7 @@ class Conductor:
 
     def _check_one(self) -> None:
         """Check one uploaded version at a time, in a thread that may take its time."""
-        if self._checking and self._checking.is_alive():
+        if self._checking:
             return
         version = self._store.bots.claim_upload()
         if version is None or version.id is None:
@@ -571,6 +571,7 @@ class Conductor:
             with contextlib.suppress(StoreError):
                 self._store.bots.give_back_checks()
         self._bus.publish(f"version/{version_id}/state", {"state": state})
+        self._checking = None  # before the stir: who is woken must not find this thread still at it
         self._ordered.put(0)  # there may be another one
         self._stir()
 
