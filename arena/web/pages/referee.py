@@ -13,6 +13,7 @@ from arena.api.routes.house import VERSION
 from arena.models import now
 from arena.web import lists
 from arena.web.view import page, run, store_of
+from referee.sandbox import open_sandbox
 
 routes = web.RouteTableDef()
 
@@ -32,6 +33,7 @@ async def show(request: web.Request) -> web.Response:
             "workers": sorted(Counter(game.worker for game in running).items()),
             "queued": Counter(game.worker for game in queued),
             "states": store.tournaments.counts(),
+            "sandbox": open_sandbox(request.app[SERVICES].settings.sandbox).name,
         }
 
     found = await run(read)
