@@ -73,8 +73,24 @@ class Settings(BaseSettings):
     max_user_bytes: int = Field(2**30, ge=0, description="Most bytes of one user's bundles that are not retired.")
     cache_bytes: int = Field(4 * 2**30, ge=0, description="How much room unpacked bundles may take on this machine.")
 
-    reads_per_minute: int = Field(600, ge=1, description="Requests that read, per user or address, in the long run.")
-    writes_per_minute: int = Field(60, ge=1, description="Requests that write, per user, in the long run.")
+    archive: bool = Field(True, description="Whether the referee writes every finished game into a file a month.")
+    archive_hour: int = Field(3, ge=0, le=23, description="The hour of the day (UTC) from which it does so.")
+    archive_licence: str = Field(
+        "CC0-1.0", min_length=1, max_length=200, description="What the first line of every such file allows."
+    )
+    dumps: str = Field("", description="Folder of these files, offered at /dumps; empty: in the data folder.")
+
+    metrics: str = Field(
+        "", description="Where `arena referee` offers its metrics, as PORT (of 127.0.0.1) or HOST:PORT; empty: nowhere."
+    )
+
+    # In memory, per web process: two of them behind one address allow twice as much.
+    reads_per_minute: int = Field(
+        600, ge=1, description="Requests that read, per user or address and web process, in the long run."
+    )
+    writes_per_minute: int = Field(
+        60, ge=1, description="Requests that write, per user and web process, in the long run."
+    )
     uploads_per_minute: int = Field(6, ge=1, description="Uploads per user, in the long run.")
     logins_per_minute: int = Field(6, ge=1, description="Tries to log in, per name and per address, in the long run.")
     streams_per_client: int = Field(20, ge=1, description="Streams one user or address may have open.")
@@ -96,6 +112,21 @@ class Settings(BaseSettings):
             raise ValueError("write an address such as https://arena.example")
         return url.rstrip("/")
 
+    @field_validator("archive_licence", mode="after")
+    @classmethod
+    def _is_line(cls, text: str) -> str:
+        if not text.isprintable():
+            raise ValueError("write one line, such as CC0-1.0 or CC-BY-4.0")
+        return text
+
+    @field_validator("metrics", mode="after")
+    @classmethod
+    def _is_place(cls, text: str) -> str:
+        port = text.rpartition(":")[2]
+        if text and not (port.isascii() and port.isdecimal() and int(port) <= 65535):
+            raise ValueError("write PORT or HOST:PORT")
+        return text
+
     @field_validator("executor", mode="after")
     @classmethod
     def _is_executor(cls, text: str) -> str:
@@ -115,6 +146,17 @@ class Settings(BaseSettings):
     def bundles_url(self) -> str:
         """Where bundles are stored."""
         return self.bundles or str((self.data / "bundles").resolve())
+
+    @property
+    def dumps_folder(self) -> Path:
+        """Where the archive of games is."""
+        return Path(self.dumps).expanduser() if self.dumps else self.data / "dumps"
+
+    @property
+    def metrics_address(self) -> tuple[str, int] | None:
+        """Host and port of a referee's own metrics; None without them."""
+        host, _, port = self.metrics.rpartition(":")
+        return (host.strip("[]") or "127.0.0.1", int(port)) if self.metrics else None
 
     @property
     def is_https(self) -> bool:

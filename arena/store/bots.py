@@ -304,6 +304,23 @@ class Bots:
         with self._sessions.reading() as session:
             return set(session.scalars(select(col(Version.bundle)).where(col(Version.bundle) != "").distinct()))
 
+    def ancestors(self) -> dict[str, tuple[str, ...]]:
+        """Of every version that follows another one: the names of those before it, nearest first."""
+        query = select(col(Version.id), col(Version.name), col(Version.follows_id)).order_by(col(Version.id))
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        names = {number: name for number, name, _ in rows}
+        follows = {number: earlier for number, _, earlier in rows}
+        found: dict[str, tuple[str, ...]] = {}
+        for number, name, earlier in rows:
+            line: list[int] = []
+            while earlier is not None and earlier != number and earlier not in line:
+                line.append(earlier)
+                earlier = follows.get(earlier)
+            if line:
+                found[name] = tuple(names[one] for one in line)
+        return found
+
     def families(self, version_id: int) -> dict[str, tuple[str, ...]]:
         """The families of a version with the variants it was found fit for."""
         with self._sessions.reading() as session:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from sqlalchemy import Select, func, insert, select, union_all, update
 from sqlalchemy.exc import IntegrityError
@@ -20,6 +20,7 @@ from arena.store.commit import Committed, commit, count_over, pack, unpack, unpa
 from arena.store.engine import Sessions, batched, fetch
 from arena.store.errors import BadValueError, ConflictError, NotFoundError
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
+from arena.store.wanted import Wanted, conditions
 from referee.core import Kind, Termination
 from referee.games import load
 from referee.ratings import pool_of
@@ -361,33 +362,21 @@ class Games:
     def latest(
         self,
         *,
-        family: str | None = None,
-        pool: str | None = None,
-        kind: str | None = None,
-        versions: Sequence[int] | None = None,
         against: Sequence[int] | None = None,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
+        **wanted: Unpack[Wanted],
     ) -> Page[GameLine]:
-        """Games with a result, latest first: all, of a family, a pool, a kind of ending (`forfeit`), or of versions.
-
-        `against` keeps the games of `versions` against these. One filter at a time uses an index of its own; others
-        given with it are applied on the way.
-        """
+        """Games with a result, latest first; `against` keeps the games of `versions` against these."""
         limit = bounded(limit)
-        conditions: list[Any] = [col(Game.committed).is_not(None)]
-        if family is not None:
-            conditions.append(col(Game.family) == family)
-        if pool is not None:
-            conditions.append(col(Game.pool) == pool)
-        if kind is not None:
-            conditions.append(col(Game.kind) == kind)
+        narrow = conditions(wanted)
         if keys := read_cursor(after, int):
-            conditions.append(col(Game.committed) < keys[0])
+            narrow.append(col(Game.committed) < keys[0])
+        versions = wanted.get("versions")
         if versions is None:
-            query = select(*_LINE).where(*conditions)
+            query = select(*_LINE).where(*narrow)
         else:
-            query = _of_versions(versions, against, conditions, limit + 1)
+            query = _of_versions(versions, against, narrow, limit + 1)
         query = query.order_by(col(Game.committed).desc()).limit(limit + 1)
         with self._sessions.reading() as session:
             lines = [GameLine(*row) for row in fetch(session, query)]
@@ -459,28 +448,36 @@ class Games:
         with self._sessions.reading() as session:
             return [GameLine(*row) for row in fetch(session, query)]
 
-    def records(self, *, tournament_id: int | None = None, after: int = 0) -> Iterator[tuple[int, bytes]]:
-        """(commit number, record as JSON) of all results, or those of a tournament, in commit order behind `after`.
+    def records(self, *, after: int = 0, **wanted: Unpack[Wanted]) -> Iterator[tuple[int, bytes]]:
+        """(commit number, record as JSON) of results, all or those wanted, in commit order behind `after`.
 
         A stream: no transaction is open while the caller works on what it was given.
         """
+        for number, data in self._walk((col(Game.committed), col(Record.data)), after, wanted):
+            yield number, unpack_line(data)
+
+    def results_with_records(self, *, after: int = 0) -> Iterator[tuple[GameLine, bytes]]:
+        """The same of all results, with what the list says of each."""
+        for *line, data in self._walk((*_LINE, col(Record.data)), after, {}):
+            yield GameLine(*line), unpack_line(data)
+
+    def _walk(self, columns: Sequence[Any], after: int, wanted: Wanted) -> Iterator[Any]:
+        versions = wanted.get("versions")
+        players = [] if versions is None else [col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions)]
         while True:
             query = (
-                select(col(Game.committed), col(Record.data))
+                select(*columns, col(Game.committed))
                 .join(Record, col(Record.game_id) == col(Game.id))
-                .where(col(Game.committed) > after)
+                .where(*conditions(wanted), *players, col(Game.committed) > after)
                 .order_by(col(Game.committed))
                 .limit(_BATCH)
             )
-            if tournament_id is not None:
-                query = query.where(col(Game.tournament_id) == tournament_id)
             with self._sessions.reading() as session:
                 rows = fetch(session, query)
-            for number, data in rows:
-                yield number, unpack_line(data)
+            for *row, after in rows:
+                yield row
             if len(rows) < _BATCH:
                 return
-            after = rows[-1][0]
 
     def voids(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[VoidLine]:
         """Attempts that came to nothing, latest first."""

@@ -1,4 +1,4 @@
-"""What the house keeps for itself: leases, the audit log, answers to repeated requests."""
+"""What the house keeps for itself: leases, the audit log, answers to repeated requests, its daily chores."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from arena.models import Answer, Audit, Lease, now
+from arena.models import Answer, Audit, Counter, Lease, Login, now
 from arena.store.engine import Sessions
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 
 ANSWERS_KEPT = timedelta(hours=24)
 """How long the answer to a request with an idempotency key is given again."""
+REFUSED_KEPT = timedelta(days=90)
+"""How long refused log-ins stay in the audit log: anybody can make them."""
 
 
 class House:
-    """Leases, audit, answers."""
+    """Leases, audit, answers, chores."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -113,3 +115,42 @@ class House:
         """Forget a key whose request came to nothing: it may be sent again."""
         with self._sessions.writing() as session:
             session.execute(delete(Answer).where(col(Answer.user_id) == user_id, col(Answer.key) == key))
+
+    # -- chores ------------------------------------------------------------------------------------------------------
+
+    def chore_done(self, chore: str) -> int:
+        """The number of the day (`date.toordinal`) for which a chore was last done; 0 if never."""
+        with self._sessions.reading() as session:
+            row = session.get(Counter, _name(chore))
+            return row.value if row else 0
+
+    def do_chore(self, chore: str, day: int) -> bool:
+        """Note that a chore is done for a day; False when somebody had noted it before."""
+        mine = (col(Counter.name) == _name(chore), col(Counter.value) < day)
+        with self._sessions.writing() as session:
+            if session.execute(update(Counter).where(*mine).values(value=day)).rowcount:  # type: ignore[attr-defined]
+                return True
+            if session.get(Counter, _name(chore)) is not None:
+                return False
+        try:
+            with self._sessions.writing() as session:
+                session.add(Counter(name=_name(chore), value=day))
+        except IntegrityError:
+            return False  # somebody was faster
+        return True
+
+    def forget(self, at: datetime | None = None) -> int:
+        """Remove what is worth nothing any more: sessions that are over, old answers, old refusals. How many rows."""
+        at = at or now()
+        old = (
+            delete(Login).where(col(Login.expires) <= at),
+            delete(Answer).where(col(Answer.created) < at - ANSWERS_KEPT),
+            delete(Audit).where(col(Audit.action) == "login.refused", col(Audit.at) < at - REFUSED_KEPT),
+        )
+        with self._sessions.writing() as session:
+            return sum(session.execute(query).rowcount for query in old)  # type: ignore[attr-defined]
+
+
+def _name(chore: str) -> str:
+    """A chore as the name of a counter."""
+    return f"chore {chore}"[:32]

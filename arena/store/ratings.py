@@ -148,7 +148,7 @@ class Ratings:
                     row.forfeits,
                     row.opposition / row.games,
                     is_provisional,
-                    _stronger(row, follower) if follower else None,
+                    probability(row, follower) if follower else None,
                 )
             )
         if len(rows) <= limit:
@@ -385,7 +385,7 @@ def _wrong_lines(session: Session, table: _Fresh) -> Iterator[tuple[_Key, fold.L
             yield key, stored.get(key), table.lines.get(key)
 
 
-def _stronger(one: Rating, two: Rating) -> float:
+def probability(one: Rating | Strength, two: Rating | Strength) -> float:
     """The probability that the first is the stronger one, both estimates taken as independent and normal."""
     spread = math.sqrt(one.sigma**2 + two.sigma**2)
     return 0.5 * (1 + math.erf((one.mu - two.mu) / (spread * math.sqrt(2))))
