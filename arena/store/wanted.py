@@ -14,7 +14,7 @@ from arena.models import Game
 class Wanted(TypedDict, total=False):
     """What narrows a list of results; None narrows nothing. `since` and `until` are about the end of a game.
 
-    `versions` are the players meant, on either side. Of `tournament_id`, `family`, `pool`, `versions` and `kind` each
+    `versions` are the players meant, on either side, `without` terminations that are left out. Of `tournament_id`, `family`, `pool`, `versions` and `kind` each
     has an index of its own; what is given with it is applied on the way.
     """
 
@@ -26,6 +26,7 @@ class Wanted(TypedDict, total=False):
     versions: Sequence[int] | None
     since: datetime | None
     until: datetime | None
+    without: Sequence[str]
 
 
 def conditions(wanted: Wanted) -> list[Any]:
@@ -38,4 +39,6 @@ def conditions(wanted: Wanted) -> list[Any]:
         found.append(col(Game.finished) >= since)
     if until := wanted.get("until"):
         found.append(col(Game.finished) < until)
+    if without := wanted.get("without"):
+        found.append(col(Game.termination).not_in(without))
     return found
