@@ -14,8 +14,8 @@ from arena.models import Game
 class Wanted(TypedDict, total=False):
     """What narrows a list of results; None narrows nothing. `since` and `until` are about the end of a game.
 
-    `versions` are the players meant, on either side, `without` terminations that are left out. Of `tournament_id`, `family`, `pool`, `versions` and `kind` each
-    has an index of its own; what is given with it is applied on the way.
+    `versions` are the players meant, on either side; `without` are terminations left out. Of `tournament_id`, `family`,
+    `pool`, `versions` and `kind` each has an index of its own; what is given with it is applied on the way.
     """
 
     tournament_id: int | None

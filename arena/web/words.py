@@ -128,6 +128,11 @@ def size(count: int) -> str:
     return f"{value:.1f} GiB"
 
 
+def minus(text: str) -> str:
+    """A number with a minus sign as wide as its plus."""
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
 def percent(part: float) -> str:
     """A share as a percentage with one decimal."""
     return f"{100 * part:.1f} %"

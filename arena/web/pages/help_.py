@@ -9,10 +9,13 @@ from typing import Any
 
 from aiohttp import web
 
+from arena import pace
 from arena.api.call import SERVICES
 from arena.api.problem import not_found
 from arena.web import prose
 from arena.web.fields import documented
+from arena.web.lists import column
+from arena.web.table import Column, arranged
 from arena.web.view import page, redirect, run
 from arena.web.words import MEANINGS
 from referee import ratings
@@ -37,6 +40,20 @@ _KINDS = {
     Kind.FORFEIT: "A bot is at fault and loses; it counts for the ratings like any other loss.",
     Kind.VOID: "No bot is at fault: the game is not rated and played again.",
 }
+
+
+_WORDS = (column("0", "Word"), column("1", "What happened"))
+_FIELDS = (column("title", "Limit"), Column("", "Value"), column("text", "Meaning"))
+_UPLOADS = (column("2", "Limit"), Column("", "Value"))
+_RATES = (column("0", "Kind"), Column("1", "Per minute"), Column("2", "At once"))
+_DRAWS = (column("0", "Family"), Column("1", "Draws"))
+_PACES = (column("0", "Class"), column("1", "Estimated length of a game"))
+_FAMILIES = (column("title", "Family"), column("", "Rules"), column("", "Protocol"))
+
+
+def _part(row: tuple[Any, ...], key: str) -> Any:
+    """The value of a row that is a tuple, by its place."""
+    return row[int(key)]
 
 
 def _folder(package: str) -> Path:
@@ -92,7 +109,9 @@ def _topics() -> list[str]:
 @routes.get("/help")
 async def index(request: web.Request) -> web.Response:
     """What there is to read."""
-    return page(request, "help.html", topics=TOPICS, rules=[load(name) for name in families()])
+    return page(
+        request, "help.html", topics=TOPICS, table=arranged(request, _FAMILIES, [load(name) for name in families()])
+    )
 
 
 @routes.get("/help/{topic}")
@@ -104,8 +123,7 @@ async def show(request: web.Request) -> web.Response:
     if topic == "limits":
         return _limits(request)
     if topic == "terminations":
-        kinds = [(kind, text, [one for one in Termination if one.kind is kind]) for kind, text in _KINDS.items()]
-        return page(request, "terminations.html", kinds=kinds, meanings=MEANINGS)
+        return page(request, "terminations.html", kinds=[_terminations(request, *one) for one in _KINDS.items()])
     if topic == "ratings":
         return _ratings(request)
     text = await run(_rendered, topic) if topic in _topics() else None
@@ -118,27 +136,42 @@ async def show(request: web.Request) -> web.Response:
     return page(request, "document.html", text=text, title=title)
 
 
+def _terminations(request: web.Request, kind: Kind, text: str) -> tuple[str, str, Any]:
+    """A kind of ending, what it means, and the table of its words."""
+    rows = [(one.value, MEANINGS[one]) for one in Termination if one.kind is kind]
+    return kind.value, text, arranged(request, _WORDS, rows, parameter=kind.value, value=_part)
+
+
 def _limits(request: web.Request) -> web.Response:
     services = request.app[SERVICES]
     described = type(services.settings).model_fields
     names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "max_bots", "max_versions", "max_user_bytes")
     uploads = [(name, getattr(services.settings, name), described[name].description) for name in names]
+    rates: list[tuple[str, float | None, float]] = [
+        (name, one.rate.per_minute, one.rate.burst) for name, one in services.limiters.items()
+    ]
+    rates += [("streams", None, services.streams.each), ("exports", None, services.exports.each)]
     return page(
         request,
         "limits.html",
-        bot=documented(Limits),
-        adjudication=documented(Adjudication),
-        uploads=uploads,
-        rates={name: limiter.rate for name, limiter in services.limiters.items()},
-        streams=services.streams.each,
-        exports=services.exports.each,
+        bot=arranged(request, _FIELDS, documented(Limits), parameter="bot"),
+        adjudication=arranged(request, _FIELDS, documented(Adjudication), parameter="adjudication"),
+        uploads=arranged(request, _UPLOADS, uploads, parameter="uploads", value=_part),
+        rates=arranged(request, _RATES, rates, parameter="rates", value=_part),
     )
 
 
 def _ratings(request: web.Request) -> web.Response:
+    draws = [(load(name).title, ratings.DRAW_PROBABILITY.get(name, ratings.DEFAULT_DRAW)) for name in families()]
+    paces: list[tuple[str, float | None, str]] = [
+        (one.name, one.below_s or float("inf"), one.words) for one in pace.PACES
+    ]
+    paces.append((pace.UNTIMED, None, "no clock: limits of depth or nodes"))
     return page(
         request,
         "ratings.html",
         r=ratings,
-        draws=[(load(name).title, ratings.DRAW_PROBABILITY.get(name, ratings.DEFAULT_DRAW)) for name in families()],
+        moves=pace.MOVES,
+        draws=arranged(request, _DRAWS, draws, parameter="draws", value=_part),
+        paces=arranged(request, _PACES, paces, parameter="paces", value=_part),
     )
