@@ -1,0 +1,65 @@
+"""`python -m tests.e2e.drill`: the drill from the command line. Exit code 0 when everything holds, 1 when not."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.e2e.drill.contest import DrillError
+from tests.e2e.drill.exercise import drill, tell
+from tests.e2e.drill.machine import prepare
+from tests.e2e.drill.stage import Embedded, Stage
+
+STAGES: dict[str, type[Stage]] = {"embedded": Embedded}
+
+
+def main() -> int:
+    """Run it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.e2e.drill", description=__doc__)
+    parser.add_argument("--topology", choices=(*STAGES, "both"), default="both", help="(default both)")
+    parser.add_argument("--games", type=int, default=300, metavar="N", help="games at least (default 300)")
+    parser.add_argument("--faults", type=int, default=30, metavar="N", help="faults (default 30)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the sequence of faults (default 1)")
+    parser.add_argument("--pause", type=int, default=40, metavar="MS", help="a move takes that long (default 40)")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="leave logs and data here")
+    parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    arguments = parser.parse_args()
+    can_mount = prepare()
+    reports = []
+    is_sound = True
+    for name in STAGES if arguments.topology == "both" else (arguments.topology,):
+        folder = Path(tempfile.mkdtemp(prefix="arena-drill-"))
+        folder.chmod(0o755)
+        try:
+            stage = STAGES[name](folder, can_mount=can_mount)
+            report = drill(
+                stage,
+                games=arguments.games,
+                count=arguments.faults,
+                seed=arguments.seed,
+                pause_ms=arguments.pause,
+            )
+        except DrillError as error:
+            tell(f"{name}: {error}")
+            is_sound = False
+            continue
+        finally:
+            if arguments.keep:
+                shutil.copytree(folder, arguments.keep / name, dirs_exist_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
+        is_sound &= report.has_passed
+        reports.append(report)
+        if not arguments.json:
+            sys.stdout.write("\n".join([*report.lines(), "", ""]))
+            sys.stdout.flush()
+    if arguments.json:
+        json.dump({"passed": is_sound, "drills": [report.as_json() for report in reports]}, sys.stdout, indent=1)
+    return 0 if is_sound else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

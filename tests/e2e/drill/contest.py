@@ -1,0 +1,142 @@
+"""The tournament of the drill, as a user makes it: bots uploaded, a document sent, results read back.
+
+Its bots are the sample bot in C behind a shell script that takes its time over every move, so that games last about a
+second without using the processor. Refuses to know which faults happen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from arena.client import Client
+
+ROOT = Path(__file__).parents[3]
+BOTS = {"brisk": 1, "calm": 2, "deep": 2}
+"""Name -> plies it looks ahead."""
+MAX_PLIES = 40
+
+_PACED = """#!/bin/sh
+# The bot, but every move takes a while.
+./loa_bot | while IFS= read -r line; do
+    case $line in bestmove*) sleep {pause} ;; esac
+    printf '%s\\n' "$line"
+done
+"""
+
+
+class DrillError(Exception):
+    """The drill itself could not do what it had to; the message says what and why."""
+
+
+def command(*words: str, environment: Mapping[str, str], codes: tuple[int, ...] = (0,)) -> str:
+    """Run an arena command to its end; its standard output. Raises DrillError."""
+    line = [sys.executable, "-m", "arena", *words]
+    done = subprocess.run(
+        line, capture_output=True, text=True, env=dict(environment), timeout=300, check=False, cwd=ROOT
+    )
+    if done.returncode not in codes:
+        raise DrillError(f"arena {' '.join(words[:3])} ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+def build(folder: Path, pause_ms: int) -> dict[str, Path]:
+    """The bundles, each in a folder. Raises DrillError without a C compiler."""
+    source = folder / "source"
+    shutil.copytree(ROOT / "bots" / "examples" / "c", source, ignore=shutil.ignore_patterns("bin"))
+    try:
+        subprocess.run(["make", "-s", "-C", str(source)], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise DrillError(f"the bot in C cannot be built: {error}; install gcc and make") from None
+    bundles = {}
+    for number, (name, depth) in enumerate(BOTS.items()):
+        bundle = folder / name
+        bundle.mkdir()
+        shutil.copy(source / "bin" / "loa_bot", bundle / "loa_bot")
+        paced = bundle / "paced.sh"
+        # Pauses differ a little, so that no two bundles are the same and games do not end all at once.
+        paced.write_text(_PACED.format(pause=f"{(pause_ms + number) / 1000:.3f}"), encoding="utf-8")
+        paced.chmod(0o755)
+        manifest = f'name = "{name}"\nfamilies = ["loa"]\ncommand = ["./paced.sh"]\noptions = {{ Depth = {depth} }}\n'
+        (bundle / "bot.toml").write_text(manifest, encoding="utf-8")
+        bundles[name] = bundle
+    return bundles
+
+
+def pairings() -> int:
+    """How many pairings a round robin of the bots has."""
+    return len(list(combinations(BOTS, 2)))
+
+
+class Contest:
+    """Bots and a tournament on a server."""
+
+    def __init__(self, url: str, token: str, folder: Path) -> None:
+        self._folder = folder
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+        self._environment = {**clean, "ARENA_SERVER": url, "ARENA_TOKEN": token, "XDG_CONFIG_HOME": str(folder)}
+        self._client = Client(url, token)
+        self.number = 0
+        self.games = 0
+
+    def _ask(self, *words: str) -> Any:
+        return json.loads(command(*words, environment=self._environment))
+
+    def submit(self, pause_ms: int) -> None:
+        """Upload the bots and wait for their checks."""
+        bundles = build(self._folder / "bundles", pause_ms)
+
+        def upload(name: str) -> dict[str, Any]:
+            found: dict[str, Any] = self._ask(
+                "bot", "submit", str(bundles[name]), "--name", name, "--family", "loa", "--watch", "--json"
+            )
+            return found
+
+        with ThreadPoolExecutor(len(bundles)) as pool:
+            for found in pool.map(upload, bundles):
+                if found["state"] != "active":
+                    raise DrillError(f"{found['name']} was not taken: {found['state']}, {found['problem']}")
+
+    def create(self, games: int, seed: int) -> None:
+        """A round robin of at least so many games, which begins at once."""
+        each = -(-games // pairings())
+        each += each % 2
+        self.games = each * pairings()
+        document = self._folder / "drill.toml"
+        document.write_text(
+            f"""name = "Drill {seed}"
+family = "loa"
+games = {each}
+time = "8+0.1"
+openings = "random:6:{seed}"
+seed = {seed}
+rulings = {{ max_plies = {MAX_PLIES} }}
+entries = {{ bots = {json.dumps(list(BOTS))} }}
+""",
+            encoding="utf-8",
+        )
+        found = self._ask("tournament", "create", str(document), "--json")
+        self.number = int(found["id"])
+
+    def show(self) -> dict[str, Any]:
+        """The tournament with its standings."""
+        found: dict[str, Any] = self._ask("tournament", "show", str(self.number), "--json")
+        return found
+
+    def crosstable(self) -> list[dict[str, Any]]:
+        """Everybody against everybody."""
+        rows: list[dict[str, Any]] = self._client.get(f"/tournaments/{self.number}/crosstable")["items"]
+        return rows
+
+    def export(self) -> list[dict[str, Any]]:
+        """The records of all games, as exported."""
+        text = command("tournament", "export", str(self.number), environment=self._environment)
+        return [json.loads(line) for line in text.splitlines() if line]

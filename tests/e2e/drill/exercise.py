@@ -1,0 +1,132 @@
+"""One drill of one topology: set up, play under fire, stop, judge.
+
+The faults are spread over the tournament by its progress, so that all of them hit it however fast the machine is.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from tests.e2e.drill import fault as faults
+from tests.e2e.drill import verdict
+from tests.e2e.drill.contest import DrillError
+from tests.e2e.drill.machine import strays
+from tests.e2e.drill.report import Hit, Report
+from tests.e2e.drill.stage import Stage
+from tests.e2e.drill.verdict import Check
+
+IDLE_S = 180.0
+"""How long the tournament may stand still before the drill gives up."""
+_LOOK_S = 0.1
+_STRAY_S = 15.0
+
+
+def tell(line: str) -> None:
+    """Say what happens, on standard error."""
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def drill(stage: Stage, *, games: int, count: int, seed: int, pause_ms: int) -> Report:
+    """Play at least so many games under so many faults. Raises DrillError when the drill itself cannot go on."""
+    began = time.monotonic()
+    with stage:
+        contest = stage.contest
+        contest.submit(pause_ms)
+        contest.create(games, seed)
+        report = Report(stage.name, seed, contest.games)
+        tell(f"{stage.name}: up after {time.monotonic() - began:.0f} s, {contest.games} games, {count} faults")
+        _await(stage, lambda: _open(stage) + _finished(stage) >= contest.games, "the games are not planned")
+        planned = {line.id for line in _all_games(stage)}
+        for number, fault in enumerate(faults.draw(stage, count, seed)):
+            due = contest.games * (number + 0.5) / count
+            floor = _finished(stage) + 2 if number else 1
+            _await(
+                stage, lambda due=due, floor=floor: _finished(stage) >= max(due, floor), "the tournament stands still"
+            )
+            report.hits.append(_hit(stage, fault, seed))
+        _await(stage, lambda: not _open(stage), "the tournament does not end")
+        _await(stage, lambda: stage.contest.show()["state"] == "finished", "the tournament is not declared finished")
+        _time(stage, report)
+        for line in stage.store.games.voids(limit=500).items:
+            report.voids[line.termination] = report.voids.get(line.termination, 0) + 1
+        shots = [
+            verdict.Shot(hit.fault.label, hit.began)
+            for hit in report.hits
+            if hit.fault.kind.startswith("kill a bot") and hit.note.startswith("SIGKILL")
+        ]
+        report.checks += verdict.judge(stage, planned, shots)
+        report.checks.append(_gone(stage, report))
+        report.remarks += stage.remarks
+    report.seconds = time.monotonic() - began
+    return report
+
+
+def _hit(stage: Stage, fault: faults.Fault, seed: int) -> Hit:
+    hit = Hit(fault, time.time(), 0.0, "")
+    try:
+        hit.note = faults.commit(stage, fault, seed)
+    except (AssertionError, TimeoutError) as error:
+        hit.problem = str(error)
+    hit.ended = time.time()
+    tell(f"{_finished(stage):4} games  {fault.number:2} {fault.label}: {hit.note} {hit.problem}")
+    return hit
+
+
+def _time(stage: Stage, report: Report) -> None:
+    """How long after each fault the next game began that came to a result."""
+    starts = sorted(verdict.seconds_of(record["started"]) for record in stage.contest.export())
+    for hit in report.hits:
+        after = next((start for start in starts if start >= hit.ended), None)
+        hit.recovery_s = None if after is None else after - hit.ended
+
+
+def _gone(stage: Stage, report: Report) -> Check:
+    """Stop everything: no service ended by itself before, all end in good order now, and nothing is left."""
+    services = dict(stage.supervisor.services)
+    known = {service.pid for service in services.values()} | stage.own_pids()
+    problems = [f"left behind while it ran: {line}" for line in strays(known, _STRAY_S)]
+    ends = [surprise for service in services.values() for surprise in service.surprises]
+    report.remarks += [f"not ordered: {surprise}" for surprise in ends]
+    for name in services:
+        count = Counter(line for line in stage.log(name).splitlines() if line.startswith("Traceback"))
+        if count:
+            report.remarks.append(f"{count.total()} tracebacks in the log of {name}")
+    problems += stage.supervisor.stop()
+    problems += [problem for hit in report.hits if (problem := hit.problem and f"{hit.fault.label}: {hit.problem}")]
+    stage.shut()
+    problems += [f"left behind at the end: {line}" for line in strays(set(), _STRAY_S)]
+    return Check("everything stopped as told, no process is left", tuple(problems), f"{len(services)} services")
+
+
+def _await(stage: Stage, is_done: Callable[[], bool], complaint: str) -> None:
+    """Wait while the tournament makes progress. Raises DrillError."""
+    best, deadline = -1, time.monotonic() + IDLE_S
+    while not is_done():
+        if (finished := _finished(stage)) > best:
+            best, deadline = finished, time.monotonic() + IDLE_S
+        if time.monotonic() > deadline:
+            raise DrillError(f"{complaint}: {stage.counts()}; see {stage.folder / 'logs'}")
+        time.sleep(_LOOK_S)
+
+
+def _finished(stage: Stage) -> int:
+    counts = stage.counts()
+    return counts.get("finished", 0) + counts.get("void", 0)
+
+
+def _open(stage: Stage) -> int:
+    return sum(stage.counts().get(state, 0) for state in ("planned", "queued", "running"))
+
+
+def _all_games(stage: Stage) -> list[object]:
+    found, after = [], None
+    while True:
+        page = stage.store.games.of_tournament(stage.contest.number, limit=500, after=after)
+        found += page.items
+        after = page.next
+        if after is None:
+            return found

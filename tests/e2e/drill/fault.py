@@ -1,0 +1,233 @@
+"""The faults, and the seeded sequence of them. Each lasts from its call to its return. Refuses to judge what follows."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from referee.reaper import descendants
+from tests.e2e.drill.machine import command_line, slots_of
+from tests.e2e.drill.service import Service
+from tests.e2e.drill.stage import LEASE_S, Stage
+
+_PATIENCE_S = 20.0
+"""How long to wait for somebody to hit, such as a bot that plays."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault of the sequence. `seconds` is how long it lasts where that can be chosen."""
+
+    number: int
+    kind: str
+    target: str
+    seconds: float
+
+    @property
+    def label(self) -> str:
+        """As people call it."""
+        return f"{self.kind} {self.target}"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way to hurt. `act(stage, target, seconds, dice)` does it, ends it and says what it did."""
+
+    name: str
+    targets: Callable[[Stage], Sequence[str]]
+    act: Callable[[Stage, str, float, random.Random], str]
+    seconds: tuple[float, float] = (0.0, 0.0)
+
+
+def _services(stage: Stage) -> Sequence[str]:
+    return list(stage.supervisor.services)
+
+
+def _players(stage: Stage) -> Sequence[str]:
+    return stage.players
+
+
+def _referee(stage: Stage) -> Sequence[str]:
+    return (stage.referee,)
+
+
+def _ours(stage: Stage) -> Sequence[str]:
+    """Services that are told to restart when they are upgraded."""
+    return sorted({stage.pages, stage.referee, *stage.players})
+
+
+def _killed(stage: Stage, service: Service, number: int) -> float:
+    count = len(service.starts)
+    service.signal(number)
+    return stage.supervisor.await_start(service, count + 1)
+
+
+def _kill(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    _killed(stage, stage.supervisor.services[target], signal.SIGKILL)
+    return "SIGKILL; over when it was started again"
+
+
+def _restart(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    _killed(stage, stage.supervisor.services[target], signal.SIGTERM)
+    return "SIGTERM; over when it was started again"
+
+
+def _freeze(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    service = stage.supervisor.services[target]
+    service.signal(signal.SIGSTOP)
+    try:
+        time.sleep(seconds)
+    finally:
+        service.signal(signal.SIGCONT)
+    return f"stopped for {seconds:.1f} s"
+
+
+def _busy_slot(stage: Stage, target: str, dice: random.Random) -> int:
+    """A slot that plays a game now. Raises TimeoutError."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline:
+        busy = [slot for slot in slots_of(stage.supervisor.services[target].pid or 0) if _bots_of(slot)]
+        if busy:
+            return dice.choice(busy)
+        time.sleep(0.02)
+    raise TimeoutError(f"no slot below {target} played within {_PATIENCE_S:g} s")
+
+
+def _bots_of(slot: int) -> list[int]:
+    return sorted(pid for pid in descendants(slot) if command_line(pid).startswith("./loa_bot"))
+
+
+def _kill_slot(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    slot = _busy_slot(stage, target, dice)
+    _send(slot, signal.SIGKILL)
+    return f"SIGKILL to slot {slot}"
+
+
+def _freeze_slot(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    slot = _busy_slot(stage, target, dice)
+    _send(slot, signal.SIGSTOP)
+    try:
+        time.sleep(seconds)
+    finally:
+        _send(slot, signal.SIGCONT)
+    return f"slot {slot} stopped for {seconds:.1f} s"
+
+
+def _kill_bot(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    bots = _bots_of(_busy_slot(stage, target, dice))
+    if not bots:
+        return "came too late: the game was over"
+    bot = dice.choice(bots)
+    _send(bot, signal.SIGKILL)
+    return f"SIGKILL to bot {bot}"
+
+
+def _send(pid: int, number: int) -> None:
+    import contextlib
+    import os
+
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def _fill_disk(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    """The machine of a player comes back with an empty cache and a full disk, and gets room again."""
+    service, disk = stage.supervisor.services[target], stage.disks[target]
+    count = len(service.starts)
+    service.is_held = True
+    service.signal(signal.SIGKILL)
+    while service.process is not None:
+        time.sleep(0.02)
+    disk.empty()
+    with disk.full():
+        service.is_held = False
+        stage.supervisor.await_start(service, count + 1)
+        time.sleep(seconds)
+    return f"restarted with an empty cache on a full disk, room again {seconds:.1f} s later"
+
+
+def _block_database(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    with stage.blocked():
+        time.sleep(seconds)
+    return f"no writing for {seconds:.1f} s"
+
+
+def _second(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    """Another referee on the same database: it must not act while the first one lives."""
+    name = _stand_by(stage, dice)
+    time.sleep(seconds)
+    is_acting = '"acting"' in stage.log(name)
+    _dismiss(stage, name)
+    if is_acting:
+        raise AssertionError(f"{name} acted although {target} was alive")
+    return f"{name} stood by for {seconds:.1f} s"
+
+
+def _usurp(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    """The referee is held up for longer than its lease while another one stands by: that one takes over."""
+    name = _stand_by(stage, dice)
+    service = stage.supervisor.services[target]
+    service.signal(signal.SIGSTOP)
+    try:
+        time.sleep(LEASE_S + seconds)
+    finally:
+        service.signal(signal.SIGCONT)
+    has_acted = '"acting"' in stage.log(name)
+    _dismiss(stage, name)
+    if not has_acted:
+        raise AssertionError(f"{name} did not take over within {LEASE_S + seconds:.1f} s")
+    return f"{target} stopped for {LEASE_S + seconds:.1f} s, {name} took over, then left"
+
+
+def _stand_by(stage: Stage, dice: random.Random) -> str:
+    name = f"second-{dice.randrange(10**6)}"
+    stage.service(name, *stage.second())
+    deadline = time.monotonic() + _PATIENCE_S
+    while '"standing by"' not in stage.log(name):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{name} does not stand by after {_PATIENCE_S:g} s")
+        time.sleep(0.1)
+    return name
+
+
+def _dismiss(stage: Stage, name: str) -> None:
+    problems = stage.supervisor.stop(name)
+    if problems:
+        raise AssertionError("; ".join(problems))
+
+
+KINDS = (
+    Kind("kill", _services, _kill),
+    Kind("freeze", _services, _freeze, (2, 6)),
+    Kind("restart", _ours, _restart),
+    Kind("kill a slot of", _players, _kill_slot),
+    Kind("freeze a slot of", _players, _freeze_slot, (2, 12)),
+    Kind("kill a bot of", _players, _kill_bot),
+    Kind("fill the disk of", _players, _fill_disk, (2, 6)),
+    Kind("block the database of", _referee, _block_database, (3, 9)),
+    Kind("start a second", _referee, _second, (2, 5)),
+    Kind("usurp", _referee, _usurp, (3, 5)),
+)
+
+
+def draw(stage: Stage, count: int, seed: int, kinds: Sequence[Kind] = KINDS) -> list[Fault]:
+    """So many faults: everything there is once, in any order, then all over again in another order."""
+    dice = random.Random(seed)
+    deck: list[tuple[Kind, str]] = []
+    found = []
+    for number in range(1, count + 1):
+        if not deck:
+            deck = [(kind, target) for kind in kinds for target in kind.targets(stage)]
+            dice.shuffle(deck)
+        kind, target = deck.pop()
+        found.append(Fault(number, kind.name, target, round(dice.uniform(*kind.seconds), 1)))
+    return found
+
+
+def commit(stage: Stage, fault: Fault, seed: int) -> str:
+    """Do it; what was done. Raises AssertionError when the arena did what it must not, TimeoutError."""
+    kind = next(kind for kind in KINDS if kind.name == fault.kind)
+    return kind.act(stage, fault.target, fault.seconds, random.Random(f"{seed} {fault.number}"))

@@ -1,0 +1,106 @@
+"""What the drill borrows from the machine: mounts and networks of its own, small disks, and the list of its processes.
+
+As root in namespaces that end with the drill; without root by substitutes that its report names. Linux only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from referee.reaper import become_subreaper, children, descendants
+
+_CLONE_NEWNS = 0x00020000
+DISK_BYTES = 8 * 2**20
+
+
+def prepare() -> bool:
+    """Adopt all orphans from now on, and keep mounts to ourselves; whether we may mount."""
+    if not become_subreaper():
+        raise OSError("this system cannot make the drill adopt orphans: processes left behind would not be seen")
+    if os.geteuid() != 0 or not shutil.which("mount"):
+        return False
+    if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWNS) != 0:
+        return False
+    done = subprocess.run(["mount", "--make-rprivate", "/"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+class Disk:
+    """A folder whose disk can be filled: a small memory disk, or a folder that is made unwritable."""
+
+    def __init__(self, folder: Path, *, can_mount: bool) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.is_real = can_mount and self._mount()
+
+    def _mount(self) -> bool:
+        line = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=0755", "tmpfs", str(self.folder)]
+        return subprocess.run(line, capture_output=True, check=False).returncode == 0
+
+    def empty(self) -> None:
+        """Remove all that is on it."""
+        for entry in list(self.folder.iterdir()):
+            if entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def full(self) -> Iterator[None]:
+        """Nothing can be written."""
+        stuffing = self.folder / "stuffing"
+        if self.is_real:
+            with contextlib.suppress(OSError), open(stuffing, "wb", buffering=0) as file:
+                while True:
+                    file.write(b"\0" * 65536)
+        else:
+            self.folder.chmod(0o555)
+        try:
+            yield
+        finally:
+            if self.is_real:
+                stuffing.unlink(missing_ok=True)
+            else:
+                self.folder.chmod(0o755)
+
+    def close(self) -> None:
+        """Unmount it."""
+        if self.is_real:
+            subprocess.run(["umount", "-l", str(self.folder)], capture_output=True, check=False)
+
+
+def command_line(pid: int) -> str:
+    """What a process runs, empty when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def slots_of(pid: int) -> list[int]:
+    """The game slots below a process, in the order of their numbers."""
+    return sorted(child for child in descendants(pid) if "referee.slot" in command_line(child))
+
+
+def strays(known: set[int], patience_s: float = 0.0) -> list[str]:
+    """Children of this process that nobody knows, alive after some patience; dead ones are reaped.
+
+    Not to be called while another thread waits for a process that is not in `known`.
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        found = []
+        for pid in children() - known:
+            with contextlib.suppress(ChildProcessError):
+                if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                    found.append(pid)
+        if not found or time.monotonic() > deadline:
+            return [f"{pid} {command_line(pid)[:200]}" for pid in sorted(found)]
+        time.sleep(0.05)

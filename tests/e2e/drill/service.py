@@ -1,0 +1,140 @@
+"""The programs of a topology, and a supervisor that starts again whatever has ended, as systemd would.
+
+Refuses to know why they end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+RESTART_S = 1.0
+"""How long after its end a program is started again (`RestartSec`)."""
+STOP_S = 60.0
+"""How long a program may take to end after SIGTERM."""
+_LOOK_S = 0.05
+
+
+@dataclass(eq=False)
+class Service:
+    """One program: how it is started, and what became of it. Times are seconds since the epoch."""
+
+    name: str
+    command: Sequence[str]
+    log: Path
+    environment: Mapping[str, str]
+    process: subprocess.Popen[bytes] | None = None
+    is_wanted: bool = True
+    is_held: bool = False
+    """A fault keeps it down."""
+    is_ordered: bool = False
+    """Whoever looks after it knows why it ends next."""
+    starts: list[float] = field(default_factory=list)
+    surprises: list[str] = field(default_factory=list)
+    """Ends that nobody ordered."""
+    _due: float = 0.0
+
+    def start(self) -> None:
+        """Start it now."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                list(self.command), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=dict(self.environment)
+            )
+        self.starts.append(time.time())
+
+    @property
+    def pid(self) -> int:
+        """Its process id, 0 while it is down."""
+        process = self.process
+        return process.pid if process and process.returncode is None else 0
+
+    def signal(self, number: int) -> None:
+        """Send it a signal, if it runs."""
+        if number in (signal.SIGKILL, signal.SIGTERM):
+            self.is_ordered = True
+        if pid := self.pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def look(self) -> None:
+        """Reap it when it has ended, and start it again when that is due."""
+        if self.process is not None and (code := self.process.poll()) is not None:
+            if not self.is_ordered and self.is_wanted:
+                self.surprises.append(f"{self.name} ended with {code} at {time.strftime('%H:%M:%S')}")
+            self.process, self.is_ordered = None, False
+            self._due = time.monotonic() + RESTART_S
+        if self.process is None and self.is_wanted and not self.is_held and time.monotonic() >= self._due:
+            self.start()
+
+
+class Supervisor:
+    """Looks after services from a thread of its own."""
+
+    def __init__(self) -> None:
+        self.services: dict[str, Service] = {}
+        self._lock = threading.RLock()
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def add(self, service: Service) -> Service:
+        """Start a service, and again whenever it ends."""
+        with self._lock:
+            self.services[service.name] = service
+            service.look()
+        return service
+
+    def _run(self) -> None:
+        while not self._is_over.wait(_LOOK_S):
+            with self._lock:
+                for service in self.services.values():
+                    service.look()
+
+    def await_start(self, service: Service, count: int, patience_s: float = STOP_S) -> float:
+        """When it was started the `count`-th time; waits for it. Raises TimeoutError."""
+        deadline = time.monotonic() + patience_s
+        while len(service.starts) < count:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{service.name} was not started again within {patience_s:g} s")
+            time.sleep(_LOOK_S)
+        return service.starts[count - 1]
+
+    def stop(self, *names: str, patience_s: float = STOP_S) -> list[str]:
+        """End services in good order, one after the other (all, the latest first, unless named); what went wrong."""
+        problems = []
+        for name in names or list(reversed(self.services)):
+            with self._lock:
+                service = self.services.pop(name)
+                service.is_wanted = False
+                process = service.process
+            service.signal(signal.SIGCONT)
+            service.signal(signal.SIGTERM)
+            if process is None:
+                continue
+            try:
+                code = process.wait(patience_s)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                problems.append(f"{name} did not end within {patience_s:g} s after SIGTERM")
+            else:
+                if code not in (0, -signal.SIGTERM):
+                    problems.append(f"{name} ended with {code} after SIGTERM")
+        return problems
+
+    def close(self) -> None:
+        """Kill what is left."""
+        self._is_over.set()
+        self._thread.join()
+        for service in self.services.values():
+            if service.process and service.process.poll() is None:
+                service.process.kill()
+                service.process.wait()
