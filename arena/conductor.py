@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import queue
-import socket
 import threading
-import uuid
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
@@ -22,7 +19,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from arena import scheduler
+from arena import holder, scheduler
 from arena.bus import EventBus
 from arena.executor import slots_of
 from arena.log import logger
@@ -53,6 +50,8 @@ GRACE_S = 20.0
 """How long running games may take to finish after the order to stop; then they are called off and handed back."""
 RETRY_S = 1.0
 """How long to wait for a database that cannot be used."""
+STAND_BY_S = 1.0
+"""How often whoever stands by looks whether the lease is free."""
 
 _LATER = frozenset({"round-robin", "gauntlet", "swiss"})
 """Formats that plan nothing while games are out."""
@@ -108,7 +107,7 @@ class Conductor:
         check: Callable[[int], object] | None = None,
         grace_s: float = GRACE_S,
     ) -> None:
-        self.holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self.holder = holder.new_name()
         self.state = "stopped"
         """`stopped`, `standing by`, `acting` or `stopping`."""
         self._settings, self._store, self._bus, self._executor = settings, store, bus, executor
@@ -141,7 +140,7 @@ class Conductor:
                         await self._act(stop, work, lease)
                     else:
                         self._become("standing by")
-                        await self._rest(stop, self._settings.lease_seconds / 3)
+                        await self._rest(stop, min(STAND_BY_S, self._settings.lease_seconds / 3))
             finally:
                 news.cancel()
                 stopping.cancel()
@@ -207,11 +206,22 @@ class Conductor:
 
     async def _take(self, lease: Executor) -> bool:
         try:
-            take = self._store.house.take
-            return await self._in(lease, take, LEASE, self.holder, self._settings.lease_seconds)
+            return await self._in(lease, self._take_lease)
         except StoreUnavailableError as error:
             self._log.warning("database unavailable", error=str(error))
             return False
+
+    def _take_lease(self) -> bool:
+        """Take the lease when it is free, or when whoever holds it has died on this machine."""
+        house, seconds = self._store.house, self._settings.lease_seconds
+        if house.take(LEASE, self.holder, seconds):
+            return True
+        found = house.lease(LEASE)
+        if found is None or not holder.is_dead(found.holder):
+            return False
+        self._log.info("lease of the dead", holder=found.holder)
+        house.release(LEASE, found.holder)
+        return house.take(LEASE, self.holder, seconds)
 
     async def _renew(self, lease: Executor, lost: asyncio.Event) -> None:
         """Renew the lease in time. A database that is away for as long as the lease lasts means it is lost."""

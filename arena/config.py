@@ -63,7 +63,9 @@ class Settings(BaseSettings):
     )
     referee: bool = Field(True, description="Whether `arena serve` schedules, plays and records as well.")
     mqtt: str = Field("", description="Broker for events between processes, such as mqtt://HOST:1883; empty: none.")
-    lease_seconds: float = Field(15.0, gt=0, description="How long a referee that died keeps another from taking over.")
+    lease_seconds: float = Field(
+        10.0, gt=0, description="How long a referee that died on another machine keeps another from taking over."
+    )
 
     max_upload_bytes: int = Field(32 * 2**20, ge=1024, description="Largest upload of a bot.")
     max_bundle_bytes: int = Field(256 * 2**20, ge=1024, description="Largest bundle once it is unpacked.")
