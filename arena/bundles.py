@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -84,10 +84,14 @@ class Bundles:
             return bool(self._fs.exists(self._path(digest)))
 
     def put(self, file: BinaryIO, digest: str) -> bool:
-        """Store an upload under its SHA-256, all of it or nothing; False when it was there already."""
-        if self.has(digest):
-            return False
+        """Store an upload under its SHA-256, all of it or nothing; False when it was there already.
+
+        One that has been there for long is stored again: it may be a stray that is about to be swept away.
+        """
         path = self._path(digest)
+        with _reachable():
+            if self._fs.exists(path) and _age(self._fs, path, self._fs.info(path)) > time.time() - _STALE_S / 2:
+                return False
         incoming = f"{self._root}/incoming/{uuid.uuid4().hex}"
         file.seek(0)
         with _reachable():
@@ -118,17 +122,23 @@ class Bundles:
             raise BundleError(f"bundle {digest} is damaged: its content has the SHA-256 {total.hexdigest()}")
         return size
 
-    def sweep(self, known: Iterable[str], at: float | None = None) -> int:
-        """Remove stored bundles older than a day that no version uses, and what was left half-way; how many."""
-        used, limit, count = set(known), (at or time.time()) - _STALE_S, 0
+    def sweep(self, known: Callable[[], Iterable[str]], at: float | None = None) -> int:
+        """Remove stored bundles older than a day that no version uses, and what was left half-way; how many.
+
+        `known` gives the bundles in use: it is asked once the strays are found, so that none is new among them.
+        """
+        limit, strays = (at or time.time()) - _STALE_S, []
         with _reachable():
             for path, info in self._fs.find(self._root, detail=True).items():
-                name = os.path.basename(path)
-                is_stray = "/incoming/" in path or (_DIGEST.fullmatch(name) is not None and name not in used)
-                if is_stray and _age(self._fs, path, info) < limit:
-                    self._fs.rm(path)
-                    count += 1
-        return count
+                is_ours = "/incoming/" in path or _DIGEST.fullmatch(os.path.basename(path)) is not None
+                if is_ours and _age(self._fs, path, info) < limit:
+                    strays.append(path)
+        used = set(known())
+        with _reachable():
+            strays = [path for path in strays if os.path.basename(path) not in used]
+            for path in strays:
+                self._fs.rm(path)
+        return len(strays)
 
     def _path(self, digest: str) -> str:
         if not _DIGEST.fullmatch(digest):

@@ -23,6 +23,7 @@ from arena import holder, scheduler
 from arena.bus import EventBus
 from arena.executor import slots_of
 from arena.log import logger
+from arena.metrics import RefereeMetrics
 from arena.models import now
 from arena.store import ConflictError, NotFoundError, Store, StoreError, StoreUnavailableError
 from arena.store.games import Waiting
@@ -30,6 +31,7 @@ from arena.store.tournaments import Live
 from arena.tournaments import SettingsError, life
 from arena.tournaments.book import Chores
 from arena.tournaments.format import AHEAD
+from arena.upkeep import Upkeep
 from arena.worker import BundlePlace, play_bundled
 from referee.core import Kind, Termination
 from referee.dispatch import ATTEMPTS, void_record
@@ -94,7 +96,10 @@ class _Desk:
 
 
 class Conductor:
-    """`run(stop)` is the task. `clock` gives the time of day; `check` checks one claimed version, in the sandbox."""
+    """`run(stop)` is the task. `clock` gives the time of day; `check` checks one claimed version, in the sandbox.
+
+    `upkeep` sees to the daily chores (None: those of the settings), `metrics` counts.
+    """
 
     def __init__(
         self,
@@ -105,6 +110,8 @@ class Conductor:
         *,
         clock: Callable[[], datetime] = now,
         check: Callable[[int], object] | None = None,
+        upkeep: Upkeep | None = None,
+        metrics: RefereeMetrics | None = None,
         grace_s: float = GRACE_S,
     ) -> None:
         self.holder = holder.new_name()
@@ -113,7 +120,10 @@ class Conductor:
         self._settings, self._store, self._bus, self._executor = settings, store, bus, executor
         self._clock, self._check, self._grace_s = clock, check or self._check_version, grace_s
         self._place = BundlePlace.of(settings)
-        self._room = 2 * slots_of(executor)
+        self._metrics = metrics or RefereeMetrics()
+        self._upkeep = upkeep or Upkeep.of(settings, store, self._place.open)
+        self._upkeep.on_done = lambda name, at: self._metrics.chores.labels(name).set(at.timestamp())
+        self._away = BundlePlace.of_workers(settings)
         self._done: queue.SimpleQueue[Future[list[GameRecord]]] = queue.SimpleQueue()
         self._begun: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._ordered: queue.SimpleQueue[int | None] = queue.SimpleQueue()
@@ -124,6 +134,11 @@ class Conductor:
         self._log = logger("conductor")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
+
+    @property
+    def _room(self) -> int:
+        """How many jobs are out at most: workers of a cluster come and go."""
+        return 2 * slots_of(self._executor)
 
     # -- the task ------------------------------------------------------------------------------------------------------
 
@@ -146,6 +161,7 @@ class Conductor:
                 stopping.cancel()
                 await asyncio.gather(news, stopping, return_exceptions=True)
                 await self._in(work, self._chores.close)
+                await self._in(work, self._upkeep.stop)
                 self._become("stopped")
 
     def abort(self) -> None:
@@ -271,6 +287,7 @@ class Conductor:
     def _become(self, state: str) -> None:
         if state != self.state:
             self.state = state
+            self._metrics.acting.set(state in ("acting", "stopping"))
             self._log.info("conductor", state=state, holder=self.holder)
             self._bus.publish("referee/state", {"state": state, "holder": self.holder})
 
@@ -296,6 +313,7 @@ class Conductor:
             for tournament in scheduler.tick(self._store, at):
                 self._tell(tournament.id or 0, tournament.state)
             self._check_one()
+            self._upkeep.begin(at)
         live = self._store.tournaments.live()
         self._obey(live)
         wanted = self._wanted(live, orders)
@@ -359,9 +377,11 @@ class Conductor:
         if playing:
             self._store.games.start(*playing)
         desk.begun.clear()
+        self._count()
         while desk.unrecorded:
             self._record(*desk.unrecorded[0])
             desk.unrecorded.popleft()
+        self._metrics.waiting.set(0)
         if desk.given_back:
             self._store.games.give_back(ids=sorted(desk.given_back))
             desk.given_back.clear()
@@ -388,6 +408,12 @@ class Conductor:
         if left:
             desk.dry.discard(job.tournament_id)
 
+    def _count(self) -> None:
+        """Tell the metrics how things stand."""
+        self._metrics.slots.set(slots_of(self._executor))
+        self._metrics.busy.set(sum(bool(job.playing) for job in self._desk.jobs.values()))
+        self._metrics.waiting.set(len(self._desk.unrecorded))
+
     def _record(self, record: GameRecord, tournament_id: int) -> None:
         """Make a record part of the arena, exactly once; a void one is played again, or given up after `ATTEMPTS`."""
         news: dict[str, Any] = {
@@ -403,15 +429,20 @@ class Conductor:
                 tries = len(self._store.games.voids_of(record.id)) + 1
                 if not self._store.games.void(record, self.holder, give_up=tries >= ATTEMPTS):
                     return
+                self._metrics.voids.labels(record.termination.value).inc()
                 news["state"] = "void" if tries >= ATTEMPTS else "planned"
                 self._desk.dry.discard(tournament_id)
                 self._log.warning(
                     "void", game=record.id, attempt=tries, termination=record.termination.value, detail=record.detail
                 )
             else:
-                committed = self._store.games.commit(record, self.holder)
+                with self._metrics.commit_seconds.time():
+                    committed = self._store.games.commit(record, self.holder)
                 if committed is None:
                     return
+                self._metrics.games.labels(record.kind.value).inc()
+                if (seconds := _seconds(record)) is not None:
+                    self._metrics.game_seconds.observe(seconds)
                 news |= {"state": "finished", "committed": committed.number}
                 if committed.changes:
                     self._bus.publish(f"rating/{committed.pool}", {"game": record.id, "committed": committed.number})
@@ -546,7 +577,7 @@ class Conductor:
             if not games:
                 continue
             job = _Job(games[0].tournament_id, games)
-            future = self._executor.submit(play_bundled, job.specs, self._place, True)
+            future = self._executor.submit(play_bundled, job.specs, self._away, True)
             self._desk.jobs[future] = job
             self._desk.by_game.update((spec.id, job) for spec in job.specs)
             future.add_done_callback(self._is_done)
@@ -580,6 +611,8 @@ class Conductor:
             self._log.error("check", version=version_id, error=f"{type(error).__name__}: {error}")
             with contextlib.suppress(StoreError):
                 self._store.bots.give_back_checks()
+        if state != "uploaded":
+            self._metrics.checks.labels(state).inc()
         self._bus.publish(f"version/{version_id}/state", {"state": state})
         self._checking = None  # before the stir: who is woken must not find this thread still at it
         self._ordered.put(0)  # there may be another one
@@ -595,6 +628,14 @@ class Conductor:
         return check_version(
             self._store, self._place.open(), version_id, open_sandbox(self._settings.sandbox), on_step=tell
         )
+
+
+def _seconds(record: GameRecord) -> float | None:
+    """How long a game took by its own times; None where they do not say."""
+    with contextlib.suppress(ValueError, TypeError):
+        found = datetime.fromisoformat(record.finished) - datetime.fromisoformat(record.started)
+        return max(0.0, found.total_seconds())
+    return None
 
 
 def _drained(waiting: queue.SimpleQueue[T]) -> list[T]:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, start_http_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
+_COMMIT_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
+_GAME_SECONDS = (0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 
 
 class Metrics:
@@ -32,6 +39,19 @@ class Metrics:
         self.upload_bytes = Counter("arena_upload_bytes_total", "Bytes of bots taken in.", registry=self.registry)
         self._games = Gauge("arena_games", "Games by state.", ("state",), registry=self.registry)
         self._tournaments = Gauge("arena_tournaments", "Tournaments by state.", ("state",), registry=self.registry)
+        self.bus_messages = Counter(
+            "arena_bus_messages_total", "Messages over the broker.", ("direction",), registry=self.registry
+        )
+        self.bus_dropped = Counter(
+            "arena_bus_dropped_total",
+            "Messages given up: topic, size, schema: not to be believed; overflow, queue, offline: no room, no broker.",
+            ("reason",),
+            registry=self.registry,
+        )
+        self.bus_connected = Gauge(
+            "arena_bus_connected", "Whether the broker is connected; 1 without a broker.", registry=self.registry
+        )
+        self.bus_connected.set(1)
         self._referee = Gauge("arena_referee_up", "Whether a referee holds the lease.", registry=self.registry)
 
     def observe(self, route: str, method: str, status: int, seconds: float, *, is_stream: bool) -> None:
@@ -51,3 +71,41 @@ class Metrics:
     def text(self) -> bytes:
         """Everything in the text format of Prometheus."""
         return generate_latest(self.registry)
+
+
+class RefereeMetrics:
+    """What a referee counts, in the registry of its process."""
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        self.registry = one = registry or CollectorRegistry()
+        self.acting = Gauge("arena_referee_acting", "Whether this process is the one that acts.", registry=one)
+        self.slots = Gauge("arena_slots", "Games that can be played at once.", registry=one)
+        self.busy = Gauge("arena_slots_busy", "Games being played.", registry=one)
+        self.games = Counter("arena_games_recorded_total", "Games with a result, by kind.", ("kind",), registry=one)
+        self.voids = Counter("arena_games_void_total", "Attempts that came to nothing.", ("termination",), registry=one)
+        self.game_seconds = Histogram(
+            "arena_game_seconds", "How long games with a result took.", buckets=_GAME_SECONDS, registry=one
+        )
+        self.waiting = Gauge("arena_results_waiting", "Results that are not in the database yet.", registry=one)
+        self.commit_seconds = Histogram(
+            "arena_commit_seconds",
+            "How long the database took to record a result.",
+            buckets=_COMMIT_SECONDS,
+            registry=one,
+        )
+        self.checks = Counter("arena_checks_total", "Versions checked, by verdict.", ("verdict",), registry=one)
+        self.chores = Gauge(
+            "arena_chore_done_timestamp_seconds", "When a daily chore was last done, by name.", ("chore",), registry=one
+        )
+
+
+@contextmanager
+def offered(registry: CollectorRegistry, host: str, port: int) -> Iterator[int]:
+    """The metrics of a process without a web server at `/metrics`; its port. Raises OSError when it is taken."""
+    server, thread = start_http_server(port, addr=host, registry=registry)
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -474,10 +474,11 @@ class Games:
             )
             with self._sessions.reading() as session:
                 rows = fetch(session, query)
-            for *row, after in rows:
+            for *row, _ in rows:
                 yield row
             if len(rows) < _BATCH:
                 return
+            after = rows[-1][-1]
 
     def voids(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[VoidLine]:
         """Attempts that came to nothing, latest first."""

@@ -15,6 +15,7 @@ from arena.conductor import Conductor
 from arena.config import Settings
 from arena.models import Tournament
 from arena.store import Store
+from arena.upkeep import Upkeep
 from referee.core import Termination
 from referee.record import GameRecord
 from referee.spec import GameSpec
@@ -124,9 +125,14 @@ class Stage:
 
     def conductor(self, executor: Executor, **options: Any) -> Conductor:
         """One that took the games over; to be driven by `turn`."""
-        found = Conductor(self.settings, self.store, self.bus, executor, clock=lambda: self.now, **options)
+        found = self.apart(executor, **options)
         found.take_over()
         return found
+
+    def apart(self, executor: Executor, **options: Any) -> Conductor:
+        """One that has done nothing yet. Daily chores are for tests that give it an `upkeep`."""
+        options.setdefault("upkeep", Upkeep(self.store, []))
+        return Conductor(self.settings, self.store, self.bus, executor, clock=lambda: self.now, **options)
 
     def play(self, number: int, executor: Dice | None = None, turns: int = 500) -> Dice:
         """Drive a conductor until a tournament is over."""

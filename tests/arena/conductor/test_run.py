@@ -24,7 +24,7 @@ def acting(
 
     async def main() -> None:
         stop = asyncio.Event()
-        conductor = Conductor(stage.settings, stage.store, stage.bus, dice, clock=lambda: stage.now, **options)
+        conductor = stage.apart(dice, **options)
         async with stage.bus.subscribe("referee/state", "game/", "version/") as events:
             task = asyncio.create_task(conductor.run(stop))
             try:

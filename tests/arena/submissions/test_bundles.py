@@ -133,10 +133,25 @@ def test_sweep_keeps_what_versions_use(bundles: Bundles) -> None:
     other = hashlib.sha256(SCRIPT).hexdigest()
     bundles.put(io.BytesIO(ZIP), DIGEST)
     bundles.put(io.BytesIO(SCRIPT), other)
-    assert bundles.sweep({DIGEST}) == 0  # too young: it may be on its way into a version
-    assert bundles.sweep({DIGEST}, at=time.time() + 2 * 86400) == 1
+    assert bundles.sweep(lambda: {DIGEST}) == 0  # too young: it may be on its way into a version
+    assert bundles.sweep(lambda: {DIGEST}, at=time.time() + 2 * 86400) == 1
     assert bundles.has(DIGEST)
     assert not bundles.has(other)
+
+
+def test_sweep_of_a_store_that_is_not_there_yet(bundles: Bundles) -> None:
+    assert bundles.sweep(set) == 0
+
+
+def test_what_is_sent_again_is_young_again(tmp_path: Path) -> None:
+    bundles = Bundles(str(tmp_path / "store"), tmp_path / "unpacked")
+    bundles.put(io.BytesIO(ZIP), DIGEST)
+    assert bundles.put(io.BytesIO(ZIP), DIGEST) is False
+    stored = tmp_path / "store" / DIGEST[:2] / DIGEST
+    os.utime(stored, (0, 0))
+    assert bundles.put(io.BytesIO(ZIP), DIGEST) is True
+    assert bundles.sweep(set) == 0
+    assert bundles.has(DIGEST)
 
 
 def test_bots_as_this_machine_runs_them(local: Bundles) -> None:
