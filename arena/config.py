@@ -59,7 +59,18 @@ class Settings(BaseSettings):
         "they can then read this machine's files and use its network.",
     )
     executor: str = Field(
-        "local", description="Where games are played: local, local:N with N games at once, or dask://HOST:PORT."
+        "local",
+        description="Where games are played: local, local:N with N games at once, dask://HOST:PORT or tls://HOST:PORT.",
+    )
+    cluster_ca: str = Field(
+        "", description="For tls://: the file of the authority that signed the certificates of the whole cluster."
+    )
+    cluster_cert: str = Field("", description="For tls://: the file of this process's certificate.")
+    cluster_key: str = Field("", description="For tls://: the file of that certificate's key.")
+    worker_bundles: str = Field(
+        "",
+        description="Where workers get bots: a path or URL like `bundles`, as they reach it; arena: from this server "
+        "at public_url, with the token they have in ARENA_WORKER_TOKEN; empty: as `bundles` says.",
     )
     referee: bool = Field(True, description="Whether `arena serve` schedules, plays and records as well.")
     mqtt: str = Field("", description="Broker for events between processes, such as mqtt://HOST:1883; empty: none.")
@@ -133,11 +144,11 @@ class Settings(BaseSettings):
     @classmethod
     def _is_executor(cls, text: str) -> str:
         kind, _, rest = text.partition(":")
-        if kind == "dask" and rest.startswith("//"):
+        if kind in ("dask", "tls") and len(rest) > 2 and rest.startswith("//"):
             return text
         if kind == "local" and (not rest or (rest.isascii() and rest.isdecimal() and 0 < int(rest) <= 4096)):
             return text
-        raise ValueError("write local, local:N or dask://HOST:PORT")
+        raise ValueError("write local, local:N, dask://HOST:PORT or tls://HOST:PORT")
 
     @property
     def database_url(self) -> str:
@@ -163,6 +174,11 @@ class Settings(BaseSettings):
     @property
     def is_https(self) -> bool:
         """Whether people come by https."""
+    @property
+    def is_clustered(self) -> bool:
+        """Whether games are played by workers of a cluster."""
+        return not self.executor.startswith("local")
+
         return self.public_url.startswith("https://")
 
     @classmethod

@@ -18,15 +18,42 @@ if TYPE_CHECKING:
     from arena.config import Settings
 
 
+class ExecutorAwayError(Exception):
+    """Nobody answers where the executor should be; the message says where, why and what to do."""
+
+
 def open_executor(settings: Settings, bus: EventBus) -> Executor:
-    """The executor a server's settings name. Raises ValueError, also when bots would run as root without a sandbox."""
+    """The executor a server's settings name.
+
+    Raises ValueError, also when bots would run as root without a sandbox, and ExecutorAwayError where nobody answers.
+    """
     kind, _, rest = settings.executor.partition(":")
     if kind != "local":
-        raise ValueError(f"the executor {settings.executor!r} is not part of this installation; use local or local:N")
+        return _open_cluster(settings, bus)
     reason = refusal(open_sandbox(settings.sandbox), allow_weak=True)
     if reason and not settings.allow_weak_sandbox:
         raise ValueError(f"{reason}; or set allow_weak_sandbox")
     return SlotPool(int(rest or os.cpu_count() or 1), sandbox=settings.sandbox, on_event=publisher(bus))
+
+
+def _open_cluster(settings: Settings, bus: EventBus) -> Executor:
+    try:
+        from arena.cluster.executor import ClusterExecutor
+        from arena.cluster.link import ClusterError, address_of, security_of
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"the executor {settings.executor} needs {error.name}, which is not installed; "
+            "install the arena with its extra: pip install 'bot-arena[cluster]'"
+        ) from None
+    address = address_of(settings.executor)
+    try:
+        security = security_of(settings, address)
+    except ClusterError as error:
+        raise ValueError(str(error)) from None
+    try:
+        return ClusterExecutor(address, security=security, on_event=publisher(bus))
+    except ClusterError as error:
+        raise ExecutorAwayError(str(error)) from None
 
 
 def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
@@ -43,5 +70,6 @@ def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
 
 
 def slots_of(executor: Executor) -> int:
-    """How many games an executor plays at once."""
-    return int(getattr(executor, "size", 0) or os.cpu_count() or 1)
+    """How many games an executor plays at once, now. At least one: a cluster grows when there is something to do."""
+    size = getattr(executor, "size", None)
+    return max(1, int(size)) if size is not None else os.cpu_count() or 1

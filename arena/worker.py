@@ -6,7 +6,7 @@ The job the conductor gives to an executor. Refuses to know the database.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,16 @@ class BundlePlace:
             settings.cache_bytes,
         )
 
+    @classmethod
+    def of_workers(cls, settings: Settings) -> BundlePlace:
+        """The place where those that play a server's games find them. Raises ValueError without `public_url`."""
+        here = cls.of(settings)
+        if not settings.is_clustered or not settings.worker_bundles:
+            return here
+        if settings.worker_bundles == "arena":
+            return replace(here, url=f"{settings.public_url}/api/v1/bundles", options={})
+        return replace(here, url=settings.worker_bundles)
+
     def open(self) -> Bundles:
         """The bundles, one object per process and place. Raises BundleError."""
         return _open(self.url, self.cache, canonical(dict(self.options)), self.bounds, self.cache_bytes)
@@ -55,6 +65,15 @@ def _open(url: str, cache: str, options: str, bounds: Bounds, cache_bytes: int) 
     import json
 
     return Bundles(url, Path(cache), options=json.loads(options), bounds=bounds, cache_bytes=cache_bytes)
+
+
+def warm_up() -> None:
+    """Make the kernels of all families ready in this process, as a slot does before its first game."""
+    from arena.cli.warmup import warm
+    from referee.games import families
+
+    for family in families():
+        warm(family)
 
 
 def play_bundled(specs: Sequence[GameSpec], place: BundlePlace, wants_plies: bool = False) -> list[GameRecord]:

@@ -155,6 +155,21 @@ COMMANDS: tuple[Command, ...] = (
         "server",
     ),
     Command(
+        "scheduler",
+        "the meeting point of an arena and its workers",
+        ("arena scheduler", "arena scheduler --bind 10.0.0.1 --port 8786 --tls"),
+        "server",
+    ),
+    Command(
+        "worker",
+        "play games for an arena elsewhere",
+        (
+            "arena worker --scheduler dask://127.0.0.1:8786",
+            "arena worker --scheduler tls://10.0.0.1:8786 --slots 8 --data /var/lib/arena-worker",
+        ),
+        "server",
+    ),
+    Command(
         "ratings",
         "fold all ratings anew from the games, or check that they follow from them",
         ("arena ratings rebuild --check", "arena ratings rebuild"),

@@ -20,7 +20,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
     parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
-    parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N")
+    parser.add_argument("--mqtt", metavar="URL", help="broker for events between processes (default: none)")
+    parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N, dask://HOST:PORT")
     parser.add_argument("--sandbox", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
 
 
@@ -48,7 +49,7 @@ async def _run(settings: Settings) -> None:
     from arena.bus import Bus
     from arena.cli.database import open_store
     from arena.conductor import Conductor
-    from arena.executor import open_executor
+    from arena.executor import ExecutorAwayError, open_executor
 
     store, bus = open_store(settings), Bus()
     try:
@@ -71,6 +72,8 @@ async def _run(settings: Settings) -> None:
         loop.add_signal_handler(number, interrupt)
     try:
         await conductor.run(stop)
+    except ExecutorAwayError as error:
+        raise CommandError(str(error), Exit.UNREACHABLE) from None
     finally:
         await asyncio.to_thread(executor.shutdown, cancel_futures=True)
         store.close()

@@ -40,7 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, metavar="PORT", help="port to listen on (default 8000, 0 = a free one)")
     parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
     parser.add_argument("--mqtt", metavar="URL", help="broker for events between processes (default: none)")
-    parser.add_argument("--executor", metavar="E", help="where games are played: local or local:N (default local)")
+    parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N, dask://HOST:PORT")
     parser.add_argument("--no-referee", action="store_true", help="pages and interface only; play and record nothing")
 
 
@@ -148,7 +148,7 @@ async def _listen(runner: web.AppRunner, settings: Settings) -> None:
 async def _referee(settings: Settings, store: Store, bus: EventBus, stop: asyncio.Event) -> None:
     """Play and record until told to stop, or until the conductor fails: then the server ends too, and says so."""
     from arena.conductor import Conductor
-    from arena.executor import open_executor
+    from arena.executor import ExecutorAwayError, open_executor
 
     try:
         executor = open_executor(settings, bus)
@@ -162,6 +162,8 @@ async def _referee(settings: Settings, store: Store, bus: EventBus, stop: asynci
         await asyncio.to_thread(executor.shutdown, cancel_futures=True)
 
 
+    except ExecutorAwayError as error:
+        raise CommandError(str(error), Exit.UNREACHABLE) from None
 @contextlib.contextmanager
 def _signals(stop: asyncio.Event, abort: Callable[[], None]) -> Iterator[None]:
     """SIGINT and SIGTERM: the first sets `stop`, the second calls `abort`."""

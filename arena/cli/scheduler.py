@@ -1,0 +1,81 @@
+"""`arena scheduler`: the meeting point of an arena and its workers, Dask's scheduler set up for games.
+
+Refuses to know games: it may be killed and started again at any time, and loses nothing that counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+from arena.cli import output
+from arena.cli.exit import CommandError, Exit
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "The meeting point of an arena and its workers. Whoever reaches its port, or that of a worker, can run "
+        "programs there: keep them in a network of your own, or use --tls."
+    )
+    parser.add_argument(
+        "--bind", default="127.0.0.1", metavar="HOST", help="address to listen on (default 127.0.0.1: this machine)"
+    )
+    parser.add_argument("--port", type=int, metavar="PORT", help="port to listen on (default 8786, 0 = a free one)")
+    parser.add_argument(
+        "--tls",
+        action="store_true",
+        help="talk only to those with a certificate of the settings' authority: cluster_ca, cluster_cert, cluster_key",
+    )
+    parser.add_argument("--dashboard", metavar="HOST:PORT", help="also Dask's own pages, for who may see them")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Schedule until SIGTERM or Ctrl-C; the address comes on stdout."""
+    from arena import log
+    from arena.config import ConfigError, read_settings
+
+    try:
+        settings = read_settings(arguments.config)
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
+    log.configure(settings.log_format, settings.log_level)
+    try:
+        from arena.cluster import house
+        from arena.cluster.link import PORT, ClusterError, security_of
+    except ModuleNotFoundError as error:
+        raise missing(error) from None
+    port = PORT if arguments.port is None else arguments.port
+    host = f"[{arguments.bind}]" if ":" in arguments.bind else arguments.bind
+    address = f"{'tls' if arguments.tls else 'tcp'}://{host}:{port}"
+    try:
+        asyncio.run(_serve(house, address, security_of(settings, address), arguments.dashboard))
+    except ClusterError as error:
+        raise CommandError(str(error), Exit.FAILED) from None
+    return Exit.DONE
+
+
+async def _serve(house: object, address: str, security: object, dashboard: str | None) -> None:
+    from arena.cluster.house import serve
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+
+    def tell(found: str) -> None:
+        output.text(found.replace("tcp://", "dask://"))
+        sys.stdout.flush()  # whoever started us may be waiting for the address
+
+    await serve(address, stop, security=security, dashboard=dashboard, on_start=tell)
+
+
+def missing(error: ModuleNotFoundError) -> CommandError:
+    """What to say where the cluster's packages are not installed."""
+    return CommandError(
+        f"{error.name} is not installed; install the arena with its extra: pip install 'bot-arena[cluster]'"
+    )

@@ -1,0 +1,117 @@
+"""`arena worker`: plays games for an arena elsewhere. It needs neither its database nor its broker.
+
+The first SIGTERM or Ctrl-C lets running games finish; the second calls them off. Refuses to know which games come.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.cli import choice, output
+from arena.cli.exit import CommandError, Exit
+
+if TYPE_CHECKING:
+    from arena.cluster.crew import Crew
+    from arena.config import Settings
+
+PATIENCE_S = 10.0
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Play games for an arena elsewhere. Whoever reaches the scheduler's port, or that of this worker, can run "
+        "programs here: keep them in a network of your own, or use tls://."
+    )
+    parser.add_argument(
+        "--scheduler", required=True, metavar="URL", help="dask://HOST:PORT, or tls://HOST:PORT with certificates"
+    )
+    parser.add_argument("--slots", type=choice.positive, metavar="N", help="games at once (default: one per processor)")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder for bots and their copies (default ./data)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument("--sandbox", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
+    parser.add_argument("--name", default="", metavar="NAME", help="as it is called (default: host and process)")
+    parser.add_argument(
+        "--grace", type=float, default=20.0, metavar="SECONDS", help="how long running games may take at the end"
+    )
+    parser.add_argument(
+        "--wait", type=float, default=PATIENCE_S, metavar="SECONDS", help="how long to wait for a first answer"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve the scheduler until SIGTERM or Ctrl-C, through its restarts."""
+    from arena import log
+    from arena.config import ConfigError, read_settings
+
+    try:
+        settings = read_settings(arguments.config, data=arguments.data, sandbox=arguments.sandbox)
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
+    log.configure(settings.log_format, settings.log_level)
+    try:
+        from arena.cluster.crew import Crew
+        from arena.cluster.link import ClusterError, VersionError, address_of, security_of
+    except ModuleNotFoundError as error:
+        from arena.cli.scheduler import missing
+
+        raise missing(error) from None
+    try:
+        address = address_of(arguments.scheduler)
+        security = security_of(settings, address)
+    except (ValueError, ClusterError) as error:
+        raise CommandError(str(error)) from None
+    sandbox = _probe(settings)
+    slots = arguments.slots or os.cpu_count() or 1
+    crew = Crew(slots, sandbox=sandbox, folder=settings.data.resolve() / "worker", name=arguments.name)
+    try:
+        asyncio.run(_work(crew, address, security, arguments.grace, arguments.wait))
+    except VersionError as error:
+        raise CommandError(str(error), Exit.FAILED) from None
+    except ClusterError as error:
+        raise CommandError(str(error), Exit.UNREACHABLE) from None
+    finally:
+        crew.close()
+    return Exit.DONE
+
+
+def _probe(settings: Settings) -> str:
+    """The sandbox this machine really offers. Raises CommandError where it may not play bots of strangers."""
+    from referee.sandbox import open_sandbox, refusal
+
+    found = open_sandbox(settings.sandbox)
+    reason = refusal(found, allow_weak=settings.allow_weak_sandbox)
+    if reason and not settings.allow_weak_sandbox:
+        raise CommandError(f"{reason}; or set allow_weak_sandbox (ARENA_ALLOW_WEAK_SANDBOX=1)", Exit.REFUSED)
+    return found.name
+
+
+async def _work(crew: Crew, address: str, security: object, grace_s: float, patience_s: float) -> None:
+    from arena.worker import warm_up
+
+    stop = asyncio.Event()
+
+    def interrupt() -> None:
+        if stop.is_set():
+            output.note("calling off what is running")
+            crew.abort()
+        else:
+            output.note("finishing the running games; once more calls them off")
+            stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    warming = asyncio.ensure_future(asyncio.to_thread(crew.call, warm_up))
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait((warming, stopping), return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if stop.is_set():
+        return
+    warming.result()
+    await crew.work(address, stop, security=security, patience_s=patience_s, grace_s=grace_s)

@@ -1,0 +1,52 @@
+"""The scheduler of a cluster, as a process of its own: Dask's, set up as the arena wants it.
+
+Refuses to know games: it only passes tasks on, and all it knows may be lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from distributed import Scheduler
+from distributed.security import Security
+
+from arena.cluster.link import ClusterError, configure
+
+
+async def serve(
+    address: str,
+    stop: asyncio.Event,
+    *,
+    security: Security | None = None,
+    dashboard: str | None = None,
+    on_start: Callable[[str], None] | None = None,
+) -> None:
+    """Schedule at `address` (port 0: a free one) until `stop` is set. Raises ClusterError when it cannot listen there.
+
+    `dashboard` is HOST:PORT of Dask's own pages, for the bold; without it nothing but the scheduler is reachable.
+    """
+    configure()
+    scheduler = Scheduler(
+        host=address,
+        security=security,
+        dashboard=dashboard is not None,
+        dashboard_address=dashboard or "127.0.0.1:0",
+    )
+    try:
+        await scheduler
+    except OSError as error:
+        raise ClusterError(f"cannot listen at {address}: {error.strerror or error}; take another --port") from None
+    if on_start:
+        on_start(scheduler.address)
+    ended = asyncio.create_task(scheduler.finished())
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait((ended, stopping), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(scheduler.close(), 5)
+        for task in (ended, stopping):
+            task.cancel()
+        await asyncio.gather(ended, stopping, return_exceptions=True)

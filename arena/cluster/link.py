@@ -1,0 +1,117 @@
+"""What all processes of a cluster agree upon: addresses, certificates, versions, and how Dask is set.
+
+Refuses to know games.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as version_of
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import dask
+import distributed  # noqa: F401 - its defaults are there before ours
+from distributed.core import rpc
+from distributed.security import Security
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+
+PORT = 8786
+"""Where Dask schedulers listen unless told otherwise."""
+SLOT = "slot"
+"""The resource of a worker that one job takes."""
+WIRE = 1
+"""Raised whenever what an arena and its workers send each other changes."""
+METADATA = "arena"
+"""Under which key of the scheduler's metadata the arena says what it is."""
+
+_SETTINGS: dict[str, Any] = {
+    # What becomes of a lost game is for the arena to decide, at once.
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.scheduler.worker-ttl": "10s",
+    # A worker that joins takes over what waits at a busy one; what has begun is never moved.
+    "distributed.scheduler.work-stealing": True,
+    "distributed.scheduler.work-stealing-interval": "500ms",
+    "distributed.scheduler.events-cleanup-delay": "1m",
+    "distributed.scheduler.active-memory-manager.start": False,
+    # Records are small, and the slots with their bots are processes of their own: nothing to spill or to pause for.
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": False,
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.disk": False,
+    "distributed.admin.system-monitor.host-cpu": False,
+    "distributed.diagnostics.nvml": False,
+    "distributed.comm.timeouts.connect": "5s",
+    "distributed.comm.timeouts.tcp": "20s",
+}
+
+
+class ClusterError(Exception):
+    """A cluster that cannot be used; the message says which, why and what to do."""
+
+
+class VersionError(ClusterError):
+    """The arena and a worker are not of the same version."""
+
+
+def configure() -> None:
+    """Set Dask up for this process: nothing left to files and variables that would change what becomes of games."""
+    dask.config.set(_SETTINGS)
+    for name in ("distributed", "distributed.client", "distributed.gc", "bokeh", "tornado", "tornado.application"):
+        log = logging.getLogger(name)
+        log.handlers.clear()
+        log.propagate = True
+        log.setLevel(logging.WARNING)
+
+
+def version() -> str:
+    """What both sides must have in common."""
+    try:
+        return f"{version_of('bot-arena')}/{WIRE}"
+    except PackageNotFoundError:
+        return f"0/{WIRE}"
+
+
+def address_of(url: str) -> str:
+    """The address Dask uses; `dask://HOST[:PORT]` and `tcp://…` are plain, `tls://…` encrypted. Raises ValueError."""
+    parts = urlsplit(url if "://" in url else f"dask://{url}")
+    try:
+        host, port = parts.hostname, parts.port or PORT
+    except ValueError:
+        host, port = None, 0
+    scheme = {"dask": "tcp", "tcp": "tcp", "tls": "tls"}.get(parts.scheme)
+    if scheme is None or not host or parts.path.strip("/"):
+        raise ValueError(f"not the address of a scheduler: {url}; write dask://HOST:PORT or tls://HOST:PORT")
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+
+def security_of(settings: Settings, address: str) -> Security | None:
+    """The certificates for an encrypted address; None for a plain one. Raises ClusterError."""
+    if not address.startswith("tls://"):
+        return None
+    ca, cert, key = settings.cluster_ca, settings.cluster_cert, settings.cluster_key
+    for name, file in (("cluster_ca", ca), ("cluster_cert", cert), ("cluster_key", key)):
+        if not file:
+            raise ClusterError(f"{address} is encrypted: {name} is not set; set cluster_ca, cluster_cert, cluster_key")
+        if not os.access(file, os.R_OK):
+            raise ClusterError(f"{name}: {file} cannot be read")
+    return Security(
+        require_encryption=True,
+        tls_ca_file=ca,
+        **{f"tls_{role}_cert": cert for role in ("client", "scheduler", "worker")},
+        **{f"tls_{role}_key": key for role in ("client", "scheduler", "worker")},
+    )
+
+
+async def ask_arena(address: str, security: Security | None) -> str | None:
+    """The version of the arena that uses a scheduler; None when none has come yet. Raises OSError, TimeoutError."""
+    arguments = security.get_connection_args("worker") if security else {}
+    async with rpc(address, connection_args=arguments) as scheduler:
+        found = await scheduler.get_metadata(keys=[METADATA], default=None)
+    return str(found["version"]) if isinstance(found, dict) and "version" in found else None
