@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+from arena.conductor import LEASE
 from arena.holder import is_dead, new_name
+from tests.arena.conductor.stage import Dice, Stage
 
 
 def name_of_another(*, is_waited_for: bool) -> tuple[str, subprocess.Popen[bytes]]:
@@ -46,3 +48,20 @@ def test_another_process_of_the_same_number_is_not_taken_for_it() -> None:
 @pytest.mark.parametrize("name", ["", "somebody else", "box:12:0a1b2c3d", "box:4194999:00000000-77:0a1b2c3d"])
 def test_who_cannot_be_known_from_here_is_not_called_dead(name: str) -> None:
     assert not is_dead(name)
+
+
+def test_the_lease_of_the_dead_is_taken_at_once(stage: Stage) -> None:
+    name, process = name_of_another(is_waited_for=True)
+    process.stdout.close()  # type: ignore[union-attr]
+    assert stage.store.house.take(LEASE, name, 3600)
+    assert stage.apart(Dice())._take_lease()
+    lease = stage.store.house.lease(LEASE)
+    assert lease is not None
+    assert lease.holder != name
+
+
+def test_the_lease_of_the_living_is_left_to_them(stage: Stage) -> None:
+    name = new_name()
+    assert stage.store.house.take(LEASE, name, 3600)
+    assert not stage.apart(Dice())._take_lease()
+    assert stage.store.house.lease(LEASE).holder == name  # type: ignore[union-attr]
