@@ -82,6 +82,13 @@ class Past:
         with self._sessions.reading() as session:
             return session.scalar(query) or 0
 
+    def game_of(self, prefix: str) -> str:
+        """The id of the one game that begins so, empty when there is none or are several."""
+        query = select(col(Game.id)).where(col(Game.id) >= prefix, col(Game.id) < prefix + "g").limit(2)
+        with self._sessions.reading() as session:
+            found = list(session.scalars(query))
+        return found[0] if len(found) == 1 else ""
+
     def counts(self, pool: str, until: int | None = None) -> list[Count]:
         """The results of a pool that count for its ratings, up to a commit number."""
         keys = tuple(col(getattr(Game, name)) for name in _COUNTED)

@@ -64,9 +64,9 @@ _MOTIFS: Mapping[str, str] = {
 }
 _MARGIN = 22.0
 _EDGE = 4.0
-_STACK = 6.5
+_STACK = 5.6
 """How far the two pieces of a stack lie from the middle of their cell."""
-_STACK_SIZE = 0.76
+_STACK_SIZE = 0.72
 _SHORT = 13.0
 """How far before the middle of its cell an arrow ends."""
 _ALGEBRAIC = re.compile(r"([a-z]+)(\d+)", re.ASCII)

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-WIDTH, HEIGHT = 640, 230
+WIDTH, HEIGHT = 560, 220
+SMALL_WIDTH, SMALL_HEIGHT = 380, 150
+"""Of charts side by side: drawn small, so that their letters are not."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 12, 26
 _MAX_POINTS = 600
 """More points than the drawing has columns say nothing: they are thinned."""
@@ -82,12 +84,12 @@ class _Scale:
         return round(self.start + part * (self.end - self.start), 1)
 
 
-def _frame(x: _Scale, y: _Scale, axis: Axis, height: int) -> Markup:
+def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
     parts = []
     for value in ticks(y.low, y.high, 5 if height > 150 else 3):
         parts.append(
             Markup('<path class="axis" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{:g}</text>').format(
-                _LEFT, y(value), WIDTH - _RIGHT, _LEFT - 5, y(value) + 4, value
+                _LEFT, y(value), width - _RIGHT, _LEFT - 5, y(value) + 4, value
             )
         )
     for value in ticks(x.low, x.high, axis.ticks):
@@ -104,7 +106,9 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int) -> Markup:
     return Markup("").join(parts)
 
 
-def lines(title: str, series: Sequence[Series], axis: Axis | None = None, *, height: int = HEIGHT) -> Markup:
+def lines(
+    title: str, series: Sequence[Series], axis: Axis | None = None, *, width: int = WIDTH, height: int = HEIGHT
+) -> Markup:
     """A chart of lines with bands; an empty text when there is nothing to draw."""
     axis = axis or Axis()
     drawn = [Series(one.name, thin(one.points), one.style) for one in series if one.points]
@@ -119,9 +123,9 @@ def lines(title: str, series: Sequence[Series], axis: Axis | None = None, *, hei
         high = max(abs(low), abs(high), 1.0)
         low = -high
     pad = (high - low) * 0.05
-    x = _Scale(min(p.x for p in everything), max(p.x for p in everything), _LEFT, WIDTH - _RIGHT)
+    x = _Scale(min(p.x for p in everything), max(p.x for p in everything), _LEFT, width - _RIGHT)
     y = _Scale(low - pad, high + pad, height - _BOTTOM, _TOP)
-    parts = [_frame(x, y, axis, height)]
+    parts = [_frame(x, y, axis, height, width)]
     for one in drawn:
         if any(point.spread for point in one.points):
             there = [f"{x(p.x)},{y(p.y + p.spread)}" for p in one.points]
@@ -142,34 +146,34 @@ def lines(title: str, series: Sequence[Series], axis: Axis | None = None, *, hei
             for p in thin(one.points, _MAX_DOTS)
             if p.text
         ]
-    return _svg(title, Markup("").join(parts), height, x)
+    return _svg(title, Markup("").join(parts), (width, height), x)
 
 
-def bars(title: str, series: Sequence[Series], axis: Axis | None = None, *, height: int = 120) -> Markup:
+def bars(
+    title: str, series: Sequence[Series], axis: Axis | None = None, *, width: int = WIDTH, height: int = HEIGHT
+) -> Markup:
     """A chart of thin bars from zero, such as the time of every move."""
     axis = axis or Axis()
     everything = [point for one in series for point in one.points]
     if not everything:
         return Markup("")
     first, last = min(p.x for p in everything), max(p.x for p in everything)
-    x = _Scale(first - 0.5, last + 0.5, _LEFT, WIDTH - _RIGHT)
+    x = _Scale(first - 0.5, last + 0.5, _LEFT, width - _RIGHT)
     y = _Scale(0, max(*(p.y for p in everything), 1e-9), height - _BOTTOM, _TOP)
-    width = max(0.6, min(12.0, (WIDTH - _LEFT - _RIGHT) / (last - first + 1) * 0.8))
-    parts = [_frame(x, y, axis, height)]
+    bar = max(0.6, min(12.0, (width - _LEFT - _RIGHT) / (last - first + 1) * 0.8))
+    parts = [_frame(x, y, axis, height, width)]
     for one in series:
-        shapes = "".join(
-            f"M{x(p.x) - width / 2:.1f} {y(0)}V{y(p.y)}h{width:.1f}V{y(0)}Z" for p in one.points if p.y > 0
-        )
+        shapes = "".join(f"M{x(p.x) - bar / 2:.1f} {y(0)}V{y(p.y)}h{bar:.1f}V{y(0)}Z" for p in one.points if p.y > 0)
         parts.append(Markup('<path class="bar{}" d="{}"><title>{}</title></path>').format(one.style, shapes, one.name))
-    return _svg(title, Markup("").join(parts), height, x)
+    return _svg(title, Markup("").join(parts), (width, height), x)
 
 
-def _svg(title: str, body: Markup, height: int, x: _Scale) -> Markup:
+def _svg(title: str, body: Markup, size: tuple[int, int], x: _Scale) -> Markup:
     # data-x tells the viewer's script where to put the line of the present ply.
     return Markup(
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}" data-x="{:g} {:g} {:g} {:g}">{}'
         '<path class="cursor" d="M0 0" data-top="{}" data-bottom="{}" hidden=""/></svg>'
-    ).format(WIDTH, height, title, x.low, x.high, x.start, x.end, body, _TOP, height - _BOTTOM)
+    ).format(*size, title, x.low, x.high, x.start, x.end, body, _TOP, size[1] - _BOTTOM)
 
 
 def share(parts: Sequence[tuple[str, float]]) -> Markup:

@@ -26,6 +26,14 @@ _KEPT = 200
 """Games whose scenes are kept."""
 
 
+def _ply(number: float) -> str:
+    """A number of the axis of plies; there are no halves."""
+    return f"{number:g}" if number == int(number) else ""
+
+
+_WHOLE = plot.Axis(text=_ply)
+
+
 @dataclass(frozen=True, slots=True)
 class Replay:
     """A game as far as it got. `plies[i]` belongs to `scenes[i + 1]`; `problem` says why scenes may be missing."""
@@ -58,7 +66,8 @@ class Replay:
 
     def times_chart(self) -> Any:
         """The time of every move."""
-        return plot.bars("Time per move in seconds", self._series(lambda ply: None if ply.book else ply.ms / 1000))
+        series = self._series(lambda ply: None if ply.book else ply.ms / 1000)
+        return plot.bars("Time per move in seconds", series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def scores_chart(self) -> Any:
         """What both bots thought of the position, as seen by first."""
@@ -71,8 +80,9 @@ class Replay:
                 if ply.score is not None and self._side(number) == ("second" if index else "first")
             ]
             series.append(plot.Series(name, points, index + 1))
-        axis = plot.Axis(is_centred=True, limit=20)
-        return plot.lines(f"Scores, good for {self.rules.sides[0]} upwards", series, axis, height=150)
+        axis = plot.Axis(text=_ply, is_centred=True, limit=20)
+        title = f"Scores, good for {self.rules.sides[0]} upwards"
+        return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def clocks_chart(self) -> Any:
         """What the clocks showed."""
@@ -84,7 +94,12 @@ class Replay:
                 if pair[index] is not None
             ]
             series.append(plot.Series(name, points, index + 1))
-        return plot.lines("Time left in seconds", series, height=120)
+        return plot.lines("Time left in seconds", series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
+
+    def share(self, ply: int, index: int) -> float | None:
+        """How much of its first time a side has left at a scene, at most 1; None without a clock."""
+        left, whole = self.clocks[ply][index], self.clocks[0][index]
+        return None if left is None or not whole else round(min(1.0, left / whole), 3)
 
     def _side(self, number: int) -> Side | None:
         return self.scenes[number].side if number < len(self.scenes) else None

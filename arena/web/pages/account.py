@@ -1,4 +1,4 @@
-"""One's own account: bots, tokens (shown once, revocable). Refuses to know how log-in works."""
+"""One's own account: news, bots, tokens (shown once, revocable). Refuses to know how log-in works."""
 
 from __future__ import annotations
 
@@ -13,12 +13,30 @@ from arena.api.problem import Problem
 from arena.credentials import digest_of, new_token
 from arena.models import now
 from arena.store import Identity
+from arena.web.lists import column
 from arena.web.session import checked_form
+from arena.web.table import Column, arranged
 from arena.web.view import page, redirect, run, store_of
 
 routes = web.RouteTableDef()
 DAYS = (30, 90, 365, 0)
 """How long a token may last; 0 = until it is revoked."""
+_NEWS = (
+    Column("at", "When", is_number=False),
+    column("kind", "What"),
+    column("name", "Of"),
+    column("what", "Outcome"),
+    column("", "Why"),
+)
+_BOTS = (column("name", "Bot"), column("", "Plays"), column("newest_state", "Newest version"))
+_TOKENS = (
+    column("name", "Name"),
+    column("scopes", "Scopes"),
+    Column("created", "Made", is_number=False),
+    Column("expires", "Expires", is_number=False),
+    Column("last_used", "Last used", is_number=False),
+    column("", "State"),
+)
 
 
 async def _show(request: web.Request, identity: Identity, *, status: int = 200, **more: Any) -> web.Response:
@@ -29,13 +47,17 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
             "bots": store.bots.page(owner_id=identity.user_id, with_retired=True, limit=200).items,
             "tokens": store.users.tokens(identity.user_id),
             "usage": store.bots.usage(identity.user_id),
+            "notices": store.notices.of(identity.user_id),
+            "read_until": store.notices.read_until(identity.user_id),
             "now": now(),
         }
 
+    found = await run(read)
+    found["notices"] = arranged(request, _NEWS, found["notices"], parameter="news")
+    found["bots"] = arranged(request, _BOTS, found["bots"], parameter="bots")
+    found["tokens"] = arranged(request, _TOKENS, found["tokens"], parameter="tokens")
     shown = {"secret": "", "problem": "", **more}
-    return page(
-        request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **await run(read), **shown
-    )
+    return page(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **found, **shown)
 
 
 @routes.get("/account")
@@ -45,6 +67,14 @@ async def show(request: web.Request) -> web.Response:
     if identity is None:
         return redirect("/login?next=/account")
     return await _show(request, identity)
+
+
+@routes.post("/account/read")
+async def mark_read(request: web.Request) -> web.Response:
+    """All news is read."""
+    await checked_form(request)
+    await run(store_of(request).notices.mark_read, request[IDENTITY].user_id)
+    return redirect("/account#news")
 
 
 @routes.post("/account/tokens")

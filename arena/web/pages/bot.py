@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,13 +20,15 @@ from arena.store.ratings import ChangeLine
 from arena.web import lists, plot, words
 from arena.web.lists import column
 from arena.web.table import Column, arranged, choice
-from arena.web.view import page, run, store_of
+from arena.web.view import moved, page, run, store_of
 from referee.games import families
 
 routes = web.RouteTableDef()
 MAX_POINTS = 3000
 """Points of a rating plot that are read; the latest ones."""
 MAX_ROWS = 150
+_OLDER = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})(?:[ @]v?([1-9]\d{0,8}))?", re.ASCII)
+"""A bot as people may write it: in capitals, or with its version, `ada v3` or `ada@3`."""
 _SHORT_S = 5 * 86_400
 """Below that a plot shows hours as well as days."""
 
@@ -237,6 +240,11 @@ async def show(request: web.Request) -> web.Response:
     """A bot: its versions, ratings, record; `?by=game` draws plots by game number."""
     by = choice(request.query, "by", ("date", "game"), "date")
     store = store_of(request)
+    if older := _OLDER.fullmatch(request.match_info["bot"]):
+        name, version = older[1].lower(), older[2]
+        if version or name != older[1]:
+            path = f"/bots/{name}/v/{version}" if version else f"/bots/{name}"
+            return moved(str(request.rel_url.with_path(path, keep_query=True)))
 
     def read() -> dict[str, Any]:
         bot = _bot(store, request.match_info["bot"])

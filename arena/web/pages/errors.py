@@ -10,6 +10,7 @@ from arena.store.games import GameLine
 from arena.web.lists import column
 from arena.web.table import Column, arranged, choice
 from arena.web.view import page, run, store_of
+from referee.core import Termination
 from referee.games import families
 
 routes = web.RouteTableDef()
@@ -44,7 +45,11 @@ async def show(request: web.Request) -> web.Response:
     def read() -> dict[str, Any]:
         return {
             "forfeits": store.games.latest(
-                kind="forfeit", family=family or None, limit=50, after=request.query.get("after") or None
+                kind="forfeit",
+                without=(Termination.RESIGNED.value,),  # a bot may give up: that is no error
+                family=family or None,
+                limit=50,
+                after=request.query.get("after") or None,
             ),
             "voids": store.games.voids(limit=50, after=request.query.get("voids") or None),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,12 @@ from arena.api.problem import not_found
 from arena.models import RatingChange
 from arena.store import NotFoundError, Store
 from arena.store.games import GameLine
+from arena.store.page import write_cursor
 from arena.web import board, lists, words
 from arena.web.replay import Replay
 from arena.web.shape import key
 from arena.web.table import choice, number
-from arena.web.view import GAME_ID, REPLAYS, page, run, store_of
+from arena.web.view import GAME_ID, REPLAYS, moved, page, run, store_of
 from referee.draw import rows
 from referee.games import families
 from referee.record import GameRecord, Ply
@@ -26,6 +28,7 @@ from referee.spec import GameSpec
 routes = web.RouteTableDef()
 OVER = ("finished", "void", "cancelled")
 _MAX_PLY = 100_000
+_PREFIX = re.compile("[0-9a-f]{8,32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,19 @@ async def _find(request: web.Request) -> Found:
     return await run(_read, store_of(request), name)
 
 
+def _beside(store: Store, line: GameLine) -> tuple[GameLine | None, GameLine | None, GameLine | None]:
+    """The games before and behind one in its tournament's plan, and the one of the same opening with sides swapped."""
+    near = store.games.of_tournament(line.tournament_id, limit=3, after=write_cursor(line.sequence - 2)).items
+    before = next((one for one in near if one.sequence == line.sequence - 1), None)
+    behind = next((one for one in near if one.sequence == line.sequence + 1), None)
+    swapped = (
+        one
+        for one in (before, behind)
+        if one and one.pair == line.pair and one.round == line.round and one.first_id == line.second_id
+    )
+    return before, behind, next(swapped, None)
+
+
 async def _replay(request: web.Request, found: Found) -> Replay:
     replays = request.app[REPLAYS]
     if found.record is not None:
@@ -88,12 +104,25 @@ def sentence(line: GameLine, replay: Replay) -> str:
     return f"{first} against {second} {'was cancelled' if line.state == 'cancelled' else 'is waiting to be played'}"
 
 
+async def _canonical(request: web.Request) -> str:
+    """The address a game has now, for one in capitals or one that is cut short, as lists show it; empty for others."""
+    name = request.match_info["game"]
+    lower = name.lower()
+    if not _PREFIX.fullmatch(lower):
+        return ""
+    full = lower if GAME_ID.fullmatch(lower) else await run(store_of(request).past.game_of, lower)
+    return str(request.rel_url.with_path(f"/games/{full}", keep_query=True)) if full and full != name else ""
+
+
 @routes.get("/games/{game}")
 async def show(request: web.Request) -> web.Response:
     """A game at its last ply, or at `?ply=`; `?flip=1` turns the board."""
+    if older := await _canonical(request):
+        return moved(older)
     found = await _find(request)
     replay = await _replay(request, found)
     line = found.line
+    before, behind, swapped = await run(_beside, store_of(request), line)
     asked = request.query.get("ply")
     ply = replay.clamp(number(request.query, "ply", 0, low=0, high=_MAX_PLY)) if asked else replay.last
     flip = choice(request.query, "flip", ("0", "1"), "0") == "1"
@@ -122,6 +151,9 @@ async def show(request: web.Request) -> web.Response:
         legend=board.legend(scene),
         grid=_grid(replay, ply),
         taken=_taken(replay, ply),
+        before=before,
+        behind=behind,
+        swapped=swapped,
         table=replay.rows(),
         charts=_charts(replay),
         changes={
@@ -130,7 +162,7 @@ async def show(request: web.Request) -> web.Response:
         },
         current=replay.plies[ply - 1] if 0 < ply <= len(replay.plies) else None,
         logs={side: logs.get(side, "") for side in ("first", "second") if owned[side] and logs.get(side)},
-        has_hidden_logs=any(logs.get(side) and not owned[side] for side in ("first", "second")),
+        hidden_logs=[side for side in ("first", "second") if logs.get(side) and not owned[side]],
         is_live=line.state in ("queued", "running", "planned"),
         keep="no-cache",
     )
@@ -152,6 +184,15 @@ def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
             identifier = board.prefix(replay.rules.family) + key(piece.symbol)
             found.setdefault(piece.side or "first", []).append((identifier, piece.name, count))
     return found
+
+
+@routes.get("/games/{game}/charts")
+async def charts(request: web.Request) -> web.Response:
+    """The charts alone, for the viewer of a game that grows."""
+    found = await _find(request)
+    is_over = found.line.state in OVER
+    keep = "public, max-age=86400" if is_over else "no-store"
+    return page(request, "charts.html", keep=keep, charts=_charts(await _replay(request, found)))
 
 
 def _charts(replay: Replay) -> list[tuple[str, Any]]:
@@ -180,6 +221,7 @@ async def scenes(request: web.Request) -> web.Response:
         "last": replay.last,
         "scenes": [scene.as_json() for scene in replay.scenes[after + 1 :]],
         "plies": [None if not index else _ply(replay.plies[index - 1]) for index in range(after + 1, replay.last + 1)],
+        "left": [[replay.share(ply, side) for side in (0, 1)] for ply in range(after + 1, replay.last + 1)],
         "clocks": [[words.clock(ms) if ms is not None else "" for ms in pair] for pair in replay.clocks[after + 1 :]],
     }
     if after < 0:

@@ -7,6 +7,7 @@ const $ = (id) => document.getElementById(id);
 const scenes = [];
 const plies = [];
 const clocks = [];
+const left = [];
 let board = null;
 let chart = null;
 let sides = ["first", "second"];
@@ -55,6 +56,7 @@ function take(data) {
     scenes.push(scene);
     plies.push(data.plies[scene.ply - data.scenes[0].ply]);
     clocks.push(data.clocks[scene.ply - data.scenes[0].ply]);
+    left.push(data.left[scene.ply - data.scenes[0].ply]);
   }
   $("last").textContent = last();
   if (from) for (let ply = from; ply <= last(); ply++) append(ply);
@@ -62,8 +64,31 @@ function take(data) {
   if (data.is_over && !isOver) finish(data);
   isOver = data.is_over;
   const isNew = from && scenes.length > from;
+  if (isNew || (!from && last() > Number(root.dataset.last))) drawCharts();
   if (isNew && $("follow").checked && wasAtEnd) show(last(), { speak: true, keepPlace: true });
   else if (!from) show(Math.min(now, last()), {});
+}
+
+// The charts of a game that grows are the server's; they are asked for every few seconds at most.
+let charting = null;
+
+function drawCharts(wait = 0) {
+  if (charting) { charting.again = true; return; }
+  charting = { again: false };
+  setTimeout(async () => {
+    try {
+      const answer = await fetch(root.dataset.charts);
+      if (answer.ok) {
+        const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+        $("charts").replaceChildren(...fresh.body.children);
+        $("charts-part").hidden = !$("charts").children.length;
+        for (const drawing of document.querySelectorAll("svg.chart[data-x]")) cursor(drawing);
+      }
+    } catch { /* the next ply asks again */ }
+    const again = charting.again;
+    charting = null;
+    if (again) drawCharts(2500);
+  }, wait);
 }
 
 function finish(data) {
@@ -121,6 +146,7 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   $("position").textContent = scene.position;
   if ($("replay-ply")) $("replay-ply").textContent = now;
   $("copied").textContent = "";
+  $("permalink").href = `?ply=${now}`;
   $("notes").replaceChildren(...scene.notes.map((note) => text("li", note)));
   panel(scene);
   legend(scene);
@@ -149,6 +175,8 @@ function panel(scene) {
   const mover = now < last() ? scenes[now + 1].side : isOver ? "" : scene.side === "first" ? "second" : "first";
   ["first", "second"].forEach((side, index) => {
     root.querySelector(`[data-clock="${side}"]`).textContent = clocks[now]?.[index] ?? "";
+    const bar = root.querySelector(`[data-left="${side}"]`);
+    if (bar) bar.value = left[now]?.[index] ?? 0;
     root.querySelector(`[data-player="${side}"]`).dataset.turn = mover === side ? "yes" : "no";
     root.querySelector(`[data-taken="${side}"]`).replaceChildren();
   });
@@ -210,7 +238,8 @@ function go(what) {
   else if (what === "home") show(0, { speak: true });
   else if (what === "end") show(last(), { speak: true });
   else if (what === "flip") flip();
-  else if (what === "copy") copy();
+  else if (what === "copy") copy(scenes[now].position, $("position"));
+  else if (what === "moves") copy(moveText(), $("moves").querySelector("tbody"));
   else if (what === "play") play();
   else if (what === "help") help();
   if (what !== "play" && timer && what in steps) play();
@@ -227,14 +256,23 @@ function flip() {
   speak(`Board turned`);
 }
 
-async function copy() {
-  const words = scenes[now].position;
+// The moves as people write them: "1. a2-a4 b3 2. …".
+function moveText() {
+  return scenes.slice(1).map((scene, index) => {
+    const isFirst = scene.side === "first";
+    const isNumbered = isFirst || !index || scenes[index].side === scene.side;
+    const number = $("moves").querySelector(`a[data-ply="${scene.ply}"]`)?.closest("tr").firstElementChild.textContent;
+    return (isNumbered ? `${number}${isFirst ? "." : "..."} ` : "") + scene.move;
+  }).join(" ");
+}
+
+async function copy(words, place) {
   try {
     await navigator.clipboard.writeText(words);
     $("copied").textContent = "copied";
   } catch {
     // No clipboard (no https): the text is selected instead, ready to be copied.
-    getSelection().selectAllChildren($("position"));
+    getSelection().selectAllChildren(place);
     $("copied").textContent = "selected: press Ctrl+C";
   }
 }
