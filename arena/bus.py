@@ -7,15 +7,24 @@ does not keep up is dropped, and starts again from the database. Refuses to know
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import threading
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+    from arena.metrics import Metrics
 
 QUEUE = 1000
 """How many events wait for one subscriber before it is dropped."""
+
+
+class BusError(Exception):
+    """A broker that cannot be used; the message says which, why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +134,30 @@ class Bus:
             self._subscriptions.add(subscription)
         return subscription
 
+    def tell(self, subscription: Subscription, topic: str, payload: Mapping[str, Any]) -> None:
+        """Tell one subscriber only."""
+        with self._lock:
+            subscription.offer(Event(topic, payload, next(self._numbers)))
+
     def remove(self, subscription: Subscription) -> None:
         """Forget a subscription; harmless when it is gone."""
         # No lock: `offer` may call this under it, and discarding from a set is atomic.
         self._subscriptions.discard(subscription)
+
+
+@contextlib.asynccontextmanager
+async def open_bus(
+    settings: Settings, metrics: Metrics | None = None, *, has_pages: bool = True
+) -> AsyncIterator[EventBus]:
+    """The bus a server's settings name: over a broker, or inside this process alone. Raises BusError.
+
+    What it counts goes into `metrics`. A process without pages hears less: only what a referee needs.
+    """
+    if not settings.mqtt:
+        yield Bus()
+        return
+    from arena.metrics import Metrics
+    from arena.mqtt import connected
+
+    async with connected(settings, metrics or Metrics(), has_pages=has_pages) as bus:
+        yield bus

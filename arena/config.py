@@ -16,6 +16,8 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from arena.mqtt_url import BrokerUrl
+
 PREFIX = "ARENA_"
 FILE = "arena.toml"
 
@@ -73,7 +75,17 @@ class Settings(BaseSettings):
         "at public_url, with the token they have in ARENA_WORKER_TOKEN; empty: as `bundles` says.",
     )
     referee: bool = Field(True, description="Whether `arena serve` schedules, plays and records as well.")
-    mqtt: str = Field("", description="Broker for events between processes, such as mqtt://HOST:1883; empty: none.")
+    mqtt: str = Field(
+        "",
+        description="Broker for events between processes: mqtt://HOST:1883, mqtts://USER:PASSWORD@HOST:8883, or "
+        "embedded (a broker inside this process, for development); empty: none.",
+    )
+    mqtt_ca: str = Field(
+        "", description="File of the authority that signed the certificate of an mqtts:// broker; empty: the system's."
+    )
+    mqtt_name: str = Field(
+        "arena", pattern=r"^[A-Za-z0-9_-]{1,20}$", description="How the names of clients at the broker begin."
+    )
     lease_seconds: float = Field(
         10.0, gt=0, description="How long a referee that died on another machine keeps another from taking over."
     )
@@ -140,6 +152,13 @@ class Settings(BaseSettings):
             raise ValueError("write PORT or HOST:PORT")
         return text
 
+    @field_validator("mqtt", mode="after")
+    @classmethod
+    def _is_broker(cls, text: str) -> str:
+        if text:
+            BrokerUrl.read(text)
+        return text
+
     @field_validator("executor", mode="after")
     @classmethod
     def _is_executor(cls, text: str) -> str:
@@ -154,6 +173,11 @@ class Settings(BaseSettings):
     def database_url(self) -> str:
         """The database, the embedded one unless another is set."""
         return self.database or f"sqlite:///{(self.data / 'arena.sqlite3').resolve()}"
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether games are played by workers of a cluster."""
+        return not self.executor.startswith("local")
 
     @property
     def bundles_url(self) -> str:
@@ -174,11 +198,6 @@ class Settings(BaseSettings):
     @property
     def is_https(self) -> bool:
         """Whether people come by https."""
-    @property
-    def is_clustered(self) -> bool:
-        """Whether games are played by workers of a cluster."""
-        return not self.executor.startswith("local")
-
         return self.public_url.startswith("https://")
 
     @classmethod

@@ -9,24 +9,15 @@ import asyncio
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from arena.bus import Event, EventBus
+from arena.running import Running, RunningGame
 
-MAX_GAMES = 5_000
-"""Running games that are kept; the oldest are forgotten first."""
+WAITING = 10_000
+"""Events that may wait to be taken: all games of a large arena come at once when a broker is back."""
 MAX_CHECKS, MAX_STEPS = 100, 300
 """Checks of versions, and steps of each, that are kept."""
-
-
-@dataclass(slots=True)
-class LiveGame:
-    """One attempt at a game as far as it got. `plies[i]` is the event of ply i + 1."""
-
-    attempt: int = 1
-    plies: list[Mapping[str, Any]] = field(default_factory=list)
-    is_over: bool = False
 
 
 class Live:
@@ -34,45 +25,42 @@ class Live:
 
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
-        self.games: OrderedDict[str, LiveGame] = OrderedDict()
+        self._running = Running()
         self.steps: OrderedDict[str, list[str]] = OrderedDict()
         """What the check of a version has said so far, by its number: `loa: handshake: ok`."""
+        self.news = 0
+        """How many events there were: what is shown of running games is as old as this number."""
         self._bells: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+
+    @property
+    def games(self) -> Mapping[str, RunningGame]:
+        """The games that are running, by their id."""
+        return self._running.games
 
     async def run(self) -> None:
         """Listen until cancelled. Dropped for being slow, it begins again: gaps are filled from the database."""
         while True:
-            async with self._bus.subscribe("game/", "tournament/", "version/") as events:
+            async with self._bus.subscribe("game/", "tournament/", "version/", "bus/", size=WAITING) as events:
                 async for event in events:
                     self.take(event)
             # Plies may be missing now: a game whose plies have a gap is told as a whole by its record.
-            self.games.clear()
-            for key in list(self._bells):
-                self._ring(key)
+            self._running = Running()
+            self.news += 1
+            self._ring_all()
 
     def take(self, event: Event) -> None:
         """Keep what an event says and ring the bells of its subject."""
+        self.news += 1
         noun, _, rest = event.topic.partition("/")
         name, _, what = rest.partition("/")
         if noun == "game":
-            self._take_game(name, what, event.payload)
+            self._running.take(name, what, event.payload)
         elif noun == "version":
             self._take_check(name, what, event.payload)
-        self._ring(f"{noun}/{name}")
-
-    def _take_game(self, name: str, what: str, payload: Mapping[str, Any]) -> None:
-        if what == "start":
-            self.games[name] = LiveGame(int(payload.get("attempt", 1)))
-            if len(self.games) > MAX_GAMES:
-                self.games.popitem(last=False)
-        elif what == "ply" and name in self.games:
-            game = self.games[name]
-            if payload.get("number") == len(game.plies) + 1:
-                game.plies.append(payload)
-            else:  # a gap: what follows would be misnumbered
-                del self.games[name]
-        elif what == "end" and name in self.games:
-            self.games.pop(name).is_over = True
+        if noun == "bus":  # a broker is back: nobody knows what was missed
+            self._ring_all()
+        else:
+            self._ring(f"{noun}/{name}")
 
     def _take_check(self, name: str, what: str, payload: Mapping[str, Any]) -> None:
         if what == "step":
@@ -83,6 +71,10 @@ class Live:
                 self.steps.popitem(last=False)
         elif what == "state":
             self.steps.pop(name, None)
+
+    def _ring_all(self) -> None:
+        for key in list(self._bells):
+            self._ring(key)
 
     def _ring(self, key: str) -> None:
         for bell in self._bells.get(key, ()):

@@ -12,7 +12,9 @@ from arena.cli import output
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
+    from arena.bus import EventBus
     from arena.config import Settings
+    from arena.store import Store
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +29,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Act as the referee, or stand by for the one that does, until SIGTERM or Ctrl-C; a second one calls games off."""
+    from arena.bus import BusError
+    from arena.cli.database import open_store
     from arena.config import ConfigError, read_settings
     from arena.log import configure
 
@@ -35,28 +39,41 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.config,
             data=arguments.data,
             database=arguments.database,
+            mqtt=arguments.mqtt,
             executor=arguments.executor,
             sandbox=arguments.sandbox,
+            referee=True,
         )
     except ConfigError as error:
         raise CommandError(str(error)) from None
     configure(settings.log_format, settings.log_level)
-    asyncio.run(_run(settings))
+    store = open_store(settings)
+    try:
+        asyncio.run(_run(settings, store))
+    except BusError as error:
+        raise CommandError(str(error), Exit.UNREACHABLE) from None
+    finally:
+        store.close()
     return Exit.DONE
 
 
-async def _run(settings: Settings) -> None:
-    from arena.bus import Bus
-    from arena.cli.database import open_store
+async def _run(settings: Settings, store: Store) -> None:
+    from arena.bus import open_bus
+
+    async with open_bus(settings, has_pages=False) as bus:
+        await _act(settings, store, bus)
+
+
+async def _act(settings: Settings, store: Store, bus: EventBus) -> None:
     from arena.conductor import Conductor
     from arena.executor import ExecutorAwayError, open_executor
 
-    store, bus = open_store(settings), Bus()
     try:
         executor = open_executor(settings, bus)
     except ValueError as error:
-        store.close()
         raise CommandError(str(error)) from None
+    except ExecutorAwayError as error:
+        raise CommandError(str(error), Exit.UNREACHABLE) from None
     conductor = Conductor(settings, store, bus, executor)
     stop = asyncio.Event()
 
@@ -72,8 +89,5 @@ async def _run(settings: Settings) -> None:
         loop.add_signal_handler(number, interrupt)
     try:
         await conductor.run(stop)
-    except ExecutorAwayError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
     finally:
         await asyncio.to_thread(executor.shutdown, cancel_futures=True)
-        store.close()

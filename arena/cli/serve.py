@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from arena.bus import EventBus
     from arena.config import Settings
+    from arena.metrics import Metrics
     from arena.store import Store
 
 THREADS = 16
@@ -48,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Open everything, serve until told to stop, close everything."""
     from arena import log
     from arena.bundles import BundleError
+    from arena.bus import BusError
     from arena.config import ConfigError, read_settings
     from arena.store import SchemaError, StoreUnavailableError
 
@@ -64,8 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
         )
     except ConfigError as error:
         raise CommandError(str(error)) from None
-    if settings.mqtt:
-        raise CommandError("events over MQTT are not part of this installation; leave the setting mqtt empty")
     log.configure(settings.log_format, settings.log_level)
     try:
         store = open_store(settings)
@@ -77,6 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
         return asyncio.run(_serve(settings, store))
     except BundleError as error:
         raise CommandError(str(error)) from None
+    except BusError as error:
+        raise CommandError(str(error), Exit.UNREACHABLE) from None
     finally:
         store.close()
 
@@ -97,15 +99,21 @@ def open_store(settings: Settings) -> Store:
 
 
 async def _serve(settings: Settings, store: Store) -> int:
+    from arena.bus import open_bus
+    from arena.metrics import Metrics
+
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "blocking"))
+    metrics = Metrics()
+    async with open_bus(settings, metrics) as bus:
+        return await _with_bus(settings, store, bus, metrics)
+
+
+async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Metrics) -> int:
     from aiohttp import web
 
-    from arena.bus import Bus
     from arena.web.app import MAX_HEADER_BYTES, build, services_of
 
-    loop = asyncio.get_running_loop()
-    loop.set_default_executor(ThreadPoolExecutor(THREADS, "blocking"))
-    bus = Bus()
-    services = services_of(store, settings, bus)
+    services = services_of(store, settings, bus, metrics)
     runner = web.AppRunner(
         build(services),
         handle_signals=False,
@@ -154,6 +162,8 @@ async def _referee(settings: Settings, store: Store, bus: EventBus, stop: asynci
         executor = open_executor(settings, bus)
     except ValueError as error:
         raise CommandError(str(error)) from None
+    except ExecutorAwayError as error:
+        raise CommandError(str(error), Exit.UNREACHABLE) from None
     try:
         conductor = Conductor(settings, store, bus, executor)
         with _signals(stop, conductor.abort):
@@ -162,8 +172,6 @@ async def _referee(settings: Settings, store: Store, bus: EventBus, stop: asynci
         await asyncio.to_thread(executor.shutdown, cancel_futures=True)
 
 
-    except ExecutorAwayError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
 @contextlib.contextmanager
 def _signals(stop: asyncio.Event, abort: Callable[[], None]) -> Iterator[None]:
     """SIGINT and SIGTERM: the first sets `stop`, the second calls `abort`."""

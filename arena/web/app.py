@@ -27,11 +27,13 @@ from arena.web.pages import problem
 MAX_HEADER_BYTES = 16 * 1024
 
 
-def services_of(store: Store, settings: Settings | None = None, bus: EventBus | None = None) -> Services:
+def services_of(
+    store: Store, settings: Settings | None = None, bus: EventBus | None = None, metrics: Metrics | None = None
+) -> Services:
     """The services of one web process. Without a bus nothing is heard of running games."""
     settings = settings or read_settings()
     bus = bus or Bus()
-    return Services(store, settings, bus, Live(bus), Bundles.of(settings), Metrics())
+    return Services(store, settings, bus, Live(bus), Bundles.of(settings), metrics or Metrics())
 
 
 def build(services: Services) -> web.Application:

@@ -149,12 +149,37 @@ def test_live_games_keep_their_plies_until_they_end() -> None:
     assert "ab" not in live.games
 
 
-def test_a_gap_makes_a_live_game_unknown() -> None:
+def test_nothing_is_added_to_a_live_game_behind_a_gap() -> None:
     live = Live(Bus())
     live.take(event("game/ab/ply", number=5, move="a1a2"))
     assert "ab" not in live.games
     live.take(event("game/ab/start", attempt=1))
     live.take(event("game/ab/ply", number=2, move="a1a2"))
+    assert live.games["ab"].plies == []
+
+
+def test_plies_that_overtake_the_start_of_their_game_count() -> None:
+    live = Live(Bus())
+    live.take(event("game/ab/ply", number=1, move="a1a2"))
+    live.take(event("game/ab/ply", number=2, move="b1b2"))
+    assert "ab" not in live.games
+    live.take(event("game/ab/start", attempt=1))
+    live.take(event("game/ab/ply", number=3, move="a2a3"))
+    assert [ply["move"] for ply in live.games["ab"].plies] == ["a1a2", "b1b2", "a2a3"]
+    live.take(event("game/ab/ply", number=1, move="c1c2"))
+    live.take(event("game/ab/start", attempt=2))
+    assert [ply["move"] for ply in live.games["ab"].plies] == ["c1c2"], "it was called off, and began again"
+
+
+def test_a_snapshot_fills_a_live_game() -> None:
+    live = Live(Bus())
+    plies = [{"move": "a1a2"}, {"move": "b1b2"}]
+    live.take(event("game/ab/snapshot", tournament=1, attempt=2, plies=plies))
+    assert live.games["ab"].plies == plies
+    live.take(event("game/ab/snapshot", tournament=1, attempt=2, plies=plies[:1]))
+    live.take(event("game/ab/snapshot", tournament=1, attempt=1, plies=[*plies, *plies]))
+    assert live.games["ab"].plies == plies, "it is older"
+    live.take(event("game/ab/gone"))
     assert "ab" not in live.games
 
 
