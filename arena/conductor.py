@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,7 +34,7 @@ from arena.tournaments.format import AHEAD
 from arena.upkeep import Upkeep
 from arena.worker import BundlePlace, play_bundled
 from referee.core import Kind, Termination
-from referee.dispatch import ATTEMPTS, void_record
+from referee.dispatch import void_record
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord
 from referee.spec import GameSpec
@@ -52,6 +52,9 @@ GRACE_S = 20.0
 """How long running games may take to finish after the order to stop; then they are called off and handed back."""
 RETRY_S = 1.0
 """How long to wait for a database that cannot be used."""
+TRIES = {Termination.WORKER_LOST: 8, Termination.SANDBOX_FAILED: 20}
+"""How often a game is tried before it stays void: enough to outlast a bad hour, too few for a game that kills workers."""
+LONGEST_REST_S = 300.0
 STAND_BY_S = 1.0
 """How often whoever stands by looks whether the lease is free."""
 
@@ -90,6 +93,8 @@ class _Desk:
     """Tournaments to carry on."""
     dry: set[int] = field(default_factory=set)
     """Running tournaments without a planned game left."""
+    resting: dict[str, datetime] = field(default_factory=dict)
+    """Games that came to nothing more than once, and until when they are not handed out again."""
     turns: int = 0
     ticks: int = SWEEP_TICKS
     ticked: datetime | None = None
@@ -415,7 +420,7 @@ class Conductor:
         self._metrics.waiting.set(len(self._desk.unrecorded))
 
     def _record(self, record: GameRecord, tournament_id: int) -> None:
-        """Make a record part of the arena, exactly once; a void one is played again, or given up after `ATTEMPTS`."""
+        """Make a record part of the arena, exactly once; a void one is played again, or given up after `TRIES`."""
         news: dict[str, Any] = {
             "tournament": tournament_id,
             "winner": record.winner,
@@ -427,10 +432,14 @@ class Conductor:
         try:
             if record.kind is Kind.VOID:
                 tries = len(self._store.games.voids_of(record.id)) + 1
-                if not self._store.games.void(record, self.holder, give_up=tries >= ATTEMPTS):
+                is_last = tries >= TRIES[record.termination]
+                if not self._store.games.void(record, self.holder, give_up=is_last):
                     return
                 self._metrics.voids.labels(record.termination.value).inc()
-                news["state"] = "void" if tries >= ATTEMPTS else "planned"
+                news["state"] = "void" if is_last else "planned"
+                if not is_last and tries > 1:
+                    rest = timedelta(seconds=min(LONGEST_REST_S, 2.0 ** (tries - 2)))
+                    self._desk.resting[record.id] = self._clock() + rest
                 self._desk.dry.discard(tournament_id)
                 self._log.warning(
                     "void", game=record.id, attempt=tries, termination=record.termination.value, detail=record.detail
@@ -543,16 +552,20 @@ class Conductor:
         sources = [found.id for found in running if found.id not in desk.dry]
         if room <= 0 or not sources:
             return
+        at = self._clock()
+        desk.resting = {game: until for game, until in desk.resting.items() if until > at}
+        limit = 2 * room + len(desk.resting)
         desk.turns += 1
         start = desk.turns % len(sources)
         piles: list[deque[list[Waiting]]] = []
         for tournament_id in [*sources[start:], *sources[:start]]:
-            waiting = self._store.games.waiting(tournament_id, 2 * room)
-            if len(waiting) < 2 * room:
+            waiting = self._store.games.waiting(tournament_id, limit)
+            ready = [game for game in waiting if game.spec.id not in desk.resting]
+            if len(ready) == len(waiting) < limit:
                 desk.dry.add(tournament_id)
-            if waiting:
-                piles.append(deque(list(pair) for _, pair in groupby(waiting, key=lambda game: game.pair)))
-            else:  # the tournament may be over, or go on: look at once
+            if ready:
+                piles.append(deque(list(pair) for _, pair in groupby(ready, key=lambda game: game.pair)))
+            elif not waiting:  # the tournament may be over, or go on: look at once
                 desk.changed.add(tournament_id)
                 self._stir()
         chosen: list[list[Waiting]] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -134,12 +134,15 @@ class Stage:
         options.setdefault("upkeep", Upkeep(self.store, []))
         return Conductor(self.settings, self.store, self.bus, executor, clock=lambda: self.now, **options)
 
-    def play(self, number: int, executor: Dice | None = None, turns: int = 500) -> Dice:
-        """Drive a conductor until a tournament is over."""
+    def play(
+        self, number: int, executor: Dice | None = None, turns: int = 500, turn: timedelta = timedelta(0)
+    ) -> Dice:
+        """Drive a conductor until a tournament is over. A turn takes no time unless said otherwise."""
         dice = executor or Dice()
         conductor = self.conductor(dice)
         for _ in range(turns):
             conductor.turn()
+            self.now += turn
             if self.tournament(number).state in ("finished", "cancelled"):
                 return dice
         raise AssertionError(f"still {self.tournament(number).state}: {self.store.games.counts(number)}")

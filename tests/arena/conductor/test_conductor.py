@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from arena import scheduler, tournaments
+from arena.conductor import TRIES
 from arena.store import ConflictError, StoreUnavailableError
 from arena.tournaments import SettingsError, StateError
 from referee.core import Termination
-from referee.dispatch import ATTEMPTS
 from referee.pool import WorkerLostError
 from referee.record import GameRecord
 from referee.spec import GameSpec
@@ -83,22 +84,26 @@ def test_the_games_of_a_pair_go_to_one_slot_with_sides_swapped(stage: Stage) -> 
 # -- what goes wrong -------------------------------------------------------------------------------------------------
 
 
-def test_a_void_game_is_played_again_and_given_up_after_three_attempts_charged_to_nobody(stage: Stage) -> None:
+@pytest.mark.parametrize("termination", TRIES)
+def test_a_void_game_is_played_again_and_given_up_in_the_end_charged_to_nobody(
+    stage: Stage, termination: Termination
+) -> None:
+    most = TRIES[termination]
     number = stage.create(games=2)
     tries: Counter[int] = Counter()
 
     def reply(spec: GameSpec) -> GameRecord:
         tries[spec.sequence] += 1
-        is_void = spec.sequence == 5 or (spec.sequence == 8 and tries[8] < ATTEMPTS)
-        return void_of(spec, Termination.SANDBOX_FAILED) if is_void else record_of(spec)
+        is_void = spec.sequence == 5 or (spec.sequence == 8 and tries[8] < most)
+        return void_of(spec, termination) if is_void else record_of(spec)
 
-    stage.play(number, Dice(reply))
-    assert tries == {sequence: ATTEMPTS if sequence in (5, 8) else 1 for sequence in range(1, 13)}
+    stage.play(number, Dice(reply), turn=timedelta(minutes=1))
+    assert tries == {sequence: most if sequence in (5, 8) else 1 for sequence in range(1, 13)}
     games = {game.sequence: game for game in stage.store.games.of_tournament(number).items}
     lost = games.pop(5)
     assert (lost.state, lost.winner, lost.kind, lost.committed) == ("void", None, "void", None)
     assert {game.state for game in games.values()} == {"finished"}
-    assert [void.attempt for void in stage.store.games.voids_of(lost.id)] == [1, 2, 3]
+    assert [void.attempt for void in stage.store.games.voids_of(lost.id)] == [*range(1, most + 1)]
     assert stage.store.ratings.of_game(lost.id) == {}
     lines = stage.store.ratings.leaderboard("loa").items
     assert sum(line.games for line in lines) == 2 * 11
@@ -106,6 +111,23 @@ def test_a_void_game_is_played_again_and_given_up_after_three_attempts_charged_t
     assert stage.store.ratings.check() == []
     found = stage.tournament(number)
     assert (found.state, found.planned_games, found.finished_games) == ("finished", 12, 12)
+
+
+def test_a_game_that_comes_to_nothing_again_and_again_rests_longer_and_longer_and_others_go_on(stage: Stage) -> None:
+    number = stage.create(games=4)
+    tried: list[datetime] = []
+
+    def reply(spec: GameSpec) -> GameRecord:
+        if spec.sequence > 1:
+            return record_of(spec)
+        tried.append(stage.now)
+        return void_of(spec) if len(tried) < 6 else record_of(spec)
+
+    stage.play(number, Dice(reply), turn=timedelta(seconds=0.5))
+    rests = [(after - before).total_seconds() for before, after in pairwise(tried)]
+    assert rests[0] <= 1
+    assert all(least <= rest <= least + 1 for rest, least in zip(rests[1:], (1, 2, 4, 8), strict=True))
+    stage.check_exactly_once(number, 24)
 
 
 def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage: Stage) -> None:
@@ -125,9 +147,10 @@ def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage
             if stage.store.games.get(game).sequence == 2:
                 conductor._begun.put(game)
         conductor.turn()
+        stage.now += timedelta(minutes=1)
     games = {game.sequence: game for game in stage.store.games.of_tournament(number).items}
     assert (games[2].state, games[2].termination) == ("void", "worker-lost")
-    assert len(stage.store.games.voids_of(games[2].id)) == ATTEMPTS
+    assert len(stage.store.games.voids_of(games[2].id)) == TRIES[Termination.WORKER_LOST]
     assert stage.tournament(number).state == "finished"
     assert (games[1].state, len(stage.store.games.voids_of(games[1].id))) == ("finished", 0)
 
