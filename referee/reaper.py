@@ -14,6 +14,7 @@ import signal
 import time
 from collections.abc import Iterable, Iterator
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _ROUNDS = 200
 PATIENCE_S = 2.0
@@ -24,6 +25,17 @@ def become_subreaper() -> bool:
     """Make orphaned descendants children of this process; False where the kernel offers no such thing."""
     try:
         return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    except (OSError, AttributeError):
+        return False
+
+
+def wake_at_death_of_parent() -> bool:
+    """Have the kernel send SIGCONT when the thread that made this process ends: what was stopped wakes up to see it.
+
+    False where the kernel offers no such thing.
+    """
+    try:
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0) == 0)
     except (OSError, AttributeError):
         return False
 

@@ -15,13 +15,16 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from referee.play import play
-from referee.reaper import become_subreaper
+from referee.reaper import become_subreaper, wake_at_death_of_parent
 from referee.record import GameRecord, Ply
 from referee.roster import Roster
 from referee.sandbox import open_sandbox
 from referee.spec import GameSpec
 
 Emit = Callable[[dict[str, Any]], None]
+
+_CLEAN_S = 5
+"""How long a slot whose parent is gone may take to see its bots killed."""
 
 _roster: Roster | None = None
 _emit: Emit | None = None
@@ -71,10 +74,24 @@ def main() -> None:
     connection = Connection(int(sys.argv[1]))
     sandbox, core, spare = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is the parent's to answer
+    _die_with_parent()
     if core >= 0:
         os.sched_setaffinity(0, {core})
     with open_slot(sandbox, connection.fileno(), lambda event: connection.send(("event", event)), spare):
         _serve(connection)
+
+
+def _die_with_parent() -> None:
+    """End, bots and all, when the parent is gone, whatever this process is doing then, even if it is stopped."""
+    parent = os.getppid()
+
+    def look(*_: object) -> None:
+        if os.getppid() != parent:
+            signal.alarm(_CLEAN_S)  # its default is to kill: should the way out be blocked
+            raise SystemExit(1)
+
+    signal.signal(signal.SIGCONT, look)
+    wake_at_death_of_parent()
 
 
 def _serve(connection: Connection) -> None:
