@@ -6,6 +6,7 @@ News only: what it misses, streams find in the database. Refuses to know HTTP.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +29,10 @@ class Live:
         self._running = Running()
         self.steps: OrderedDict[str, list[str]] = OrderedDict()
         """What the check of a version has said so far, by its number: `loa: handshake: ok`."""
+        self.crew: Mapping[str, Any] = {}
+        """The workers of the referee, as last told."""
+        self.crew_at = 0.0
+        """When that was, by the clock of the system."""
         self.news = 0
         """How many events there were: what is shown of running games is as old as this number."""
         self._bells: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
@@ -37,10 +42,17 @@ class Live:
         """The games that are running, by their id."""
         return self._running.games
 
+    def mark(self, name: str) -> tuple[int, int]:
+        """The attempt and the number of plies known of a running game: what is shown of it is as old as that."""
+        game = self.games.get(name)
+        return (game.attempt, len(game.plies)) if game else (0, 0)
+
     async def run(self) -> None:
         """Listen until cancelled. Dropped for being slow, it begins again: gaps are filled from the database."""
         while True:
-            async with self._bus.subscribe("game/", "tournament/", "version/", "bus/", size=WAITING) as events:
+            async with self._bus.subscribe(
+                "game/", "tournament/", "version/", "bus/", "referee/crew", size=WAITING
+            ) as events:
                 async for event in events:
                     self.take(event)
             # Plies may be missing now: a game whose plies have a gap is told as a whole by its record.
@@ -50,6 +62,9 @@ class Live:
 
     def take(self, event: Event) -> None:
         """Keep what an event says and ring the bells of its subject."""
+        if event.topic == "referee/crew":
+            self.crew, self.crew_at = event.payload, time.time()
+            return
         self.news += 1
         noun, _, rest = event.topic.partition("/")
         name, _, what = rest.partition("/")
