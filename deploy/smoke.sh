@@ -1,0 +1,352 @@
+#!/usr/bin/env bash
+# The whole topology as plain processes on this machine, on free ports: PostgreSQL, Mosquitto, Dask scheduler, two
+# workers, referee, pages, nginx where it is installed. Makes an administrator, submits four bots, plays a tournament
+# through the interface, checks ratings and games, backs everything up and restores it, and ends what it started.
+#
+#   deploy/smoke.sh            exit code 0 and a report, or another and the ends of the logs
+#   deploy/smoke.sh --keep     leave it running until Ctrl-C, and say where
+#
+# As root, PostgreSQL runs as the user postgres, which it insists on; everything else as whoever calls.
+set -euo pipefail
+
+usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
+KEEP=
+for word; do
+    case $word in
+    --keep) KEEP=1 ;;
+    -h | --help) usage && exit 0 ;;
+    *) usage >&2 && exit 2 ;;
+    esac
+done
+
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+PYTHON=${PYTHON:-$ROOT/.venv/bin/python}
+GAMES=12 # four bots, each pair twice
+BEGAN=$SECONDS
+
+say() { printf '%4d s  %s\n' $((SECONDS - BEGAN)) "$*"; }
+find_program() {
+    command -v "$1" || ls /usr/sbin/"$1" /usr/local/sbin/"$1" 2>/dev/null | head -n 1 || true
+}
+need() {
+    [ -n "$2" ] || {
+        echo "smoke: $1 is not installed; $3" >&2
+        exit 3
+    }
+}
+PG=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1 || true)
+[ -n "$PG" ] || PG=$(dirname "$(command -v initdb || true)" 2>/dev/null | sed 's|^\.$||')
+MOSQUITTO=$(find_program mosquitto) SUBSCRIBE=$(find_program mosquitto_sub) NGINX=$(find_program nginx)
+need python "$([ -x "$PYTHON" ] && echo yes)" "\`make test\` makes the environment, or set PYTHON"
+need postgresql "$PG" "apt-get install postgresql"
+need mosquitto "$MOSQUITTO" "apt-get install mosquitto"
+need mosquitto_sub "$SUBSCRIBE" "apt-get install mosquitto-clients"
+need openssl "$(command -v openssl || true)" "apt-get install openssl"
+
+# Settings of whoever calls must not get into it.
+for name in $(compgen -e ARENA_ || true); do unset "$name"; done
+unset PGHOST PGPORT PGUSER PGDATABASE PGPASSWORD PGSERVICE
+
+WORK=$(mktemp -d "${TMPDIR:-/tmp}/arena-smoke.XXXXXX")
+chmod 0711 "$WORK" # the user postgres and bots pass through
+mkdir "$WORK/logs" "$WORK/client"
+NAMES=() PIDS=()
+
+# Start a program in the background: its name, whether it runs as postgres, its line. Its output is in logs/NAME.
+launch() {
+    local name=$1
+    shift
+    # A session of its own: Ctrl-C reaches this script alone, which then ends them one after the other.
+    setsid "$@" >"$WORK/logs/$name" 2>&1 </dev/null &
+    NAMES+=("$name")
+    PIDS+=($!)
+}
+
+# End what was started, the last first; whoever does not end within 50 s is killed.
+finish() {
+    local code=$? index pid waited
+    trap - EXIT
+    trap '' INT TERM
+    if [ "$code" != 0 ]; then
+        echo "smoke: failed; the ends of the logs:" >&2
+        for file in "$WORK"/logs/*; do
+            printf '\n== %s\n' "${file##*/}" >&2
+            tail -n 15 "$file" | cut -c 1-500 >&2
+        done
+    fi
+    for ((index = ${#PIDS[@]} - 1; index >= 0; index--)); do
+        pid=${PIDS[index]}
+        kill -TERM "$pid" 2>/dev/null || continue
+        waited=0
+        while kill -0 "$pid" 2>/dev/null && [ $waited -lt 500 ]; do
+            sleep 0.1
+            waited=$((waited + 1))
+        done
+        if kill -KILL "$pid" 2>/dev/null; then
+            echo "smoke: ${NAMES[index]} did not end when told to" >&2
+            [ "$code" != 0 ] || code=1
+        fi
+        wait "$pid" 2>/dev/null || true
+    done
+    # Every process below has the folder on its command line or in its environment: there must be none left.
+    if left=$(remaining) && [ -n "$left" ]; then
+        echo "smoke: left behind: $left" >&2
+        [ "$code" != 0 ] || code=1
+    fi
+    rm -rf "$WORK"
+    [ "$code" != 0 ] || say "everything has ended, nothing is left"
+    exit "$code"
+}
+remaining() {
+    local folder
+    for folder in /proc/[0-9]*; do
+        [ "${folder#/proc/}" != $$ ] || continue
+        if tr '\0' ' ' 2>/dev/null <"$folder/cmdline" | grep -qF -- "$WORK/"; then
+            printf '%s ' "${folder#/proc/}"
+        fi
+    done
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Try a command until it succeeds: seconds, what it waits for, the command.
+await() {
+    local seconds=$1 what=$2 end=$((SECONDS + $1)) index
+    shift 2
+    until "$@" >/dev/null 2>&1; do
+        for index in "${!PIDS[@]}"; do
+            if ! kill -0 "${PIDS[index]}" 2>/dev/null; then
+                echo "smoke: ${NAMES[index]} has ended while waiting for $what" >&2
+                exit 1
+            fi
+        done
+        if [ $SECONDS -ge $end ]; then
+            echo "smoke: no $what within $seconds s" >&2
+            exit 1
+        fi
+        sleep 0.1
+    done
+}
+arena() { "$PYTHON" -m arena "$@"; }
+secret() { openssl rand -hex 16; }
+answers() { "$PYTHON" -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1)' "$1"; }
+fetch() { # an address of the pages, past the proxy; with a token where one is given
+    "$PYTHON" - "$@" <<'PYTHON'
+import sys, urllib.request
+request = urllib.request.Request(sys.argv[1], headers={"Authorization": f"Bearer {t}"} if (t := "".join(sys.argv[2:])) else {})
+sys.stdout.write(urllib.request.urlopen(request, timeout=10).read().decode())
+PYTHON
+}
+
+cd "$ROOT" # `python -m arena` of these sources
+export PYTHONUNBUFFERED=1 ARENA_LOG_FORMAT=json
+read -r PG_PORT MQTT_PORT DASK_PORT WEB_PORT HTTP_PORT HTTPS_PORT METRICS_PORT < <("$PYTHON" - <<'PYTHON'
+import socket
+held = [socket.create_server(("127.0.0.1", 0)) for _ in range(7)]
+print(*(one.getsockname()[1] for one in held))
+PYTHON
+)
+
+# -- PostgreSQL, with a password --------------------------------------------------------------------------------------
+mkdir "$WORK/pg"
+PG_PASSWORD=$(secret)
+echo "$PG_PASSWORD" >"$WORK/pg/password"
+AS=()
+if [ "$(id -u)" = 0 ]; then
+    chown -R postgres "$WORK/pg"
+    AS=(setpriv --reuid postgres --regid postgres --init-groups --)
+fi
+chmod 0700 "$WORK/pg"
+"${AS[@]}" "$PG/initdb" -D "$WORK/pg/data" -U arena -A scram-sha-256 --pwfile "$WORK/pg/password" --no-sync -E UTF8 \
+    --locale=C.UTF-8 >"$WORK/logs/initdb" 2>&1
+launch postgres "${AS[@]}" "$PG/postgres" -D "$WORK/pg/data" -c listen_addresses=127.0.0.1 -p "$PG_PORT" \
+    -c unix_socket_directories= -c fsync=off
+export PGPASSWORD=$PG_PASSWORD
+PG_URL=postgresql://arena@127.0.0.1:$PG_PORT
+await 30 "answer from PostgreSQL" "$PG/psql" -q "$PG_URL/postgres" -c "CREATE DATABASE arena"
+say "PostgreSQL on port $PG_PORT"
+
+# -- Mosquitto, with the ACL of deploy/ and passwords -----------------------------------------------------------------
+MQTT_PASSWORD=$(secret) VIEW_PASSWORD=$(secret)
+mkdir "$WORK/mqtt"
+printf 'arena:%s\nspectator:%s\n' "$MQTT_PASSWORD" "$VIEW_PASSWORD" >"$WORK/mqtt/passwords"
+mosquitto_passwd -U "$WORK/mqtt/passwords"
+cp deploy/mosquitto.acl "$WORK/mqtt/acl"
+{
+    echo "listener $MQTT_PORT 127.0.0.1"
+    echo "allow_anonymous false"
+    echo "password_file $WORK/mqtt/passwords"
+    echo "acl_file $WORK/mqtt/acl"
+    [ "$(id -u)" != 0 ] || echo "user root"
+} >"$WORK/mqtt/mosquitto.conf"
+launch mosquitto "$MOSQUITTO" -c "$WORK/mqtt/mosquitto.conf"
+await 10 "answer from Mosquitto" answers "$MQTT_PORT"
+"$SUBSCRIBE" -p "$MQTT_PORT" -u spectator -P "$VIEW_PASSWORD" -t 'arena/v1/#' -F '%t' >"$WORK/heard" 2>"$WORK/logs/spectator" &
+NAMES+=(spectator) PIDS+=($!)
+say "Mosquitto on port $MQTT_PORT"
+
+# -- the arena: one settings file, as deployed ------------------------------------------------------------------------
+mkdir "$WORK/arena" "$WORK/store"
+cat >"$WORK/arena/arena.toml" <<TOML
+database = "postgresql+psycopg://arena:$PG_PASSWORD@127.0.0.1:$PG_PORT/arena"
+mqtt = "mqtt://arena:$MQTT_PASSWORD@127.0.0.1:$MQTT_PORT"
+executor = "dask://127.0.0.1:$DASK_PORT"
+bundles = "$WORK/store/bundles"
+dumps = "$WORK/store/dumps"
+worker_bundles = "http://127.0.0.1:$WEB_PORT/api/v1/bundles"
+port = $WEB_PORT
+public_url = "https://localhost:$HTTPS_PORT"
+trusted_proxies = ["127.0.0.1"]
+metrics = "127.0.0.1:$METRICS_PORT"
+TOML
+chmod 0600 "$WORK/arena/arena.toml"
+unset PGPASSWORD
+CONFIG=(--data "$WORK/arena" --config "$WORK/arena/arena.toml")
+arena -q init "${CONFIG[@]}" --json >"$WORK/admin.json"
+TOKEN=$("$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["admin"]["token"])' <"$WORK/admin.json")
+WORKER_TOKEN=$(arena -q user token admin --scopes worker --label workers "${CONFIG[@]}")
+say "tables and an administrator"
+
+launch serve "$PYTHON" -m arena serve --no-referee "${CONFIG[@]}"
+launch scheduler "$PYTHON" -m arena scheduler --bind 127.0.0.1 --port "$DASK_PORT" --config "$WORK/arena/arena.toml"
+await 30 "answer from the scheduler" answers "$DASK_PORT"
+for number in 1 2; do
+    launch "worker$number" env ARENA_WORKER_TOKEN="$WORKER_TOKEN" "$PYTHON" -m arena worker \
+        --scheduler "dask://127.0.0.1:$DASK_PORT" --slots 1 --data "$WORK/worker$number" --name "worker$number"
+done
+launch referee "$PYTHON" -m arena referee "${CONFIG[@]}"
+await 60 "pages" fetch "http://127.0.0.1:$WEB_PORT/healthz"
+has_referee() { fetch "http://127.0.0.1:$WEB_PORT/readyz" | grep -q '"referee": "ok"'; }
+await 60 "referee" has_referee
+say "pages, scheduler, two workers and a referee"
+
+# -- the proxy ---------------------------------------------------------------------------------------------------------
+export ARENA_TOKEN=$TOKEN ARENA_SERVER=http://127.0.0.1:$WEB_PORT XDG_CONFIG_HOME=$WORK/client
+if [ -n "$NGINX" ]; then
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
+        -keyout "$WORK/tls.key" -out "$WORK/tls.crt" 2>"$WORK/logs/openssl"
+    mkdir "$WORK/nginx"
+    sed -e "s|/tmp/|$WORK/nginx/|; s|/run/secrets/|$WORK/|; s|arena:8000|127.0.0.1:$WEB_PORT|" \
+        -e "s|listen 8080|listen 127.0.0.1:$HTTP_PORT|; s|listen 8443|listen 127.0.0.1:$HTTPS_PORT|" \
+        deploy/nginx.conf >"$WORK/nginx/nginx.conf"
+    launch nginx "$NGINX" -c "$WORK/nginx/nginx.conf" -p "$WORK/nginx" -e stderr -g 'daemon off;'
+    await 10 "answer from nginx" answers "$HTTPS_PORT"
+    export ARENA_SERVER=https://localhost:$HTTPS_PORT SSL_CERT_FILE=$WORK/tls.crt
+    if fetch "$ARENA_SERVER/metrics" >/dev/null 2>&1; then
+        echo "smoke: the proxy shows /metrics to everybody" >&2
+        exit 1
+    fi
+    say "nginx with TLS on port $HTTPS_PORT"
+else
+    say "no nginx here: straight to the pages"
+fi
+
+# -- four bots, a tournament ------------------------------------------------------------------------------------------
+for bot in random:random_mover greedy:greedy alphabeta:alphabeta mcts:mcts; do
+    folder=$WORK/bots/${bot%%:*}
+    mkdir -p "$folder"
+    cat >"$folder/bot.toml" <<TOML
+families = ["loa"]
+command = ["python", "-m", "bots.${bot##*:}", "--family", "loa"]
+TOML
+    arena -q bot submit "$folder" --name "smoke-${bot%%:*}" --watch >>"$WORK/submitted"
+done
+say "$(wc -l <"$WORK/submitted") bots submitted, checked and active"
+cat >"$WORK/cup.toml" <<TOML
+name = "smoke"
+family = "loa"
+format = "round-robin"
+games = 2
+time = "0.1+0.005"
+[entries]
+bots = ["smoke-random", "smoke-greedy", "smoke-alphabeta", "smoke-mcts"]
+[rulings]
+max_plies = 80
+TOML
+CUP=$(arena tournament create "$WORK/cup.toml" --json | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["id"])')
+played_from=$SECONDS
+timeout 120 "$PYTHON" -m arena tournament watch "$CUP" --ndjson >"$WORK/watched" || {
+    echo "smoke: the tournament did not end" >&2
+    exit 1
+}
+PLAYED=$((SECONDS - played_from))
+say "the tournament has ended"
+
+# -- is it right? ------------------------------------------------------------------------------------------------------
+arena leaderboard loa --json | "$PYTHON" -c '
+import json, sys
+names = {one["name"].partition(" ")[0] for one in json.load(sys.stdin)["items"]}
+missing = {"smoke-random", "smoke-greedy", "smoke-alphabeta", "smoke-mcts"} - names
+sys.exit(f"smoke: not on the leaderboard: {missing}" if missing else 0)'
+FINISHED=$(arena tournament show "$CUP" --json | "$PYTHON" -c '
+import json, sys
+found = json.load(sys.stdin)
+assert found["state"] == "finished", found["state"]
+print(found["finished_games"])')
+[ "$FINISHED" = "$GAMES" ] || {
+    echo "smoke: $FINISHED games with a result, $GAMES were to be played" >&2
+    exit 1
+}
+has_heard() { [ "$(grep -c '^arena/v1/games/.*/result$' "$WORK/heard")" -ge "$GAMES" ] && grep -q "^arena/v1/tournaments/$CUP/state$" "$WORK/heard"; }
+await 15 "news of all results over the broker" has_heard
+arena ratings rebuild --check "${CONFIG[@]}" >"$WORK/ratings"
+arena games verify --all "${CONFIG[@]}" >"$WORK/verified"
+fetch "http://127.0.0.1:$METRICS_PORT/metrics" | grep -q '^arena_referee_acting 1' || {
+    echo "smoke: the referee does not show arena_referee_acting 1 at /metrics" >&2
+    exit 1
+}
+fetch "http://127.0.0.1:$WEB_PORT/metrics" "$TOKEN" | grep -q '^arena_referee_up 1' || {
+    echo "smoke: the pages do not show arena_referee_up 1 at /metrics" >&2
+    exit 1
+}
+say "leaderboard, ratings, games, news and metrics are right"
+
+# -- backup, and restored into another PostgreSQL database by both ways, and into SQLite ----------------------------------
+arena -q db dump "$WORK/arena.ndjson.zst" "${CONFIG[@]}" >"$WORK/dumped"
+export PGPASSWORD=$PG_PASSWORD
+"$PG/pg_dump" -Fc -f "$WORK/arena.pgdump" "$PG_URL/arena"
+"$PG/psql" -q "$PG_URL/postgres" -c "CREATE DATABASE restored" -c "CREATE DATABASE loaded"
+"$PG/pg_restore" --exit-on-error --no-owner -d "$PG_URL/restored" "$WORK/arena.pgdump"
+tar -C "$WORK/store" -cf "$WORK/bundles.tar" bundles
+mkdir "$WORK/restored"
+tar -C "$WORK/restored" -xf "$WORK/bundles.tar"
+diff -r "$WORK/store/bundles" "$WORK/restored/bundles"
+arena -q db load "$WORK/arena.ndjson.zst" --database "postgresql+psycopg://arena@127.0.0.1:$PG_PORT/loaded" >/dev/null
+arena -q db load "$WORK/arena.ndjson.zst" --data "$WORK/restored" >/dev/null
+for place in "--database postgresql+psycopg://arena@127.0.0.1:$PG_PORT/restored" \
+    "--database postgresql+psycopg://arena@127.0.0.1:$PG_PORT/loaded" "--data $WORK/restored"; do
+    # shellcheck disable=SC2086 # two words
+    arena -q ratings rebuild --check $place >/dev/null
+    # shellcheck disable=SC2086
+    arena -q games verify --all $place >"$WORK/verified-again"
+    cmp -s "$WORK/verified" "$WORK/verified-again" || {
+        echo "smoke: restored by $place, other games were verified" >&2
+        exit 1
+    }
+done
+unset PGPASSWORD
+say "dumped, and restored three ways: pg_restore, arena db load into PostgreSQL, into SQLite"
+
+echo
+arena leaderboard loa --limit 4
+printf '\n%s\n' \
+    "games       $FINISHED of $GAMES in $PLAYED s, $(tail -n 1 "$WORK/verified")" \
+    "ratings     $(tail -n 1 "$WORK/ratings")" \
+    "news        $(wc -l <"$WORK/heard") messages heard, $(grep -c '/result$' "$WORK/heard") of them results" \
+    "backup      $(stat -c %s "$WORK/arena.ndjson.zst") bytes by arena db dump, $(stat -c %s "$WORK/arena.pgdump") by pg_dump" \
+    "proxy       ${NGINX:-none}"
+
+if [ -n "$KEEP" ]; then
+    cat <<TEXT
+
+Running until Ctrl-C. In $WORK are the settings (arena/arena.toml) and the logs (logs/).
+  pages       $ARENA_SERVER   (user admin, password $("$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["admin"]["password"])' <"$WORK/admin.json"))
+  token       $TOKEN
+  news        mosquitto_sub -p $MQTT_PORT -u spectator -P $VIEW_PASSWORD -t 'arena/v1/#' -v
+TEXT
+    trap 'exit 0' INT TERM
+    sleep infinity &
+    NAMES+=(sleep) PIDS+=($!)
+    wait $!
+fi
