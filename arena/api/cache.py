@@ -6,6 +6,8 @@ Refuses to know what is answered.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
 from aiohttp import web
@@ -19,6 +21,19 @@ _CONTROL: dict[Keep, str] = {
     "revalidate": "no-cache",
     "never": "no-store",
 }
+
+
+_SHELVED: web.RequestKey[bool] = web.RequestKey("shelved", bool)
+
+
+@contextmanager
+def shelved(request: web.BaseRequest) -> Iterator[None]:
+    """While an answer is made to be kept: it is made whole, whatever this one client has already."""
+    request[_SHELVED] = True
+    try:
+        yield
+    finally:
+        del request[_SHELVED]
 
 
 def etag_of(body: bytes) -> str:
@@ -47,7 +62,7 @@ def answer(
     headers = {"Cache-Control": control(keep, is_private=is_private), "Vary": "Accept, Accept-Encoding, Authorization"}
     if status == 200 and request.method in ("GET", "HEAD") and keep != "never":
         headers["ETag"] = etag_of(body)
-        if is_known(request, headers["ETag"]):
+        if _SHELVED not in request and is_known(request, headers["ETag"]):
             return web.Response(status=304, headers=headers)
     response = web.Response(status=status, body=body, headers={**headers, "Content-Type": content_type})
     if len(body) > 1024:

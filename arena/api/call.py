@@ -13,6 +13,7 @@ from aiohttp import web
 from arena.api.cache import Keep
 from arena.api.limit import Gate, Limiter, Rate
 from arena.api.problem import Problem
+from arena.api.shelf import Shelf
 from arena.store.users import Identity
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Services:
     metrics: Metrics
     limiters: dict[str, Limiter] = field(init=False)
     streams: Gate = field(init=False)
+    shelf: Shelf = field(init=False)
     exports: Gate = field(default_factory=lambda: Gate(2, 20))
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Passwords hashed at a time: each takes 64 MiB and most of a second of a core."""
@@ -69,6 +71,7 @@ class Services:
 
     def __post_init__(self) -> None:
         self.limiters = _limiters(self.settings)
+        self.shelf = Shelf(self.store.changes)
         self.streams = Gate(self.settings.streams_per_client, STREAMS)
         self.trusted = tuple(ipaddress.ip_network(one, strict=False) for one in self.settings.trusted_proxies)
 

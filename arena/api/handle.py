@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from arena.api import cache, idempotency
 from arena.api.call import SERVICES, Answer, Call, require
-from arena.api.identity import identify, too_many
+from arena.api.identity import cookie_name, identify, too_many
 from arena.api.page import Page
 from arena.api.problem import Problem, near, not_found, shown
 from arena.api.registry import PREFIX, Route
@@ -37,9 +37,16 @@ def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]
             raise too_many(wait)
         if route.scope:
             require(identity, route.scope)
-        arguments = _path(route, request)
+        if route.is_public and call.accepts(JSON, *route.forms) == JSON:
+            cookie = cookie_name(services.is_https)
+            return await services.shelf.answer(request, cookie, lambda: answered(request, call))
         if not route.forms:
             call.accepts(JSON)
+        return await answered(request, call)
+
+    async def answered(request: web.Request, call: Call) -> web.StreamResponse:
+        services = call.services
+        arguments = _path(route, request)
         if route.query:
             arguments["query"] = read_query(route.query, request)
         elif request.query:

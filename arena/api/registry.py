@@ -79,6 +79,11 @@ class Route:
         return self.hints.get("body")
 
     @property
+    def is_public(self) -> bool:
+        """Whether everybody who reads it gets the same document, so that it may be made once for all."""
+        return self.method == "GET" and self.scope is None and self.answer is not None
+
+    @property
     def takes_upload(self) -> bool:
         """Whether the body is a file."""
         return "upload" in self.hints

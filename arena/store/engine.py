@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import count, islice
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, create_engine, event
@@ -105,6 +105,9 @@ class Sessions:
         if engine.dialect.name == "postgresql":
             self.reader = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self.writer = engine.execution_options(**{_WRITING: True})
+        self._commits = count(1)
+        self.written = 0
+        """Another number after every commit of this process."""
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -118,6 +121,7 @@ class Sessions:
         with translated(), Session(self.writer, expire_on_commit=False) as session:
             yield session
             session.commit()
+            self.written = next(self._commits)
 
 
 def fetch(session: Session, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:

@@ -1,0 +1,215 @@
+"""A database the size of a league: thousands of versions, up to a million finished games, made in SQL within a minute.
+
+Kept under the system's temporary folder from one run to the next. The games are made up, but for one short real game
+per family, which is the record of all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import sqlite3
+import tempfile
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from arena.store import Store, schema
+from arena.store.commit import pack
+from referee.core import Termination
+from referee.games import families, load
+from referee.position import Position
+from referee.record import GameRecord, Ply
+from referee.spec import BotSpec, GameSpec
+
+ENTRIES = 100
+"""Versions in a tournament; everybody meets everybody, so a tournament has ten thousand games."""
+GAMES = ENTRIES * ENTRIES
+PLIES = 60
+VERSIONS_EACH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class League:
+    """A built database: `tournaments` of a hundred versions and ten thousand games each."""
+
+    path: Path
+    tournaments: int
+
+    @property
+    def url(self) -> str:
+        """For `Store`."""
+        return f"sqlite:///{self.path}"
+
+    @property
+    def games(self) -> int:
+        """How many there are."""
+        return self.tournaments * GAMES
+
+    @property
+    def versions(self) -> int:
+        """How many there are."""
+        return self.tournaments * ENTRIES
+
+
+def folder() -> Path:
+    """Where built databases are kept, a folder of this user alone."""
+    found = Path(tempfile.gettempdir()) / f"bot-arena-bench-{os.getuid()}"
+    found.mkdir(mode=0o700, exist_ok=True)
+    return found
+
+
+def open_league(tournaments: int) -> League:
+    """The league of that size, built on first use."""
+    mark = hashlib.sha256(Path(__file__).read_bytes() + schema.head().encode()).hexdigest()[:12]
+    path = folder() / f"league-{tournaments}-{mark}.sqlite3"
+    if not path.exists():
+        for old in folder().glob(f"league-{tournaments}-*"):
+            old.unlink()
+        raw = path.with_suffix(".part")
+        raw.unlink(missing_ok=True)
+        _build(raw, tournaments)
+        raw.rename(path)
+    return League(path, tournaments)
+
+
+def _build(path: Path, tournaments: int) -> None:
+    store = Store(f"sqlite:///{path}")
+    store.upgrade()
+    store.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as base:
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-400000", "foreign_keys=OFF"):
+            base.execute(f"PRAGMA {pragma}")
+        big = "type = 'index' AND sql IS NOT NULL AND tbl_name IN ('games', 'rating_changes', 'ratings', 'entries')"
+        indexes = base.execute(f"SELECT name, sql FROM sqlite_master WHERE {big}").fetchall()
+        for name, _ in indexes:
+            base.execute(f"DROP INDEX {name}")
+        base.execute("BEGIN")
+        _people(base, tournaments)
+        for number in range(1, tournaments + 1):
+            _tournament(base, number, families()[number % len(families())])
+        base.execute("UPDATE counters SET value = ? WHERE name = 'commit'", (tournaments * GAMES,))
+        base.execute("COMMIT")
+        for _, sql in indexes:
+            base.execute(sql)
+        base.execute("PRAGMA journal_mode=WAL")
+
+
+def _people(base: sqlite3.Connection, tournaments: int) -> None:
+    when = "'2026-01-01 00:00:00'"
+    versions = tournaments * ENTRIES
+    bots = versions // VERSIONS_EACH
+    base.execute(f"INSERT INTO users (id, name, role, is_active, created) VALUES (1, 'owner', 'author', 1, {when})")
+    base.execute(
+        f"""WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < {bots})
+        INSERT INTO bots (id, name, owner_id, description, is_retired, created)
+        SELECT i, 'bot' || i, 1, 'made up', 0, {when} FROM n"""
+    )
+    base.execute(
+        f"""WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < {versions})
+        INSERT INTO versions (id, bot_id, number, name, bundle, size_bytes, command, options, limits, capabilities,
+            state, report, log, problem, created)
+        SELECT i, (i - 1) / {VERSIONS_EACH} + 1, (i - 1) % {VERSIONS_EACH} + 1,
+            'bot' || ((i - 1) / {VERSIONS_EACH} + 1) || ' v' || ((i - 1) % {VERSIONS_EACH} + 1),
+            '', 1000, '["./bot"]', '{{}}', '{{}}', '{{}}', 'active', '{{}}', '', '', {when} FROM n"""
+    )
+
+
+def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
+    when = f"datetime('2026-01-01', '+{number} days')"
+    variant = load(family).variants[0].name
+    low, commits = (number - 1) * ENTRIES, (number - 1) * GAMES
+    names = [f"bot{(low + seat) // VERSIONS_EACH + 1} v{seat % VERSIONS_EACH + 1}" for seat in range(ENTRIES)]
+    document = {"name": f"League {number}", "family": family, "games": 2, "entries": {"bots": names}}
+    settings = json.dumps(document)
+    base.execute(
+        f"""INSERT INTO tournaments (id, name, family, variant, options, format, settings, pool, is_rated, state,
+            problem, starts, started, finished, planned_games, finished_games, created_by, created)
+        VALUES (?, ?, ?, ?, '{{}}', 'round-robin', ?, ?, 1, 'finished', '', {when}, {when}, {when}, ?, ?, 1, {when})""",
+        (number, f"League {number}", family, variant, settings, family, GAMES, GAMES),
+    )
+    numbers = "WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < {})"
+    base.execute(
+        numbers.format(ENTRIES - 1)
+        + f""" INSERT INTO version_families (version_id, family, variants)
+        SELECT {low} + i + 1, ?, ? FROM n""",
+        (family, json.dumps([variant])),
+    )
+    base.execute(
+        numbers.format(ENTRIES - 1)
+        + f""" INSERT INTO entries (tournament_id, version_id, seat, eligibility)
+        SELECT {number}, {low} + i + 1, i, 'named' FROM n"""
+    )
+    record = short_game(family)
+    spec = GameSpec(family, variant, BotSpec("@1", ("./bot",)), BotSpec("@2", ("./bot",)))
+    # Ids are hashes in an arena: here an odd multiplier scatters the numbers, so that the index is as wide.
+    base.execute(
+        numbers.format(GAMES - 1)
+        + f""", g AS (SELECT i, {commits} + i + 1 AS c, {low} + 1 + i / {ENTRIES} AS a,
+            {low} + 1 + (i % {ENTRIES} + (i % {ENTRIES} = i / {ENTRIES})) % {ENTRIES} AS b, (i * 7) % 10 AS r FROM n)
+        INSERT INTO games (id, tournament_id, sequence, round, pair, family, pool, variant, first_id, second_id, first,
+            second, spec, is_rated, state, attempt, worker, started, finished, committed, winner, termination, kind,
+            detail, plies)
+        SELECT printf('%08x%024x', (c * 2654435761) % 4294967296, c), {number}, i + 1, i / {ENTRIES} + 1, i / 2 + 1,
+            ?, ?, ?, a, b, v.name, w.name, replace(replace(?, '@1', v.name), '@2', w.name), 1, 'finished', 1, 'made up',
+            {when}, {when}, c, CASE WHEN r < 5 THEN 'first' WHEN r < 9 THEN 'second' ELSE 'draw' END,
+            CASE WHEN r = 0 THEN 'crashed' WHEN r = 9 THEN 'repetition' ELSE ? END,
+            CASE WHEN r = 0 THEN 'forfeit' ELSE 'rules' END, '', {PLIES}
+        FROM g JOIN versions v ON v.id = a JOIN versions w ON w.id = b""",
+        (family, family, variant, json.dumps(asdict(spec)), record.termination.value),
+    )
+    base.execute(
+        f"INSERT INTO records (game_id, data) SELECT id, ? FROM games WHERE committed > {commits}", (pack(record),)
+    )
+    strength = "25 + (({version} * 7919) % 1000) / 100.0"
+    for side in ("first_id", "second_id"):
+        mu = strength.format(version=side)
+        base.execute(
+            f"""INSERT INTO rating_changes (game_id, version_id, pool, committed, mu_before, sigma_before, mu, sigma)
+            SELECT id, {side}, ?, committed, {mu}, 1.5, {mu} + 0.01, 1.49 FROM games WHERE committed > {commits}""",
+            (family,),
+        )
+    mu = strength.format(version="n.i")
+    base.execute(
+        f"""WITH RECURSIVE n(i) AS (VALUES ({low + 1}) UNION ALL SELECT i + 1 FROM n WHERE i < {low + ENTRIES})
+        INSERT INTO ratings (pool, version_id, mu, sigma, conservative, games, wins, draws, losses, forfeits,
+            opposition, last)
+        SELECT ?, i, {mu}, 1.5, {mu} - 4.5, {2 * ENTRIES}, {ENTRIES} - 10, 20, {ENTRIES} - 10, 4, 6000.0,
+            {commits + GAMES} FROM n""",
+        (family,),
+    )
+
+
+def short_game(family: str) -> GameRecord:
+    """A record of a real game of sixty plies, as if both bots had agreed to a draw then."""
+    ruleset = load(family).settle()
+    for seed in range(1000):
+        rng, position, moves = random.Random(seed), Position.start(ruleset), []
+        start = str(position)
+        while len(moves) < PLIES and position.outcome is None:
+            code = rng.choice(position.moves)
+            moves.append(ruleset.rules.notation.write_move(code))
+            position = position.play(code)
+        if len(moves) == PLIES:
+            break
+    plies = tuple(Ply(ms=round(rng.random() * 900, 2), score=rng.randrange(-200, 200)) for _ in moves)
+    at = "2026-01-01T00:00:00+00:00"
+    reason = Termination.MAX_PLIES
+    return GameRecord(
+        id="0" * 32,
+        family=family,
+        variant=ruleset.variant.name,
+        options={},
+        position=start,
+        first="bot1 v1",
+        second="bot2 v1",
+        winner="draw",
+        termination=reason,
+        kind=reason.kind,
+        moves=tuple(moves),
+        plies=plies,
+        started=at,
+        finished=at,
+    )
