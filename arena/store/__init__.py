@@ -1,6 +1,6 @@
 """All queries of the arena, one module per noun. The database is the truth: a result is in it once, or not at all.
 
-    errors, engine, page    what goes wrong, transactions, cursors
+    errors, engine, page, changes    what goes wrong, transactions, cursors, whether anything is new
     users, bots, tournaments, games, ratings, past, schedules, house    the nouns
     commit, fold            how a result becomes part of the arena
 
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from arena.store import schema
 from arena.store.bots import Bots
+from arena.store.changes import Changes
 from arena.store.engine import Sessions, open_engine
 from arena.store.errors import (
     BadValueError,
@@ -52,6 +53,7 @@ class Store:
         self.past = Past(self.sessions)
         self.schedules = Schedules(self.sessions)
         self.house = House(self.sessions)
+        self.changes = Changes(self.sessions)
         self.reading = self.sessions.reading
         self.writing = self.sessions.writing
 
@@ -79,6 +81,7 @@ class Store:
 
     def close(self) -> None:
         """Give the connections back."""
+        self.changes.close()
         self.engine.dispose()
 
 

@@ -6,6 +6,7 @@ Refuses to know what any page says, and how requests are guarded (see `arena.web
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ import aiohttp_jinja2
 import jinja2
 from aiohttp import web
 
+from arena.api.call import SERVICES
 from arena.web import documents, session, words
 from arena.web.pages import account, bot, errors, family, game, help_, home, referee, submit, tournament
 from arena.web.replay import Replays
-from arena.web.view import REPLAYS
+from arena.web.view import REPLAYS, kept
 from referee.games import families, load
 
 _HERE = Path(__file__).parent
@@ -84,7 +86,26 @@ def setup(app: web.Application) -> None:
     app[REPLAYS] = Replays()
     app.router.add_get("/static/{name}", static, name="static")
     for module in (home, tournament, game, bot, submit, account, errors, referee, help_, family):
-        app.add_routes(module.routes)
+        if module in (submit, account, referee):  # by who asks, or by the second
+            app.add_routes(module.routes)
+        else:
+            app.add_routes([_kept(route) for route in module.routes])
+
+
+def _kept(route: web.AbstractRouteDef) -> web.AbstractRouteDef:
+    """A route that reads, its answers kept: those of running games until the next ply."""
+    if not isinstance(route, web.RouteDef) or route.method != "GET":
+        return route
+    extra = _ply if "{game}" in route.path else _news if route.path == "/" else None
+    return web.RouteDef(route.method, route.path, kept(route.handler, extra), route.kwargs)
+
+
+def _ply(request: web.Request) -> Hashable:
+    return request.app[SERVICES].live.mark(request.match_info["game"])
+
+
+def _news(request: web.Request) -> Hashable:
+    return request.app[SERVICES].live.news
 
 
 _FILTERS = (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, ParamSpec, TypeVar
 
 import aiohttp_jinja2
 from aiohttp import web
 
 from arena.api.call import SERVICES
+from arena.api.identity import cookie_name
 from arena.api.problem import Problem, not_found
 from arena.store import BadValueError, Store
 from arena.web.replay import Replays
@@ -46,6 +47,23 @@ def page(
     response.headers["Vary"] = "Cookie"
     response.enable_compression()
     return response
+
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = None) -> Handler:
+    """A page that everybody without an account sees alike, made once as long as nothing has changed.
+
+    `extra` is what it shows beside the database.
+    """
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        services = request.app[SERVICES]
+        more = extra(request) if extra else None
+        return await services.shelf.answer(request, cookie_name(services.is_https), lambda: handler(request), more)
+
+    return answer
 
 
 def redirect(location: str) -> web.Response:
