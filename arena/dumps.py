@@ -63,6 +63,11 @@ class Index:
     written: str = ""
     files: Mapping[str, Dump] = field(default_factory=dict)
 
+    @property
+    def latest_first(self) -> list[Dump]:
+        """The files, latest month first."""
+        return sorted(self.files.values(), key=lambda dump: dump.month, reverse=True)
+
 
 class Interrupted(Exception):  # noqa: N818 - what happened, not a fault
     """The order to stop came: what is whole stays, the rest is done the next time."""

@@ -1,4 +1,7 @@
-"""`arena games verify`: recorded games played again by the rules, and compared with what their records claim."""
+"""`arena games verify|archive`: recorded games played again by the rules; all of them written into files by month.
+
+Refuses to know how a game is verified, and what the files look like.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import argparse
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from arena.cli import output
@@ -23,12 +27,24 @@ def add(parser: argparse.ArgumentParser) -> None:
     verify.add_argument("ids", nargs="*", metavar="ID", help="the games; without any, the latest 100")
     verify.add_argument("--all", action="store_true", help="every recorded game")
     verify.add_argument("--tournament", type=int, metavar="N", help="every game of a tournament")
-    verify.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    add_database(verify)
+    verify.set_defaults(act=_verify)
+    archive = actions.add_parser("archive", help="bring the archive up to date now: a file a month with every result")
+    what = archive.add_mutually_exclusive_group()
+    what.add_argument("--anew", action="store_true", help="write all files once more")
+    what.add_argument("--check", action="store_true", help="compare the files with their checksums; write nothing")
+    archive.set_defaults(act=_archive)
+    for each in (verify, archive):
+        each.add_argument("--json", action="store_true", help="one JSON document on stdout")
+        add_database(each)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Verify; exit code 1 when a record is wrong."""
+    """Run the chosen sub-command."""
+    return int(arguments.act(arguments))
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    """Exit code 1 when a record is wrong."""
     if sum([bool(arguments.ids), arguments.all, arguments.tournament is not None]) > 1:
         raise CommandError("name games, or a tournament, or all of them")
     count = 0
@@ -47,6 +63,42 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         output.text(f"{count} games verified, {len(failures)} wrong")
     return Exit.FAILED if failures else Exit.DONE
+
+
+def _archive(arguments: argparse.Namespace) -> int:
+    """Exit code 1 when a file is not what it should be, or cannot be written."""
+    from arena.dumps import Dumps
+    from arena.store import StoreUnavailableError
+
+    settings = settings_of(arguments)
+    dumps = Dumps.of(settings)
+    problems: list[str] = []
+    count = 0
+    try:
+        if arguments.check:
+            problems = dumps.check()
+        else:
+            with closing(open_store(settings)) as store:
+                count = dumps.update(store, anew=arguments.anew)
+        index = dumps.index()
+    except StoreUnavailableError as error:
+        raise CommandError(str(error), Exit.UNREACHABLE) from None
+    except OSError as error:
+        raise CommandError(f"{dumps.folder}: {error.strerror or error}", Exit.FAILED) from None
+    files = list(index.files.values())
+    if arguments.json:
+        document = {"folder": str(dumps.folder), "added": count, "through": index.through, "problems": problems}
+        output.document({**document, "files": [asdict(one) for one in files]})
+        return Exit.FAILED if problems else Exit.DONE
+    for problem in problems:
+        output.error(f"{problem}; `arena games archive --anew` writes it once more", is_fault=False)
+    output.table(
+        ("file", "games", "bytes", "sha256"),
+        [(one.file, str(one.games), str(one.bytes), one.sha256[:16]) for one in files],
+        numbers=("games", "bytes"),
+    )
+    output.note(f"{dumps.folder}: {count} games added" if not arguments.check else f"{len(problems)} files are wrong")
+    return Exit.FAILED if problems else Exit.DONE
 
 
 def _lines(store: Store, arguments: argparse.Namespace) -> Iterator[tuple[str, bytes]]:

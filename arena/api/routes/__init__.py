@@ -23,6 +23,7 @@ PAGES = {
     "/referees.json": "/referee",
     "/errors.json": "/voids",
     "/account.json": "/account",
+    "/dumps.json": "/dumps",
     "/{family}/leaderboard.json": "/leaderboards/{family}",
     "/{family}.json": "/families/{family}",
 }

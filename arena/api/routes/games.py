@@ -24,14 +24,18 @@ from arena.api.shape import (
     GameItem,
     In,
     LogDocument,
+    Moment,
     Number,
     PoolName,
     RatingStep,
     Side,
+    VariantName,
 )
 from arena.api.stream import NDJSON, Batch, Line
+from arena.dumps import without_logs
 from arena.store import NotFoundError
 from arena.store.games import GameLine
+from arena.store.wanted import Wanted
 from referee.record import GameRecord, read_record
 from referee.text import write_text
 
@@ -45,24 +49,22 @@ _OVER = ("finished", "void", "cancelled")
 
 
 class GameQuery(PageQuery):
-    """Which games. One of `tournament`, `bot`, `pool`, `family` finds them by an index; `kind` filters on top."""
+    """Which games. `bot` is on either side; `since` and `until` (without it) are about the end of a game, in UTC."""
 
     tournament: Number | None = None
     family: FamilyName | None = None
+    variant: VariantName | None = None
     pool: PoolName | None = None
     bot: BotName | None = None
     kind: Literal["rules", "adjudication", "forfeit"] | None = None
+    since: Moment | None = None
+    until: Moment | None = None
 
 
 class StreamQuery(In):
     """Where to go on: behind the event with this `seq`."""
 
     after: Annotated[int, Field(ge=0, le=10**15)] | None = None
-
-
-def without_logs(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A record as everybody may see it: what bots said on standard error is for their owners."""
-    return {**data, "logs": {}}
 
 
 @routes.get(
@@ -76,51 +78,47 @@ def without_logs(data: Mapping[str, Any]) -> dict[str, Any]:
 async def list_games(call: Call, query: GameQuery) -> Page[GameItem] | web.StreamResponse:
     """Results, latest first. With `Accept: application/x-ndjson` or `text/plain` it is an export instead.
 
-    An export is whole (only `tournament` narrows it), oldest first, and comes at the pace it is read.
+    An export is whole (the filters narrow it, `limit` and `after` do not), oldest first, and comes at the pace it is
+    read.
     """
     form = call.accepts("application/json", NDJSON, TEXT)
+    wanted = await _wanted(call, query)
     if form != "application/json":
-        return await _export(call, query, form)
+        if paging := query.model_fields_set & {"limit", "after"}:
+            name = min(paging)
+            raise Problem("invalid", f"an export has no pages: {name}", field=name, hint="leave it out")
+        return await export(call, form, wanted)
+    rows = await call.run(lambda: call.store.games.latest(limit=query.limit, after=query.after, **wanted))
+    return page(rows, GameItem.model_validate)
+
+
+async def _wanted(call: Call, query: GameQuery) -> Wanted:
+    """The filters as the store takes them. Raises Problem for what is not there."""
+    versions = None
     if query.tournament is not None:
         await call.run(call.store.tournaments.get, query.tournament)
-        rows = await call.run(
-            lambda: call.store.games.of_tournament(
-                query.tournament or 0, state="finished", limit=query.limit, after=query.after
-            )
-        )
-        return page(rows, GameItem.model_validate)
-    versions = None
     if query.bot is not None:
         from arena.api.routes.bots import found
 
         bot = await found(call, query.bot)
         versions = [line.id for line in await call.run(call.store.bots.versions, bot.id or 0)]
-    rows = await call.run(
-        lambda: call.store.games.latest(
-            family=query.family,
-            pool=query.pool,
-            kind=query.kind,
-            versions=versions,
-            limit=query.limit,
-            after=query.after,
-        )
+    return Wanted(
+        tournament_id=query.tournament,
+        family=query.family,
+        variant=query.variant,
+        pool=query.pool,
+        kind=query.kind,
+        versions=versions,
+        since=query.since,
+        until=query.until,
     )
-    return page(rows, GameItem.model_validate)
 
 
-async def _export(call: Call, query: GameQuery, form: str) -> web.StreamResponse:
-    named = query.model_fields_set - {"tournament"}
-    if named:
-        raise Problem("invalid", f"{min(named)} does not narrow an export", field=min(named), hint="use tournament")
-    if query.tournament is not None:
-        await call.run(call.store.tournaments.get, query.tournament)
-    return await export(call, query.tournament, form)
-
-
-async def export(call: Call, tournament: int | None, form: str) -> web.StreamResponse:
-    """All records, or those of a tournament, as a file in the making."""
-    name = f"tournament-{tournament}" if tournament else "games"
-    lines = call.store.games.records(tournament_id=tournament)
+async def export(call: Call, form: str, wanted: Wanted) -> web.StreamResponse:
+    """All records that are wanted, as a file in the making."""
+    words = [f"tournament-{wanted['tournament_id']}" if wanted.get("tournament_id") else "", wanted.get("family") or ""]
+    name = "-".join(filter(None, words)) or "games"
+    lines = call.store.games.records(**wanted)
     return await stream.export(call, form, name + (".ndjson" if form == NDJSON else ".txt"), _chunks(lines, form))
 
 

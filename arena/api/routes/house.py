@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
 
@@ -11,7 +12,9 @@ from arena.api.handle import MAX_BODY_BYTES
 from arena.api.page import MAX_LIMIT, Page, PageQuery, page
 from arena.api.problem import DOCS, Problem
 from arena.api.registry import PREFIX, Routes
-from arena.api.shape import AuditItem, Index, Limits, Number, Out, VoidItem
+from arena.api.shape import AuditItem, DumpItem, Index, Limits, Number, Out, VoidItem
+from arena.dumps import DamagedError, Dumps
+from arena.dumps import Index as Archive
 from arena.models import Audit, now
 from arena.tournaments.settings import Document
 from referee.ratings import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
@@ -49,10 +52,18 @@ class Referee(Out):
     games: dict[str, int]
 
 
+class DumpList(Page[DumpItem]):
+    """The archive of games, a file a month. Every result up to the commit number `through` is in it."""
+
+    licence: str
+    through: int
+    written: datetime | None
+
+
 @routes.get("", tag="house", summary="Where everything is", example="/api/v1")
 async def index(call: Call) -> Index:
     """The addresses of the document, its pages, and all lists."""
-    nouns = ("families", "leaderboards", "bots", "tournaments", "games", "voids", "schedules")
+    nouns = ("families", "leaderboards", "bots", "tournaments", "games", "voids", "schedules", "dumps")
     return Index(
         openapi=f"{PREFIX}/openapi.json",
         docs=DOCS,
@@ -95,6 +106,23 @@ async def voids(call: Call, query: PageQuery) -> Page[VoidItem]:
     """Attempts that came to nothing, latest first: they are played again and never rated."""
     rows = await call.run(call.store.games.voids, limit=query.limit, after=query.after)
     return page(rows, VoidItem.model_validate)
+
+
+@routes.get("/dumps", tag="house", summary="The archive of all games", example="/api/v1/dumps")
+async def dumps(call: Call) -> DumpList:
+    """Files of every result, one a month, written daily; from them every number of a leaderboard can be computed.
+
+    A file is zstd-compressed NDJSON: a heading with its licence, then one game record a line with `committed` (the
+    order in which ratings are folded), `pool`, `is_rated` and `follows` (the versions before a player's own).
+    """
+    archive = Dumps.of(call.services.settings)
+    try:
+        found = await call.run(archive.index)
+    except DamagedError:
+        found = Archive()  # the next run writes it anew
+    items = [DumpItem(**asdict(dump), url=f"/dumps/{dump.file}") for dump in found.latest_first]
+    written = datetime.fromisoformat(found.written) if found.written else None
+    return DumpList(items=items, licence=archive.licence, through=found.through, written=written)
 
 
 @routes.get("/audit", tag="house", summary="Who did what", scope="admin", example="/api/v1/audit")

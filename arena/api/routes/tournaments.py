@@ -38,6 +38,7 @@ from arena.api.shape import (
 from arena.api.stream import NDJSON, Batch, Line
 from arena.models import Tournament, now
 from arena.store import NotFoundError
+from arena.store.wanted import Wanted
 from arena.tournaments.settings import Document
 from arena.tournaments.standing import standing
 from referee.core import Kind
@@ -151,7 +152,7 @@ async def games(call: Call, tournament: Number, query: PlanQuery) -> Page[GameIt
     form = call.accepts("application/json", NDJSON, "text/plain")
     await found(call, tournament)
     if form != "application/json":
-        return await export(call, tournament, form)
+        return await export(call, form, Wanted(tournament_id=tournament))
     rows = await call.run(
         lambda: call.store.games.of_tournament(tournament, state=query.state, limit=query.limit, after=query.after)
     )
@@ -290,19 +291,21 @@ async def extend(call: Call, tournament: Number, body: Extension) -> Answer[Tour
 )
 async def enter(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
     """Before the tournament begins, or into a running ladder. Without `number` it is the newest active version."""
-    await found(call, tournament)
-    version = await call.run(call.store.bots.find_version, body.bot, body.number)
-    await call.run(verbs.enter, call.store, tournament, version.id or 0, call.user.user_id, now())
-    call.wake()
-    return await _changed(call, tournament)
+    return await _with_version(call, tournament, body, verbs.enter)
 
 
 @routes.post("/tournaments/{tournament}/withdraw", summary="Withdraw a version", **_WORDS)
 async def withdraw(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
     """It is paired no more; its planned games are called off."""
+    return await _with_version(call, tournament, body, verbs.withdraw)
+
+
+async def _with_version(
+    call: Call, tournament: int, wish: EntryWish, verb: Callable[..., object]
+) -> Answer[TournamentDocument]:
     await found(call, tournament)
-    version = await call.run(call.store.bots.find_version, body.bot, body.number)
-    await call.run(verbs.withdraw, call.store, tournament, version.id or 0, call.user.user_id, now())
+    version = await call.run(call.store.bots.find_version, wish.bot, wish.number)
+    await call.run(verb, call.store, tournament, version.id or 0, call.user.user_id, now())
     call.wake()
     return await _changed(call, tournament)
 

@@ -241,10 +241,48 @@ def test_exports_round_trip_and_are_whole(arena: Arena) -> None:
         assert [record.id for record in records] == [json.loads(line)["id"] for _, line in expected]
 
 
-def test_an_export_is_not_narrowed_silently(arena: Arena) -> None:
-    reply = arena.server.get(f"{PREFIX}/games?bot=greedy", headers={"Accept": "application/x-ndjson"})
-    assert reply.status == 422
-    assert reply.json["field"] == "bot"
+@pytest.mark.parametrize(
+    "query",
+    [
+        "tournament={finished}",
+        "family=loa",
+        "family=tablut",
+        "variant=standard",
+        "variant=nothing",
+        "pool=loa",
+        "bot=greedy",
+        "bot=zeta",
+        "kind=forfeit",
+        "since=2026-01-01",
+        "until=2026-01-01",
+        "since=2026-01-01T00:00:00Z&until=2999-01-01",
+        "bot=greedy&kind=rules&tournament={finished}&since=2026-01-01T01:00:00%2B01:00",
+    ],
+)
+def test_an_export_has_the_games_of_the_list(arena: Arena, query: str) -> None:
+    query = query.format(finished=arena.finished)
+    listed = [game["id"] for game in items(arena, f"/games?{query}&limit=200")]
+    for form in ("application/x-ndjson", "text/plain"):
+        reply = arena.server.get(f"{PREFIX}/games?{query}", headers={"Accept": form})
+        assert reply.status == 200
+        if form == "text/plain":
+            assert reply.body.count(b"[Result ") == len(listed)
+        else:
+            assert [line["id"] for line in reply.lines] == listed[::-1]
+    everything = len(items(arena, "/games?limit=200"))
+    assert (len(listed) == 0) == any(word in query for word in ("tablut", "nothing", "zeta", "until=2026-01"))
+    assert len(listed) < everything or query.startswith(("family=loa", "variant=standard", "pool", "since"))
+
+
+def test_an_export_has_no_pages_and_filters_must_make_sense(arena: Arena) -> None:
+    for query in ("limit=5", "after=AAAA"):
+        reply = arena.server.get(f"{PREFIX}/games?{query}", headers={"Accept": "application/x-ndjson"})
+        assert reply.status == 422
+        assert reply.json["field"] == query.partition("=")[0]
+    for query in ("since=yesterday", "until=1700000000", "since=2026-13-01", "since=0001-01-01T00:00:00%2B23:00"):
+        reply = arena.server.get(f"{PREFIX}/games?{query}")
+        assert (reply.status, reply.json["field"]) == (422, query.partition("=")[0])
+    assert arena.server.get(f"{PREFIX}/games?bot=nobody").status == 404
 
 
 def test_voids(arena: Arena) -> None:

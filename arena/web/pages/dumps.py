@@ -1,0 +1,40 @@
+"""The archive of games: what there is to download, and the files. Refuses to know who writes them."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from arena.api.call import SERVICES
+from arena.api.problem import not_found
+from arena.dumps import DamagedError, Dumps, Index
+from arena.web.view import page, run
+
+routes = web.RouteTableDef()
+
+
+def _archive(request: web.Request) -> Dumps:
+    return Dumps.of(request.app[SERVICES].settings)
+
+
+@routes.get("/dumps")
+async def show(request: web.Request) -> web.Response:
+    """The files, latest month first."""
+    archive = _archive(request)
+    try:
+        found = await run(archive.index)
+    except DamagedError:
+        found = Index()  # the next run writes it anew
+    settings = request.app[SERVICES].settings
+    hour = settings.archive_hour
+    return page(request, "dumps.html", index=found, dumps=found.latest_first, licence=archive.licence, hour=hour)
+
+
+async def download(request: web.Request) -> web.StreamResponse:
+    """One file, or a part of it (`Range`); whoever has it already gets 304."""
+    name = request.match_info["name"]
+    path = await run(_archive(request).path, name)
+    if path is None:
+        raise not_found("file of the archive", name)
+    kind = "text/plain; charset=utf-8" if name.endswith(".sha256") else "application/zstd"
+    headers = {"Content-Type": kind, "Cache-Control": "public, no-cache", "Access-Control-Allow-Origin": "*"}
+    return web.FileResponse(path, headers=headers)
