@@ -53,8 +53,9 @@ GRACE_S = 20.0
 RETRY_S = 1.0
 """How long to wait for a database that cannot be used."""
 TRIES = {Termination.WORKER_LOST: 8, Termination.SANDBOX_FAILED: 20}
-"""How often a game is tried before it stays void: enough to outlast a bad hour, too few for a game that kills workers."""
+"""How often a game is tried before it stays void: outlasts a bad hour, but no game kills workers for ever."""
 LONGEST_REST_S = 300.0
+"""How long a game that came to nothing again and again rests at most before it is tried once more."""
 STAND_BY_S = 1.0
 """How often whoever stands by looks whether the lease is free."""
 
