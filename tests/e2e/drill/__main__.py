@@ -24,7 +24,8 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=300, metavar="N", help="games at least (default 300)")
     parser.add_argument("--faults", type=int, default=30, metavar="N", help="faults (default 30)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the sequence of faults (default 1)")
-    parser.add_argument("--pause", type=int, default=40, metavar="MS", help="a move takes that long (default 40)")
+    parser.add_argument("--pause", type=int, default=60, metavar="MS", help="a move takes that long (default 60)")
+    parser.add_argument("--lease", type=float, default=10.0, metavar="S", help="lease of the referee (default 10)")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave logs and data here")
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     arguments = parser.parse_args()
@@ -35,7 +36,7 @@ def main() -> int:
         folder = Path(tempfile.mkdtemp(prefix="arena-drill-"))
         folder.chmod(0o755)
         try:
-            stage = STAGES[name](folder, can_mount=can_mount)
+            stage = STAGES[name](folder, can_mount=can_mount, lease_s=arguments.lease)
             report = drill(
                 stage,
                 games=arguments.games,

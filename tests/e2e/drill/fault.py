@@ -1,4 +1,4 @@
-"""The faults, and the seeded sequence of them. Each lasts from its call to its return. Refuses to judge what follows."""
+"""The faults, and the seeded sequence of them; each lasts from its call to its return. Refuses to judge what follows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from referee.reaper import descendants
 from tests.e2e.drill.machine import command_line, slots_of
 from tests.e2e.drill.service import Service
-from tests.e2e.drill.stage import LEASE_S, Stage
+from tests.e2e.drill.stage import Stage
 
-_PATIENCE_S = 20.0
+_PATIENCE_S = 60.0
 """How long to wait for somebody to hit, such as a bot that plays."""
 
 
@@ -172,14 +172,14 @@ def _usurp(stage: Stage, target: str, seconds: float, dice: random.Random) -> st
     service = stage.supervisor.services[target]
     service.signal(signal.SIGSTOP)
     try:
-        time.sleep(LEASE_S + seconds)
+        time.sleep(stage.lease_s + seconds)
     finally:
         service.signal(signal.SIGCONT)
     has_acted = '"acting"' in stage.log(name)
     _dismiss(stage, name)
     if not has_acted:
-        raise AssertionError(f"{name} did not take over within {LEASE_S + seconds:.1f} s")
-    return f"{target} stopped for {LEASE_S + seconds:.1f} s, {name} took over, then left"
+        raise AssertionError(f"{name} did not take over within {stage.lease_s + seconds:.1f} s")
+    return f"{target} stopped for {stage.lease_s + seconds:.1f} s, {name} took over, then left"
 
 
 def _stand_by(stage: Stage, dice: random.Random) -> str:

@@ -20,8 +20,6 @@ from tests.e2e.drill.contest import ROOT, Contest, DrillError, command
 from tests.e2e.drill.machine import Disk
 from tests.e2e.drill.service import Service, Supervisor
 
-LEASE_S = 10.0
-"""The default of `lease_seconds`."""
 READY_S = 90.0
 """How long everything may take to be up the first time."""
 
@@ -37,13 +35,13 @@ class Stage(ABC):
 
     name: str
 
-    def __init__(self, folder: Path, *, can_mount: bool) -> None:
+    def __init__(self, folder: Path, *, can_mount: bool, lease_s: float) -> None:
         self.folder = folder
         self.data = folder / "data"
         self.port = free_port()
         self.supervisor = Supervisor()
         self.disks: dict[str, Disk] = {}
-        self.can_mount = can_mount
+        self.can_mount, self.lease_s = can_mount, lease_s
         self.remarks: list[str] = []
         """Substitutes that were used, for the report."""
         self.surprises: list[str] = []
@@ -51,7 +49,7 @@ class Stage(ABC):
         self.contest: Contest
         self._tokens: dict[str, str] = {}
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
-        self.environment = {**clean, "ARENA_LOG_FORMAT": "json", "PYTHONUNBUFFERED": "1"}
+        self.environment = {**clean, "ARENA_LOG_FORMAT": "json", "ARENA_LEASE_SECONDS": str(lease_s)}
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
@@ -160,6 +158,7 @@ class Stage(ABC):
 
     def shut(self) -> None:
         """End what no supervisor looks after."""
+        return
 
     # -- the tournament ------------------------------------------------------------------------------------------------
 
