@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena import holder, scheduler
 from arena.bus import EventBus
-from arena.executor import slots_of
+from arena.executor import crew_of, slots_of
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.models import now
@@ -46,6 +46,8 @@ T = TypeVar("T")
 LEASE = "referee"
 TICK_S = 1.0
 """How long the conductor rests at most: schedules fire and orders are seen that much late."""
+CREW_TICKS = 3
+"""Every so many ticks it is told what there is to play on."""
 SWEEP_TICKS = 10
 """Every so many ticks all tournaments are looked at anew, whoever may have changed them."""
 GRACE_S = 20.0
@@ -319,6 +321,8 @@ class Conductor:
             for tournament in scheduler.tick(self._store, at):
                 self._tell(tournament.id or 0, tournament.state)
             self._check_one()
+            if desk.ticks % CREW_TICKS == 0:
+                self._tell_crew()
             self._upkeep.begin(at)
         live = self._store.tournaments.live()
         self._obey(live)
@@ -333,6 +337,11 @@ class Conductor:
         if is_changed:
             live = self._store.tournaments.live()
         self._hand_out([found for found in live if found.state == "running"])
+
+    def _tell_crew(self) -> None:
+        """Say what there is to play on, and how busy it is."""
+        busy = sum(future.running() for future in self._desk.jobs)
+        self._bus.publish("referee/crew", {"holder": self.holder, **crew_of(self._executor, busy)})
 
     def _wanted(self, live: Sequence[Live], orders: set[int | None]) -> set[int]:
         """The tournaments to look at whatever happened in them: all from time to time, and those just ordered on."""
@@ -390,6 +399,8 @@ class Conductor:
         self._metrics.waiting.set(0)
         if desk.given_back:
             self._store.games.give_back(ids=sorted(desk.given_back))
+            for game in desk.given_back:
+                self._bus.publish(f"game/{game}/gone", {})
             desk.given_back.clear()
 
     def _take_in(self, future: Future[list[GameRecord]], job: _Job) -> None:

@@ -5,9 +5,12 @@ Refuses to know which games there are.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 from collections.abc import Callable
 from concurrent.futures import Executor
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from arena.bus import EventBus
@@ -67,6 +70,25 @@ def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
             bus.publish("executor/start", {"game": event["game"]})
 
     return publish
+
+
+def crew_of(executor: Executor, busy: int) -> dict[str, Any]:
+    """What there is to play on, as news. Of slots on this machine `busy` are at work."""
+    crew: dict[str, Any] = {"workers": _workers_of(executor, busy), "cores": os.cpu_count() or 1}
+    with contextlib.suppress(OSError):  # a system that does not say
+        crew["load"] = round(os.getloadavg()[0], 2)
+    return crew
+
+
+def _workers_of(executor: Executor, busy: int) -> list[dict[str, Any]]:
+    if hasattr(executor, "describe"):
+        found: list[dict[str, Any]] = [asdict(worker) for worker in executor.describe().workers]
+        return found
+    slots = slots_of(executor)
+    sandbox = str(getattr(executor, "sandbox", ""))
+    return [
+        {"name": socket.gethostname(), "slots": slots, "busy": min(busy, slots), "sandbox": sandbox, "is_fit": True}
+    ]
 
 
 def slots_of(executor: Executor) -> int:

@@ -141,6 +141,27 @@ class RefereeStatus(News):
     holder: Name = Field("", description="Its name in the lease: machine, process, nonce.")
 
 
+class WorkerNews(BaseModel):
+    """One worker: `busy` of its `slots` play; one that is not fit is of another version and gets no games."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+    name: Name
+    slots: Number
+    busy: Number
+    version: Name = ""
+    sandbox: Name = ""
+    is_fit: bool = True
+
+
+class RefereeCrew(News):
+    """What a referee process has to play on."""
+
+    holder: Name = Field("", description="Its name in the lease: machine, process, nonce.")
+    workers: Annotated[list[WorkerNews], Field(max_length=1000)]
+    cores: Number = Field(0, description="Cores of the machine it runs on itself.")
+    load: Annotated[float, Field(ge=0)] | None = Field(None, description="Load of that machine over a minute.")
+
+
 class Wake(News):
     """There is something new to do. Only a nudge: the referee looks into the database."""
 
@@ -200,9 +221,12 @@ VERSION_STEP = Kind(
 STATUS = Kind(
     "status", "referees/*/status", "referee/state", _PLACE, RefereeStatus, 1, True, True, "what a referee process does"
 )
+CREW = Kind(
+    "crew", "referees/*/crew", "referee/crew", _PLACE, RefereeCrew, 0, False, False, "its workers and how busy they are"
+)
 WAKE = Kind("wake", "referee/wake", "referee/wake", "", Wake, 0, False, False, "a nudge for whoever is the referee")
 
-KINDS = (PLIES, SNAPSHOT, RESULT, STATE, GAMES, ROUNDS, RATING, VERSION_STATE, VERSION_STEP, STATUS, WAKE)
+KINDS = (PLIES, SNAPSHOT, RESULT, STATE, GAMES, ROUNDS, RATING, VERSION_STATE, VERSION_STEP, STATUS, CREW, WAKE)
 
 
 def _compiled(pattern: str, subject: str) -> re.Pattern[str]:
