@@ -16,10 +16,25 @@ import jinja2
 from aiohttp import web
 
 from arena.api.call import SERVICES
+from arena.api.identity import session_of
+from arena.store import Store, StoreError
 from arena.web import documents, session, words
-from arena.web.pages import account, bot, errors, family, game, help_, home, referee, submit, tournament
+from arena.web.pages import (
+    account,
+    bot,
+    dumps,
+    errors,
+    family,
+    game,
+    help_,
+    home,
+    leaderboard,
+    referee,
+    submit,
+    tournament,
+)
 from arena.web.replay import Replays
-from arena.web.view import REPLAYS, kept
+from arena.web.view import REPLAYS, kept, moved, run, store_of
 from referee.games import families, load
 
 _HERE = Path(__file__).parent
@@ -47,7 +62,21 @@ async def _surroundings(request: web.Request) -> dict[str, Any]:
         "query": request.query,
         "request_url": request.rel_url,
         "family_titles": {name: load(name).title for name in families()},
+        "unread": await _unread(request),
     }
+
+
+async def _unread(request: web.Request) -> int:
+    """How many pieces of news somebody who is logged in has not read."""
+    try:
+        identity = await session_of(request) if request.cookies else None
+        return await run(_count_unread, store_of(request), identity.user_id) if identity else 0
+    except StoreError:  # the page itself says so, if it needs the database
+        return 0
+
+
+def _count_unread(store: Store, user_id: int) -> int:
+    return len(store.notices.of(user_id, store.notices.read_until(user_id)))
 
 
 async def static(request: web.Request) -> web.StreamResponse:
@@ -62,6 +91,12 @@ async def static(request: web.Request) -> web.StreamResponse:
         response.charset = "utf-8"
     response.enable_compression()
     return response
+
+
+async def _without_slash(request: web.Request) -> web.Response:
+    """Addresses end without a slash."""
+    path = "/" + request.path.strip("/")
+    return moved(str(request.rel_url.with_path(path, keep_query=True)))
 
 
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
@@ -85,7 +120,9 @@ def setup(app: web.Application) -> None:
     environment.globals["asset"] = asset
     app[REPLAYS] = Replays()
     app.router.add_get("/static/{name}", static, name="static")
-    for module in (home, tournament, game, bot, submit, account, errors, referee, help_, family):
+    app.router.add_get("/dumps/{name}", dumps.download)
+    app.router.add_get("/{path:.+}/", _without_slash)
+    for module in (home, tournament, game, bot, submit, account, errors, referee, dumps, help_, leaderboard, family):
         if module in (submit, account, referee):  # by who asks, or by the second
             app.add_routes(module.routes)
         else:
@@ -122,6 +159,7 @@ _FILTERS = (
     "when",
     "size",
     "percent",
+    "minus",
     "points",
     "path_part",
     "meaning",

@@ -71,6 +71,11 @@ def redirect(location: str) -> web.Response:
     return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
 
 
+def moved(location: str) -> web.Response:
+    """What stood here has another address now, for good."""
+    return web.Response(status=308, headers={"Location": location, "Cache-Control": "public, max-age=3600"})
+
+
 def number_in(request: web.Request, name: str, what: str) -> int:
     """A number in the address. Raises Problem (404)."""
     text = request.match_info[name]
@@ -82,12 +87,15 @@ def number_in(request: web.Request, name: str, what: str) -> int:
 def family_in(request: web.Request) -> Rules:
     """The family in the address. Raises Problem (404) with near names."""
     name = request.match_info["family"]
+    if name.lower() in families() and name != name.lower():
+        path = request.path.replace(name, name.lower(), 1)
+        raise web.HTTPPermanentRedirect(str(request.rel_url.with_path(path, keep_query=True)))
     if name not in families():
         raise not_found("page or family", name, [*families(), *PAGES])
     return load(name)
 
 
-PAGES = ("tournaments", "bots", "games", "submit", "account", "errors", "referees", "help", "login")
+PAGES = ("tournaments", "bots", "games", "submit", "account", "errors", "referees", "dumps", "help", "login")
 """The first segments of other pages, for those who mistype one."""
 
 GAME_ID = re.compile(r"[0-9a-f]{16,32}")

@@ -8,14 +8,37 @@ from aiohttp import web
 
 from arena.api.call import SERVICES
 from arena.store import Store
-from arena.web import board, lists
+from arena.web import board, lists, words
 from arena.web.pages.game import sentence
+from arena.web.scene import Scenes
 from arena.web.view import REPLAYS, page, run, store_of
+from referee.core import ParseError
 from referee.games import families, load
+from referee.record import GameRecord
 
 routes = web.RouteTableDef()
 LIVE = 6
-"""Running games that are shown as boards."""
+"""Games that are shown as boards: running ones, or the latest results."""
+
+
+def _ends(store: Store) -> dict[str, tuple[Any, GameRecord]]:
+    """The latest results with their records: of every family one, then the latest of all."""
+    latest = [line for name in families() for line in store.games.latest(family=name, limit=2).items]
+    latest.sort(key=lambda line: -(line.committed or 0))
+    first = {line.family: line for line in reversed(latest)}
+    chosen = [*first.values(), *(line for line in latest if line not in first.values())][:LIVE]
+    return {line.id: (line, store.games.record(line.id)) for line in chosen}
+
+
+def _end_of(line: Any, record: GameRecord) -> dict[str, Any] | None:
+    """A finished game as its last position; None for one that cannot be shown."""
+    rules = load(line.family)
+    try:
+        scenes = Scenes(rules.settle(record.variant, record.options), record.final_position or None)
+    except (ParseError, ValueError):
+        return None
+    label = f"{words.plain(line.first, 80)} {words.result(line.winner)} {words.plain(line.second, 80)}, last position"
+    return {"game": line, "rules": rules, "drawing": board.svg(rules, scenes.items[0], label=label, is_small=True)}
 
 
 def _read(store: Store) -> dict[str, Any]:
@@ -35,6 +58,7 @@ def _read(store: Store) -> dict[str, Any]:
         "tournaments": store.tournaments.in_states("running", "draining", "paused", "scheduled")[:12],
         "finished": store.tournaments.page(state="finished", limit=5).items,
         "recent": store.games.latest(limit=8).items,
+        "ends": {} if running else _ends(store),
     }
 
 
@@ -49,7 +73,9 @@ async def show(request: web.Request) -> web.Response:
         replay = await run(request.app[REPLAYS].of_moves, game, found["specs"][game.id], plies)
         label = f"{sentence(game, replay)}, ply {replay.last}"
         drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=True)
-        boards.append({"game": game, "replay": replay, "drawing": drawing})
+        boards.append({"game": game, "rules": replay.rules, "ply": replay.last, "drawing": drawing})
+    ends = [await run(_end_of, *one) for one in found.pop("ends").values()]
+    ends = [one for one in ends if one]
     found["recent"] = lists.games(request, found["recent"], with_family=True)
-    shown = {one["replay"].rules.family: one["replay"].rules for one in boards}
-    return page(request, "home.html", boards=boards, sprites=board.sprites(shown.values()), **found)
+    shown = {one["rules"].family: one["rules"] for one in [*boards, *ends]}
+    return page(request, "home.html", boards=boards, ends=ends, sprites=board.sprites(shown.values()), **found)
