@@ -24,7 +24,11 @@ QUEUE = 1000
 
 
 class BusError(Exception):
-    """A broker that cannot be used; the message says which, why and what to do."""
+    """A broker that cannot be used: `problem` says which and why, `fix` what to do."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        self.problem, self.fix = problem, fix
+        super().__init__(f"{problem}; {fix}")
 
 
 @dataclass(frozen=True, slots=True)

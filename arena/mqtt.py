@@ -180,12 +180,14 @@ class MqttBus:
                     async with asyncio.TaskGroup() as tasks:
                         tasks.create_task(self._hear_all(client))
                         tasks.create_task(self._tell_all(client))
-            except* (aiomqtt.MqttError, BusError) as errors:
+            except* Exception as errors:  # the outermost loop of this task: whatever happens costs liveliness only
                 problem = _first(errors)
+                if not isinstance(problem, aiomqtt.MqttError):
+                    self._log.exception("broker")
             finally:
                 self._metrics.bus_connected.set(0)
             if not first.done():
-                first.set_exception(BusError(self._explained(problem)))
+                first.set_exception(_refusal(self._url, problem))
                 return
             self._log.warning("broker lost", broker=str(self._url), error=str(problem), retry_s=round(pause, 1))
             await asyncio.sleep(pause * random.uniform(0.5, 1))
@@ -225,16 +227,13 @@ class MqttBus:
         self._seen = set()
         codes = await client.subscribe([(pattern, 1) for pattern in patterns])
         if any(getattr(code, "is_failure", False) or code == 0x80 for code in codes):
-            raise BusError("it does not let this user subscribe")
+            raise aiomqtt.MqttError("not authorised to subscribe")
         with self._lock:
             self._outbox.renew()
         self._stir.set()
         self._metrics.bus_connected.set(1)
         self._log.info("broker connected", broker=str(self._url), client=self.id)
         self._local.publish("bus/connected", {})
-
-    def _explained(self, error: BaseException | None) -> str:
-        return f"cannot use the broker {self._url}: {error}; {_fix(str(error), self._url)}"
 
     # -- out -----------------------------------------------------------------------------------------------------------
 
@@ -346,18 +345,46 @@ def _tls(url: BrokerUrl, ca: str) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=ca or None)
     except OSError as error:
         reason = f"the certificates in {ca}: {error.strerror or error}"
-        raise BusError(f"cannot use the broker {url}: {reason}; check the setting mqtt_ca") from None
+        raise BusError(f"cannot use the broker {url}: {reason}", "check the setting mqtt_ca") from None
 
 
-def _fix(problem: str, url: BrokerUrl) -> str:
-    text = problem.lower()
+def _refusal(url: BrokerUrl, error: BaseException | None) -> BusError:
+    """Why a broker cannot be used, for people."""
+    text = str(error).lower()
+    fix = "start it there, or change the setting mqtt"
     if "certificate" in text or "ssl" in text:
-        return "set mqtt_ca to the file of the authority that signed its certificate, and name the host as it does"
-    if "user name" in text or "authori" in text or "subscribe" in text:
-        return "check the user and the password in the setting mqtt, and the broker's access list"
-    if "timed out" in text or "disconnect" in text:
-        return f"see whether an MQTT broker {'with' if url.is_tls else 'without'} TLS listens there"
-    return "start it there, or change the setting mqtt"
+        fix = "set mqtt_ca to the file of the authority that signed its certificate, and name the host as it does"
+    elif "user name" in text or "authori" in text:
+        fix = "check the user and the password in the setting mqtt, and the broker's access list"
+    elif "timed out" in text or "disconnect" in text:
+        fix = f"see whether an MQTT broker {'with' if url.is_tls else 'without'} TLS listens there"
+    return BusError(f"cannot use the broker {url}: {error}", fix)
+
+
+async def probe(settings: Settings) -> None:
+    """Connect to the broker that the settings name, and leave again. Raises BusError."""
+    url = BrokerUrl.read(settings.mqtt)
+    if url.is_embedded:
+        from arena.mqtt_embedded import broker
+
+        async with broker(url):
+            return
+    tls = _tls(url, settings.mqtt_ca) if url.is_tls else None
+    name = f"{settings.mqtt_name}-probe-{secrets.token_hex(3)}"
+    client = aiomqtt.Client(
+        url.host,
+        url.port,
+        username=url.user,
+        password=url.password,
+        identifier=name,
+        tls_context=tls,
+        timeout=TIMEOUT_S,
+    )
+    try:
+        async with client:
+            pass
+    except aiomqtt.MqttError as error:
+        raise _refusal(url, error) from None
 
 
 @contextlib.asynccontextmanager

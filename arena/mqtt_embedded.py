@@ -20,7 +20,7 @@ async def broker(url: BrokerUrl) -> AsyncIterator[None]:
         from amqtt.broker import Broker
         from amqtt.errors import AMQTTError
     except ImportError:
-        raise BusError("the embedded broker needs amqtt: pip install 'bot-arena[broker]'") from None
+        raise BusError("the embedded broker is not installed", "pip install 'bot-arena[broker]'") from None
     for name in ("amqtt", "transitions"):  # it logs a traceback for every client that is gone without a word
         logging.getLogger(name).setLevel(logging.CRITICAL)
     config = {
@@ -32,9 +32,8 @@ async def broker(url: BrokerUrl) -> AsyncIterator[None]:
         await found.start()
     except (OSError, AMQTTError) as error:
         reason = (error.__cause__ or error.__context__ or error) if isinstance(error, AMQTTError) else error
-        raise BusError(
-            f"cannot start the embedded broker at {url}: {reason}; take another port: embedded:PORT"
-        ) from None
+        problem = f"cannot start the embedded broker at {url}: {reason}"
+        raise BusError(problem, "take another port: embedded:PORT") from None
     try:
         yield
     finally:

@@ -88,6 +88,7 @@ class Outbox:
                 self._say_plies(name, game)
             if payload.get("state") in ("finished", "void"):
                 self._say(news.RESULT, name, payload)
+        if what in ("end", "gone"):
             self._clear(name)
         self.running.take(name, what, payload)
         if what == "start" and (told := self._told.get(name)):

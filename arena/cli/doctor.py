@@ -6,6 +6,7 @@ Refuses to change anything: it tries things in temporary places and cleans up.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import platform
 import select
@@ -33,7 +34,7 @@ from referee.spec import Limits
 State = Literal["ok", "weak", "broken"]
 _COLOURS: dict[State, Style] = {"ok": "green", "weak": "yellow", "broken": "red"}
 _WAITS = 40
-_PORTS = {"mqtt": 1883, "mqtts": 8883, "postgresql": 5432, "dask": 8786}
+_PORTS = {"postgresql": 5432, "dask": 8786}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def examine(settings: Settings) -> Iterator[Part]:
     yield _lag_meter()
     yield _sqlite(settings)
     yield _service("database", "database", settings.database, "SQLite in the data folder")
-    yield _service("broker", "mqtt", settings.mqtt, "none: events stay in one process")
+    yield _broker(settings)
     yield _service("executor", "executor", settings.executor, settings.executor)
 
 
@@ -237,6 +238,24 @@ def _sqlite(settings: Settings) -> Part:
     if mode != "wal":
         return Part("sqlite", "weak", f"{version}, no write-ahead log there", "put the data folder on a local disk")
     return Part("sqlite", "ok", f"{version}, write-ahead log works in {folder or 'a temporary folder'}")
+
+
+def _broker(settings: Settings) -> Part:
+    """Whether the broker lets us in."""
+    if not settings.mqtt:
+        return Part("broker", "ok", "none: events stay in one process")
+    from arena.bus import BusError
+    from arena.mqtt import probe
+    from arena.mqtt_url import BrokerUrl
+
+    try:
+        asyncio.run(probe(settings))
+    except BusError as error:
+        return Part("broker", "broken", error.problem, error.fix)
+    url = BrokerUrl.read(settings.mqtt)
+    if url.is_embedded:
+        return Part("broker", "ok", f"amqtt can be started at {url}, for development")
+    return Part("broker", "ok", f"{url} lets us in")
 
 
 def _service(name: str, setting: str, url: str, otherwise: str) -> Part:

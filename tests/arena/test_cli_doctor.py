@@ -37,11 +37,11 @@ def test_a_service_that_does_not_answer_is_broken(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        monkeypatch.setenv("ARENA_MQTT", f"mqtt://user:hush@127.0.0.1:{port}")
+        monkeypatch.setenv("ARENA_DATABASE", f"postgresql+psycopg://user:hush@127.0.0.1:{port}/arena")
         code, parts = look(tmp_path, capsys)
-        assert (code, parts["broker"]["state"]) == (0, "ok")
+        assert (code, parts["database"]["state"]) == (0, "ok")
     code, parts = look(tmp_path, capsys)
-    assert (code, parts["broker"]["state"]) == (1, "broken")
+    assert (code, parts["database"]["state"]) == (1, "broken")
     assert "hush" not in str(parts)
 
 
