@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from arena.cli.exit import CommandError, Exit
 if TYPE_CHECKING:
     from arena.bus import EventBus
     from arena.config import Settings
+    from arena.metrics import Metrics
     from arena.store import Store
 
 
@@ -25,6 +28,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mqtt", metavar="URL", help="broker for events between processes (default: none)")
     parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N, dask://HOST:PORT")
     parser.add_argument("--sandbox", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
+    parser.add_argument(
+        "--metrics", metavar="[HOST:]PORT", help="offer metrics for Prometheus there (default: nowhere)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             mqtt=arguments.mqtt,
             executor=arguments.executor,
             sandbox=arguments.sandbox,
+            metrics=arguments.metrics,
             referee=True,
         )
     except ConfigError as error:
@@ -59,14 +66,38 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _run(settings: Settings, store: Store) -> None:
     from arena.bus import open_bus
+    from arena.metrics import Metrics
 
-    async with open_bus(settings, has_pages=False) as bus:
-        await _act(settings, store, bus)
+    metrics = Metrics()
+    with _offered(settings, metrics):
+        async with open_bus(settings, metrics, has_pages=False) as bus:
+            await _act(settings, store, bus, metrics)
 
 
-async def _act(settings: Settings, store: Store, bus: EventBus) -> None:
+@contextlib.contextmanager
+def _offered(settings: Settings, metrics: Metrics) -> Iterator[None]:
+    """The metrics over HTTP, where that is wanted."""
+    from arena.metrics import offered
+
+    if settings.metrics_address is None:
+        yield
+        return
+    host, port = settings.metrics_address
+    with contextlib.ExitStack() as stack:
+        try:
+            port = stack.enter_context(offered(metrics.registry, host, port))
+        except OSError as error:
+            raise CommandError(
+                f"no metrics on {host}:{port}: {error.strerror or error}; take another --metrics"
+            ) from None
+        output.note(f"metrics: http://{host}:{port}/metrics")
+        yield
+
+
+async def _act(settings: Settings, store: Store, bus: EventBus, metrics: Metrics) -> None:
     from arena.conductor import Conductor
     from arena.executor import ExecutorAwayError, open_executor
+    from arena.metrics import RefereeMetrics
 
     try:
         executor = open_executor(settings, bus)
@@ -74,7 +105,7 @@ async def _act(settings: Settings, store: Store, bus: EventBus) -> None:
         raise CommandError(str(error)) from None
     except ExecutorAwayError as error:
         raise CommandError(str(error), Exit.UNREACHABLE) from None
-    conductor = Conductor(settings, store, bus, executor)
+    conductor = Conductor(settings, store, bus, executor, metrics=RefereeMetrics(metrics.registry))
     stop = asyncio.Event()
 
     def interrupt() -> None:

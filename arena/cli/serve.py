@@ -109,26 +109,18 @@ async def _serve(settings: Settings, store: Store) -> int:
 
 
 async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Metrics) -> int:
-    from aiohttp import web
-
-    from arena.web.app import MAX_HEADER_BYTES, build, services_of
+    from arena.web.app import build, services_of
+    from arena.web.front import Runner
 
     services = services_of(store, settings, bus, metrics)
-    runner = web.AppRunner(
-        build(services),
-        handle_signals=False,
-        access_log=None,
-        shutdown_timeout=CLOSE_S,
-        max_field_size=MAX_HEADER_BYTES,
-        max_line_size=MAX_HEADER_BYTES,
-    )
+    runner = Runner(build(services), shutdown_timeout=CLOSE_S)
     await runner.setup()
     try:
         await _listen(runner, settings)
         output.note("first Ctrl-C ends in good order, the second at once")
         stop = services.stopping
         if settings.referee:
-            await _referee(settings, store, bus, stop)
+            await _referee(settings, store, bus, stop, metrics)
         else:
             with _signals(stop, lambda: None):
                 await stop.wait()
@@ -153,10 +145,11 @@ async def _listen(runner: web.AppRunner, settings: Settings) -> None:
     sys.stdout.flush()  # whoever started us may be waiting for the address
 
 
-async def _referee(settings: Settings, store: Store, bus: EventBus, stop: asyncio.Event) -> None:
+async def _referee(settings: Settings, store: Store, bus: EventBus, stop: asyncio.Event, metrics: Metrics) -> None:
     """Play and record until told to stop, or until the conductor fails: then the server ends too, and says so."""
     from arena.conductor import Conductor
     from arena.executor import ExecutorAwayError, open_executor
+    from arena.metrics import RefereeMetrics
 
     try:
         executor = open_executor(settings, bus)
@@ -165,7 +158,7 @@ async def _referee(settings: Settings, store: Store, bus: EventBus, stop: asynci
     except ExecutorAwayError as error:
         raise CommandError(str(error), Exit.UNREACHABLE) from None
     try:
-        conductor = Conductor(settings, store, bus, executor)
+        conductor = Conductor(settings, store, bus, executor, metrics=RefereeMetrics(metrics.registry))
         with _signals(stop, conductor.abort):
             await conductor.run(stop)
     finally:

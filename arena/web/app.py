@@ -24,8 +24,6 @@ from arena.web import documents, health, session, site
 from arena.web.guard import add_headers, guard
 from arena.web.pages import problem
 
-MAX_HEADER_BYTES = 16 * 1024
-
 
 def services_of(
     store: Store, settings: Settings | None = None, bus: EventBus | None = None, metrics: Metrics | None = None

@@ -35,6 +35,8 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
 }
+PLAIN_HEADERS = {**_HEADERS, "Content-Security-Policy": _DATA_POLICY, "Server": "arena"}
+"""What stands on every answer of data, also on one that passes no middleware."""
 _EXPOSED = "ETag, Link, Location, Retry-After, Content-Disposition, X-Request-Id"
 _MAX_TARGET = 8_000
 
@@ -74,8 +76,8 @@ async def _answer(request: web.Request, handler: Next, page: ErrorPage, number: 
     except asyncio.CancelledError:
         raise
     except web.HTTPException as error:
-        if error.status < 400:
-            return error
+        if error.status < 400:  # an answer, raised for convenience
+            return web.Response(status=error.status, headers=_without_type(error))
         problem = _missing(request) if error.status == 404 else from_http(error)
     except Exception as error:
         problem = judge(error, number)
@@ -86,6 +88,11 @@ async def _answer(request: web.Request, handler: Next, page: ErrorPage, number: 
     except Exception as error:  # the page of the error has an error: say it in plain words
         _logger.error("fault", exc_info=error)
         return web.Response(status=problem.status, text=f"{problem.detail}\n", headers=problem.headers)
+
+
+def _without_type(error: web.HTTPException) -> dict[str, str]:
+    """Its headers but those of the body it brought, which says nothing to people or programs."""
+    return {name: value for name, value in error.headers.items() if name not in ("Content-Type", "Content-Length")}
 
 
 def judge(error: Exception, number: str) -> Problem:

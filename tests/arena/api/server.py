@@ -20,7 +20,8 @@ from arena.api.limit import Limiter, Rate
 from arena.config import Settings, read_settings
 from arena.credentials import digest_of, new_token
 from arena.store import Store
-from arena.web.app import MAX_HEADER_BYTES, build, services_of
+from arena.web.app import build, services_of
+from arena.web.front import Runner
 
 T = TypeVar("T")
 
@@ -55,13 +56,7 @@ class Server:
 
     async def _start(self, store: Store, settings: Settings) -> tuple[Services, web.AppRunner, int]:
         services = services_of(store, settings)
-        runner = web.AppRunner(
-            build(services),
-            shutdown_timeout=2,
-            access_log=None,
-            max_field_size=MAX_HEADER_BYTES,
-            max_line_size=MAX_HEADER_BYTES,
-        )
+        runner = Runner(build(services), shutdown_timeout=2)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()

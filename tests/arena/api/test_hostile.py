@@ -269,6 +269,13 @@ def test_what_is_hardly_http(arena: Arena, raw: bytes) -> None:
             answer += chunk
     assert not answer.startswith(b"HTTP/1.1 5")
     assert b"Traceback" not in answer
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"aiohttp" not in answer
+    assert b"Python" not in answer
+    if answer.startswith(b"HTTP/1.1 400"):
+        for line in (b"Server: arena", b"Content-Type: application/problem+json", b"X-Content-Type-Options: nosniff"):
+            assert line in head
+        assert json.loads(body)["status"] == 400
 
 
 def test_a_body_cut_short(arena: Arena) -> None:
