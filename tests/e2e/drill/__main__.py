@@ -12,9 +12,10 @@ from pathlib import Path
 from tests.e2e.drill.contest import DrillError
 from tests.e2e.drill.exercise import drill, tell
 from tests.e2e.drill.machine import prepare
+from tests.e2e.drill.scaled import Scaled
 from tests.e2e.drill.stage import Embedded, Stage
 
-STAGES: dict[str, type[Stage]] = {"embedded": Embedded}
+STAGES: dict[str, type[Stage]] = {"embedded": Embedded, "scaled": Scaled}
 
 
 def main() -> int:
@@ -26,6 +27,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the sequence of faults (default 1)")
     parser.add_argument("--pause", type=int, default=60, metavar="MS", help="a move takes that long (default 60)")
     parser.add_argument("--lease", type=float, default=10.0, metavar="S", help="lease of the referee (default 10)")
+    parser.add_argument(
+        "--cut", type=float, default=0.0, metavar="S", help="every cut of a network lasts that long (default 4 to 12)"
+    )
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave logs and data here")
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     arguments = parser.parse_args()
@@ -36,7 +40,7 @@ def main() -> int:
         folder = Path(tempfile.mkdtemp(prefix="arena-drill-"))
         folder.chmod(0o755)
         try:
-            stage = STAGES[name](folder, can_mount=can_mount, lease_s=arguments.lease)
+            stage = STAGES[name](folder, can_mount=can_mount, lease_s=arguments.lease, cut_s=arguments.cut)
             report = drill(
                 stage,
                 games=arguments.games,

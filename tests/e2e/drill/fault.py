@@ -1,4 +1,4 @@
-"""The faults, and the seeded sequence of them; each lasts from its call to its return. Refuses to judge what follows."""
+"""The faults, and the seeded sequence of them. Each lasts from call to return. Refuses to judge what follows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from referee.reaper import descendants
 from tests.e2e.drill.machine import command_line, slots_of
+from tests.e2e.drill.scaled import Scaled
 from tests.e2e.drill.service import Service
 from tests.e2e.drill.stage import Stage
 
@@ -50,13 +51,17 @@ def _players(stage: Stage) -> Sequence[str]:
     return stage.players
 
 
+def _remote(stage: Stage) -> Sequence[str]:
+    return stage.players[-1:] if isinstance(stage, Scaled) else ()
+
+
 def _referee(stage: Stage) -> Sequence[str]:
     return (stage.referee,)
 
 
 def _ours(stage: Stage) -> Sequence[str]:
     """Services that are told to restart when they are upgraded."""
-    return sorted({stage.pages, stage.referee, *stage.players})
+    return sorted({stage.pages, stage.referee, *stage.players} | {"database"} & stage.supervisor.services.keys())
 
 
 def _killed(stage: Stage, service: Service, number: int) -> float:
@@ -71,8 +76,9 @@ def _kill(stage: Stage, target: str, seconds: float, dice: random.Random) -> str
 
 
 def _restart(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
-    _killed(stage, stage.supervisor.services[target], signal.SIGTERM)
-    return "SIGTERM; over when it was started again"
+    service = stage.supervisor.services[target]
+    _killed(stage, service, service.stop_signal)
+    return "ended in good order; over when it was started again"
 
 
 def _freeze(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
@@ -155,6 +161,13 @@ def _block_database(stage: Stage, target: str, seconds: float, dice: random.Rand
     return f"no writing for {seconds:.1f} s"
 
 
+def _cut(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    assert isinstance(stage, Scaled)
+    with stage.cut(target):
+        time.sleep(stage.cut_s or seconds)
+    return f"cut off for {stage.cut_s or seconds:.1f} s"
+
+
 def _second(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
     """Another referee on the same database: it must not act while the first one lives."""
     name = _stand_by(stage, dice)
@@ -208,6 +221,7 @@ KINDS = (
     Kind("kill a bot of", _players, _kill_bot),
     Kind("fill the disk of", _players, _fill_disk, (2, 6)),
     Kind("block the database of", _referee, _block_database, (3, 9)),
+    Kind("cut the network of", _remote, _cut, (4, 12)),
     Kind("start a second", _referee, _second, (2, 5)),
     Kind("usurp", _referee, _usurp, (3, 5)),
 )

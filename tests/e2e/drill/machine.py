@@ -17,19 +17,20 @@ from pathlib import Path
 from referee.reaper import become_subreaper, children, descendants
 
 _CLONE_NEWNS = 0x00020000
+_CLONE_NEWNET = 0x40000000
 DISK_BYTES = 8 * 2**20
 
 
 def prepare() -> bool:
-    """Adopt all orphans from now on, and keep mounts to ourselves; whether we may mount."""
+    """Adopt all orphans from now on, and keep mounts and networks to ourselves; whether we may."""
     if not become_subreaper():
         raise OSError("this system cannot make the drill adopt orphans: processes left behind would not be seen")
-    if os.geteuid() != 0 or not shutil.which("mount"):
+    if os.geteuid() != 0 or not all(map(shutil.which, ("mount", "ip", "nsenter"))):
         return False
-    if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWNS) != 0:
+    if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWNS | _CLONE_NEWNET) != 0:
         return False
-    done = subprocess.run(["mount", "--make-rprivate", "/"], capture_output=True, check=False)
-    return done.returncode == 0
+    lines = (("mount", "--make-rprivate", "/"), ("ip", "link", "set", "lo", "up"))
+    return all(subprocess.run(line, capture_output=True, check=False).returncode == 0 for line in lines)
 
 
 class Disk:
@@ -74,6 +75,48 @@ class Disk:
         """Unmount it."""
         if self.is_real:
             subprocess.run(["umount", "-l", str(self.folder)], capture_output=True, check=False)
+
+
+class Network:
+    """Another network beside ours, joined by a cable that can be pulled."""
+
+    near, far = "10.253.0.1", "10.253.0.2"
+    _NAME = "arena-drill"
+
+    def __init__(self) -> None:
+        cable = ("ip", "link", "add", "near", "type", "veth", "peer", "name", "far", "netns", self._NAME)
+        _run("ip", "netns", "add", self._NAME)
+        _run(*cable)
+        _run("ip", "address", "add", f"{self.near}/24", "dev", "near")
+        _run("ip", "link", "set", "near", "up")
+        for words in (
+            ("link", "set", "lo", "up"),
+            ("address", "add", f"{self.far}/24", "dev", "far"),
+            ("link", "set", "far", "up"),
+        ):
+            _run("ip", "-n", self._NAME, *words)
+
+    @property
+    def far_prefix(self) -> tuple[str, ...]:
+        """What makes a command run in the other network."""
+        return ("nsenter", f"--net=/run/netns/{self._NAME}", "--")
+
+    @contextlib.contextmanager
+    def cut(self) -> Iterator[None]:
+        """The cable is pulled."""
+        _run("ip", "link", "set", "near", "down")
+        try:
+            yield
+        finally:
+            _run("ip", "link", "set", "near", "up")
+
+    def close(self) -> None:
+        """Remove it."""
+        _run("ip", "netns", "delete", self._NAME)
+
+
+def _run(*words: str) -> None:
+    subprocess.run(words, check=True, capture_output=True)
 
 
 def command_line(pid: int) -> str:

@@ -15,10 +15,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from referee.reaper import descendants
+
 RESTART_S = 1.0
 """How long after its end a program is started again (`RestartSec`)."""
 STOP_S = 60.0
-"""How long a program may take to end after SIGTERM."""
+"""How long a program may take to end when told to."""
 _LOOK_S = 0.05
 
 
@@ -30,6 +32,10 @@ class Service:
     command: Sequence[str]
     log: Path
     environment: Mapping[str, str]
+    stop_signal: int = signal.SIGTERM
+    """What ends it in good order."""
+    is_tree: bool = False
+    """Its children are hit with it: alone, they would go on for a while."""
     process: subprocess.Popen[bytes] | None = None
     is_wanted: bool = True
     is_held: bool = False
@@ -58,11 +64,13 @@ class Service:
 
     def signal(self, number: int) -> None:
         """Send it a signal, if it runs."""
-        if number in (signal.SIGKILL, signal.SIGTERM):
+        if number in (signal.SIGKILL, self.stop_signal):
             self.is_ordered = True
         if pid := self.pid:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, number)
+            is_for_all = self.is_tree and number != self.stop_signal
+            for each in (pid, *descendants(pid)) if is_for_all else (pid,):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(each, number)
 
     def look(self) -> None:
         """Reap it when it has ended, and start it again when that is due."""
@@ -116,7 +124,7 @@ class Supervisor:
                 service.is_wanted = False
                 process = service.process
             service.signal(signal.SIGCONT)
-            service.signal(signal.SIGTERM)
+            service.signal(service.stop_signal)
             if process is None:
                 continue
             try:
@@ -124,10 +132,10 @@ class Supervisor:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-                problems.append(f"{name} did not end within {patience_s:g} s after SIGTERM")
+                problems.append(f"{name} did not end within {patience_s:g} s when told to")
             else:
-                if code not in (0, -signal.SIGTERM):
-                    problems.append(f"{name} ended with {code} after SIGTERM")
+                if code not in (0, -service.stop_signal):
+                    problems.append(f"{name} ended with {code} when told to")
         return problems
 
     def close(self) -> None:

@@ -35,13 +35,13 @@ class Stage(ABC):
 
     name: str
 
-    def __init__(self, folder: Path, *, can_mount: bool, lease_s: float) -> None:
+    def __init__(self, folder: Path, *, can_mount: bool, lease_s: float, cut_s: float = 0.0) -> None:
         self.folder = folder
         self.data = folder / "data"
         self.port = free_port()
         self.supervisor = Supervisor()
         self.disks: dict[str, Disk] = {}
-        self.can_mount, self.lease_s = can_mount, lease_s
+        self.can_mount, self.lease_s, self.cut_s = can_mount, lease_s, cut_s
         self.remarks: list[str] = []
         """Substitutes that were used, for the report."""
         self.surprises: list[str] = []
