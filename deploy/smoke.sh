@@ -172,14 +172,10 @@ MQTT_PASSWORD=$(secret) VIEW_PASSWORD=$(secret)
 mkdir "$WORK/mqtt"
 printf 'arena:%s\nspectator:%s\n' "$MQTT_PASSWORD" "$VIEW_PASSWORD" >"$WORK/mqtt/passwords"
 mosquitto_passwd -U "$WORK/mqtt/passwords"
-cp deploy/mosquitto.acl "$WORK/mqtt/acl"
-{
-    echo "listener $MQTT_PORT 127.0.0.1"
-    echo "allow_anonymous false"
-    echo "password_file $WORK/mqtt/passwords"
-    echo "acl_file $WORK/mqtt/acl"
-    [ "$(id -u)" != 0 ] || echo "user root"
-} >"$WORK/mqtt/mosquitto.conf"
+sed -e "s|^listener 1883.*|listener $MQTT_PORT 127.0.0.1|; s|/etc/mosquitto/arena.passwd|$WORK/mqtt/passwords|" \
+    -e "s|/etc/mosquitto/arena.acl|$ROOT/deploy/mosquitto.acl|; s|/var/lib/mosquitto/|$WORK/mqtt/|" \
+    deploy/mosquitto.conf >"$WORK/mqtt/mosquitto.conf"
+[ "$(id -u)" != 0 ] || echo "user root" >>"$WORK/mqtt/mosquitto.conf"
 launch mosquitto "$MOSQUITTO" -c "$WORK/mqtt/mosquitto.conf"
 await 10 "answer from Mosquitto" answers "$MQTT_PORT"
 "$SUBSCRIBE" -p "$MQTT_PORT" -u spectator -P "$VIEW_PASSWORD" -t 'arena/v1/#' -F '%t' >"$WORK/heard" 2>"$WORK/logs/spectator" &
@@ -317,20 +313,21 @@ arena -q db load "$WORK/arena.ndjson.zst" --data "$WORK/restored" >/dev/null
 for place in "--database postgresql+psycopg://arena@127.0.0.1:$PG_PORT/restored" \
     "--database postgresql+psycopg://arena@127.0.0.1:$PG_PORT/loaded" "--data $WORK/restored"; do
     # shellcheck disable=SC2086 # two words
-    arena -q ratings rebuild --check $place >/dev/null
-    # shellcheck disable=SC2086
-    arena -q games verify --all $place >"$WORK/verified-again"
-    cmp -s "$WORK/verified" "$WORK/verified-again" || {
-        echo "smoke: restored by $place, other games were verified" >&2
+    arena -q ratings rebuild --check $place >"$WORK/ratings-again"
+    cmp "$WORK/ratings" "$WORK/ratings-again" >&2 || {
+        echo "smoke: restored by $place, the ratings are others" >&2
         exit 1
     }
 done
+arena -q games verify --all --data "$WORK/restored" >"$WORK/verified-again"
+cmp "$WORK/verified" "$WORK/verified-again" >&2
 unset PGPASSWORD
 say "dumped, and restored three ways: pg_restore, arena db load into PostgreSQL, into SQLite"
 
 echo
 arena leaderboard loa --limit 4
-printf '\n%s\n' \
+echo
+printf '%s\n' \
     "games       $FINISHED of $GAMES in $PLAYED s, $(tail -n 1 "$WORK/verified")" \
     "ratings     $(tail -n 1 "$WORK/ratings")" \
     "news        $(wc -l <"$WORK/heard") messages heard, $(grep -c '/result$' "$WORK/heard") of them results" \
