@@ -15,7 +15,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.bench import kernels, overhead, sandbox, starting, tables
+from tests.bench import kernels, overhead, pages, sandbox, starting, tables
 from tests.bench.figure import Figure
 
 SECTIONS = {
@@ -24,6 +24,7 @@ SECTIONS = {
     "starting": starting.run,
     "sandbox": sandbox.run,
     "tables": tables.run,
+    "pages": pages.run,
 }
 
 

@@ -1,0 +1,120 @@
+"""Pages and documents over a database the size of a league, beside an empty aiohttp handler in the same process.
+
+Both are asked in turn by the same client, one request each, so that noise falls on both alike.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+from tests.bench.figure import Figure
+from tests.bench.league import League, open_league
+from tests.bench.server import Client, Server, connected
+
+EMPTY = "empty aiohttp handler"
+BOUND = 3.0
+"""How much longer than the empty handler a kept answer may take, at the 99th percentile."""
+
+
+def quantile(values: list[float], share: float) -> float:
+    """The value below which that share lies."""
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+def addresses(league: League) -> dict[str, str]:
+    """What is asked for: name -> address."""
+    with closing(sqlite3.connect(league.path)) as base:
+        tournament, family = base.execute("SELECT id, family FROM tournaments ORDER BY id LIMIT 1").fetchone()
+        query = "SELECT id FROM games WHERE tournament_id = ? ORDER BY sequence LIMIT 1 OFFSET 7"
+        (game,) = base.execute(query, (tournament,)).fetchone()
+    return {
+        "leaderboard": f"/{family}/leaderboard",
+        "leaderboard JSON": f"/api/v1/leaderboards/{family}?limit=200",
+        "tournament": f"/tournaments/{tournament}",
+        "tournament JSON": f"/api/v1/tournaments/{tournament}",
+        "standings JSON": f"/api/v1/tournaments/{tournament}/standings",
+        "game": f"/games/{game}",
+        "game JSON": f"/api/v1/games/{game}",
+    }
+
+
+def cold_only(league: League) -> dict[str, str]:
+    """Further addresses whose first answer is measured."""
+    with closing(sqlite3.connect(league.path)) as base:
+        bots = base.execute("SELECT name FROM bots ORDER BY id LIMIT 2").fetchall()
+    one, two = (name for (name,) in bots)
+    return {
+        "front page": "/",
+        "family": "/loa",
+        "tournaments": "/tournaments",
+        "games": "/games",
+        "forfeits of a family": "/games?family=loa&kind=forfeit",
+        "bots": "/bots",
+        "bot": f"/bots/{one}",
+        "head to head": f"/bots/{one}/vs/{two}",
+        "games JSON": "/api/v1/games?limit=200",
+        "bots JSON": "/api/v1/bots?limit=200",
+    }
+
+
+def run(quick: bool) -> Iterator[Figure]:
+    """Figures of the pages."""
+    begin = time.perf_counter()
+    league = open_league(10 if quick else 100)
+    size = f"{league.versions:,} versions, {league.games:,} games"
+    yield Figure("pages", f"database of {size}, made or found", time.perf_counter() - begin, "s")
+    with Server(league.url) as server, connected(server.port, server.bare) as (client, bare):
+        for name, path in addresses(league).items():
+            yield from _kept(name, path, client, bare, 300 if quick else 2000)
+        yield from _cold(league, client, bare, 5 if quick else 20)
+
+
+def _kept(name: str, path: str, client: Client, bare: Client, count: int) -> Iterator[Figure]:
+    status, headers, body = client.get(path)
+    assert status == 200, (path, status, body[:300])
+    etag = headers.get("etag", "")
+    for kind, known in (("kept", ""), ("304", etag)):
+        if kind == "304" and not etag:
+            continue
+        mine, empty = [], []
+        for _ in range(count):
+            mine.append(_ms(client, path, known))
+            empty.append(_ms(bare, "/"))
+        for share in (0.5, 0.99):
+            base = quantile(empty, share)
+            goal = f"< {BOUND:g} x" if share > 0.9 else ""
+            label = f"{name}, {kind}, p{100 * share:.0f}"
+            yield Figure("pages", label, quantile(mine, share), "ms", f"{EMPTY} p{100 * share:.0f}", base, goal)
+
+
+def _cold(league: League, client: Client, bare: Client, count: int) -> Iterator[Figure]:
+    """Answers nobody has asked for before: each with a query of its own that changes nothing but the address."""
+    for name, path in {**addresses(league), **cold_only(league)}.items():
+        mine, empty = [], []
+        is_document = path.startswith("/api/")
+        for number in range(count):
+            # Documents refuse unknown words; other limits are other addresses.
+            extra = f"limit={100 + number}" if is_document else f"cold={number}"
+            if is_document and "limit=" not in path:
+                with closing(sqlite3.connect(league.path)) as base:  # somebody's commit: nothing kept is good any more
+                    base.execute("UPDATE counters SET value = value + 1 WHERE name = 'commit'")
+                    base.commit()
+                address = path
+            else:
+                address = path.partition("?")[0] + "?" + extra if is_document else path + "?&"["?" in path] + extra
+            mine.append(_ms(client, address, ""))
+            empty.append(_ms(bare, "/"))
+        label = f"{name}, cold, p{'99' if count > 10 else '50'}"
+        share = 0.99 if count > 10 else 0.5
+        yield Figure("pages", label, quantile(mine, share), "ms", EMPTY, quantile(empty, share))
+
+
+def _ms(client: Client, path: str, etag: str = "") -> float:
+    begin = time.perf_counter()
+    status, _, body = client.get(path, etag)
+    seconds = time.perf_counter() - begin
+    assert status in (200, 304), (path, status, body[:300])
+    return 1000 * seconds
