@@ -89,6 +89,16 @@ class Past:
             found = list(session.scalars(query))
         return found[0] if len(found) == 1 else ""
 
+    def begun_anew(self, tournament_id: int) -> int:
+        """How many games of a tournament were handed out more than once: after a restart, a pause or a void."""
+        query = (
+            select(func.count())
+            .select_from(Game)
+            .where(col(Game.tournament_id) == tournament_id, col(Game.attempt) > 1)
+        )
+        with self._sessions.reading() as session:
+            return session.scalar(query) or 0
+
     def counts(self, pool: str, until: int | None = None) -> list[Count]:
         """The results of a pool that count for its ratings, up to a commit number."""
         keys = tuple(col(getattr(Game, name)) for name in _COUNTED)

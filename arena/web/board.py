@@ -53,8 +53,8 @@ _FORM_SHAPES: Mapping[str, Markup] = {
     "cross": Markup('<path class="mark-line" d="M-9-9L9 9M9-9L-9 9"/>'),
     "flag": Markup('<path class="mark-badge" d="M4-19H19V-4Z"/>'),
     "frost": Markup(
-        '<path class="mark-cold" d="M-16-16L16 16M16-16L-16 16"/>'
-        '<path class="mark-cold" d="M-18.5 0H-12M18.5 0H12M0-18.5V-12M0 18.5V12"/>'
+        '<circle r="17.5" class="mark-cold" stroke-dasharray="5.5 3.7"/>'
+        '<path class="mark-flake" d="M13-19.500V-8.500M8.200-16.700L17.800-11.300M17.800-16.700L8.200-11.300"/>'
     ),
 }
 _MOTIFS: Mapping[str, str] = {
@@ -257,7 +257,12 @@ def svg(rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small:
     links = Markup("").join(
         Markup('<polyline points="{}"/>').format(_line(where, link, flip=flip)) for link in scene.links
     )
-    struck = Markup("").join(_use("mark-cross", *where.place(name, flip=flip), name="mark") for name in scene.struck)
+    # Where a piece was taken by the one that stands there now, the arrow says it; a cross would hide who stands there.
+    struck = Markup("").join(
+        _use("mark-cross", *where.place(name, flip=flip), name="mark")
+        for name in scene.struck
+        if not scene.board.pieces.get(name)
+    )
     return Markup(
         '<svg class="board board-{shape}{small}" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">{ground}'
         '<g data-layer="lit" class="lit">{lit}</g><g data-layer="links" class="links">{links}</g>'

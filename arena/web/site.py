@@ -160,6 +160,7 @@ _FILTERS = (
     "size",
     "percent",
     "minus",
+    "signed",
     "points",
     "path_part",
     "meaning",

@@ -128,6 +128,12 @@ def size(count: int) -> str:
     return f"{value:.1f} GiB"
 
 
+def signed(value: float) -> str:
+    """A whole number with its sign; nought has none."""
+    whole = round(value)
+    return minus(f"{whole:+d}") if whole else "0"
+
+
 def minus(text: str) -> str:
     """A number with a minus sign as wide as its plus."""
     return text.replace("-", "\N{MINUS SIGN}")

@@ -174,6 +174,10 @@ def _hour(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%d %b %H:%M")
 
 
+def _second(value: float) -> str:
+    return datetime.fromtimestamp(value, UTC).strftime("%H:%M:%S")
+
+
 def curve(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str) -> Curve:
     """The ratings of versions (oldest first) in a pool by `date` or `game`, a labelled break at each one's first."""
     series: list[plot.Series] = []
@@ -194,8 +198,9 @@ def curve(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str)
                 breaks.append((points[0].x, name.rsplit(" ", 1)[-1]))
         rows += [(name, change) for change in changes]
     places = [point.x for one in series for point in one.points]
-    is_short = bool(places) and max(places) - min(places) < _SHORT_S
-    date = _hour if is_short else _day
+    span = max(places) - min(places) if places else 0.0
+    is_short = span < _SHORT_S
+    date = _second if span < 3600 else _hour if is_short else _day
     axis = plot.Axis(text=date if by == "date" else "{:g}".format, breaks=breaks, ticks=4 if is_short else 6)
     title = f"Rating in {pool} by {'date' if by == 'date' else 'game number'}: mu with its band of two sigma"
     return Curve(pool, plot.lines(title, series, axis), rows[::-1][:MAX_ROWS], count)

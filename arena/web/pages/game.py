@@ -197,7 +197,7 @@ async def charts(request: web.Request) -> web.Response:
 
 def _charts(replay: Replay) -> list[tuple[str, Any]]:
     charts = [
-        (f"Scores in pieces; above zero is good for {replay.rules.sides[0]}", replay.scores_chart()),
+        (f"Scores in pieces, good for {replay.rules.sides[0]} upwards", replay.scores_chart()),
         ("Time per move in seconds", replay.times_chart()),
         ("Time left in seconds", replay.clocks_chart()),
     ]

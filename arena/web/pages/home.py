@@ -17,17 +17,15 @@ from referee.games import families, load
 from referee.record import GameRecord
 
 routes = web.RouteTableDef()
-LIVE = 6
-"""Games that are shown as boards: running ones, or the latest results."""
+LIVE = 10
+"""Running games that are shown as boards; without any, the latest results are."""
 
 
 def _ends(store: Store) -> dict[str, tuple[Any, GameRecord]]:
-    """The latest results with their records: of every family one, then the latest of all."""
-    latest = [line for name in families() for line in store.games.latest(family=name, limit=2).items]
+    """The latest result of every family with its record."""
+    latest = [line for name in families() for line in store.games.latest(family=name, limit=1).items]
     latest.sort(key=lambda line: -(line.committed or 0))
-    first = {line.family: line for line in reversed(latest)}
-    chosen = [*first.values(), *(line for line in latest if line not in first.values())][:LIVE]
-    return {line.id: (line, store.games.record(line.id)) for line in chosen}
+    return {line.id: (line, store.games.record(line.id)) for line in latest}
 
 
 def _end_of(line: Any, record: GameRecord) -> dict[str, Any] | None:
@@ -74,8 +72,8 @@ async def show(request: web.Request) -> web.Response:
         label = f"{sentence(game, replay)}, ply {replay.last}"
         drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=True)
         boards.append({"game": game, "rules": replay.rules, "ply": replay.last, "drawing": drawing})
-    ends = [await run(_end_of, *one) for one in found.pop("ends").values()]
-    ends = [one for one in ends if one]
+    drawn = [await run(_end_of, *one) for one in found.pop("ends").values()]
+    ends = [one for one in drawn if one is not None]
     found["recent"] = lists.games(request, found["recent"], with_family=True)
     shown = {one["rules"].family: one["rules"] for one in [*boards, *ends]}
     return page(request, "home.html", boards=boards, ends=ends, sprites=board.sprites(shown.values()), **found)

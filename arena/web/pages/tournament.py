@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
+from arena import pace
 from arena.models import Tournament
 from arena.store import Store
 from arena.store.games import Result
@@ -165,6 +166,7 @@ def _read(store: Store, tournament_id: int, request: web.Request) -> dict[str, A
         "forfeits": forfeits,
         "changes": store.ratings.of_tournament(tournament_id),
         "counts": store.games.counts(tournament_id),
+        "begun_anew": store.past.begun_anew(tournament_id),
         "schedule": games,
         "openings": specs,
         "games_found": count,
@@ -210,6 +212,7 @@ async def show(request: web.Request) -> web.Response:
         "tournament.html",
         **found,
         is_over=is_over,
+        pace=pace.pace_in(tournament.settings),
         eta=_eta(tournament, datetime.now(UTC)),
         lines=shown.sort(order, value),
         columns=[column.key for column in shown.columns],

@@ -97,7 +97,7 @@ export class Board {
     fill("links", scene.links.map((link) => element("polyline", { points: this.line(link) })));
     fill("pieces", this.pieces(scene));
     fill("marks", this.marks(scene));
-    fill("struck", scene.struck.map((name) => this.use("mark-cross", this.place(name), this.chart.cell, "mark")));
+    fill("struck", scene.struck.filter((name) => !scene.pieces[name]).map((name) => this.use("mark-cross", this.place(name), this.chart.cell, "mark")));
     fill("trail", scene.trail.filter((line) => line.length > 1).map((line) => element("polyline", {
       points: this.line(line, this.chart.short), "marker-end": "url(#arrow)",
     })));

@@ -64,6 +64,7 @@ PAGES: dict[str, Page] = {
     "ratings of versions": lambda store, field: store.ratings.of_versions([1, 2]),
     "commit at a moment": lambda store, field: store.past.commit_at("loa", now()),
     "game by its beginning": lambda store, field: store.past.game_of("0123abcd"),
+    "games begun anew": lambda store, field: store.past.begun_anew(field.tournament_id),
     "counts of a pool": lambda store, field: store.past.counts("loa", 60),
     "leaderboard of the past": lambda store, field: store.past.leaderboard("loa", 60),
     "settings of tournaments": lambda store, field: store.past.settings({1, 2}),
