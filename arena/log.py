@@ -5,6 +5,7 @@ No secret is ever logged: neither headers nor query strings nor bodies.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from typing import Any, Literal
@@ -15,6 +16,14 @@ Form = Literal["auto", "json", "text"]
 
 _TRACE = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 """Local variables hold secrets: a trace shows where, never with what."""
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
+
+
+def _written(event: Any, **_: Any) -> str:
+    """An event as JSON: with one encoder for all of them, as there is a line for every request."""
+    return _ENCODER.encode(event)
 
 
 def configure(form: Form = "auto", level: str = "info") -> None:
@@ -28,7 +37,7 @@ def configure(form: Form = "auto", level: str = "info") -> None:
     last: list[Any] = (
         [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
         if is_text
-        else [structlog.processors.ExceptionRenderer(_TRACE), structlog.processors.JSONRenderer(ensure_ascii=False)]
+        else [structlog.processors.ExceptionRenderer(_TRACE), structlog.processors.JSONRenderer(_written)]
     )
     number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
     structlog.configure(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -53,12 +54,15 @@ class Metrics:
         )
         self.bus_connected.set(1)
         self._referee = Gauge("arena_referee_up", "Whether a referee holds the lease.", registry=self.registry)
+        # Looked up once: these are counted with every request.
+        self._count_of: Callable[..., Counter] = cache(self.requests.labels)
+        self._time_of: Callable[..., Histogram] = cache(self.seconds.labels)
 
     def observe(self, route: str, method: str, status: int, seconds: float, *, is_stream: bool) -> None:
         """Count a request. `route` is the pattern, never the address itself: names are bounded."""
-        self.requests.labels(route, method, str(status)).inc()
+        self._count_of(route, method, str(status)).inc()
         if not is_stream:
-            self.seconds.labels(route).observe(seconds)
+            self._time_of(route).observe(seconds)
 
     def set_database(self, games: Mapping[str, int], tournaments: Mapping[str, int], *, has_referee: bool) -> None:
         """Take over what the database says at this moment."""
