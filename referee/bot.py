@@ -193,6 +193,11 @@ class Bot:
         return self._child is not None and not self._child.has_exited
 
     @property
+    def peak_bytes(self) -> int:
+        """The most memory it was seen to hold, all its processes together; 0 once it is closed."""
+        return self._child.peak_bytes() if self._child else 0
+
+    @property
     def has_shaken_hands(self) -> bool:
         """Whether `ugiok` has come."""
         return self.session.state not in (State.STARTED, State.HANDSHAKE)

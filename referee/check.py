@@ -60,6 +60,8 @@ class CheckReport:
     author: str = ""
     capabilities: Capabilities = field(default_factory=Capabilities.default)
     log: str = ""
+    peak_bytes: int = 0
+    """The most memory it was seen to hold between the steps."""
 
     @property
     def is_fit(self) -> bool:
@@ -87,6 +89,7 @@ class CheckReport:
                 for step in self.steps
             ],
             "log": self.log,
+            "peak_bytes": self.peak_bytes,
         }
 
 
@@ -164,6 +167,7 @@ class _Examiner:
         yield self._step("stop", self._stop, needed=False, advice="answer `stop` with `bestmove` at once")
         yield self._step("isready again", self._ready_again, needed=False, advice="answer every `isready`")
         yield self._step("query", self._query, needed=False, advice="answer `query gameover` with `response false`")
+        yield self._step("memory", self._memory, needed=False)
         yield self._step("quits", self._quit, needed=False, advice="end the process on `quit`")
 
     def _step(self, name: str, work: Callable[[], str], *, needed: bool = True, advice: str = "") -> Step:
@@ -186,6 +190,7 @@ class _Examiner:
             if not step.lines and self.bot.transcript:
                 step.lines = self.bot.transcript
             self.report.log = self.bot.log or self.report.log
+            self.report.peak_bytes = max(self.report.peak_bytes, self.bot.peak_bytes)
             self.bot.transcript = None
             if not self.bot.is_sound:
                 self.bot.close()
@@ -362,7 +367,8 @@ class _Examiner:
         finally:
             bot.limits = late
         self.found = replace(self.found, stop=True)
-        return f"answered {1000 * (time.monotonic() - begin) - 200:.0f} ms after stop"
+        waited = 1000 * (time.monotonic() - begin) - 200
+        return f"answered {waited:.0f} ms after stop" if waited > 0 else "answered before it was told to stop"
 
     def _ready_again(self) -> str:
         assert self.bot
@@ -386,6 +392,11 @@ class _Examiner:
         if answer != "false":
             raise _Unfit(f"says {answer!r} of a game that has just begun")
         return "bare answer" if is_bare else "response"
+
+    def _memory(self) -> str:
+        peak = max(self.report.peak_bytes, self._running().peak_bytes)
+        allowed = f" of {self.limits.memory_bytes / 2**20:,.0f} allowed" if self.limits.memory_bytes else ""
+        return f"{peak / 2**20:,.1f} MB at most{allowed}"
 
     def _quit(self) -> str:
         assert self.bot

@@ -45,6 +45,16 @@ class Group:
             return "memory"
         return "processes" if _table(self.folders["pids"], "pids.events").get("max") else ""
 
+    def peak_bytes(self) -> int:
+        """The most memory that was in use at a time; 0 where the kernel does not say."""
+        for name in ("memory.peak", "memory.max_usage_in_bytes"):
+            with (
+                contextlib.suppress(OSError, ValueError),
+                open(os.path.join(self.folders["memory"], name), "rb") as file,
+            ):
+                return int(file.read())
+        return 0
+
     def close(self) -> None:
         """Kill whatever is in it, and remove it."""
         deadline = time.monotonic() + _PATIENCE_S

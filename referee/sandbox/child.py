@@ -68,6 +68,14 @@ class Child:
         """Have the memory and the processes of all bots of this slot looked at, unless that was done a moment ago."""
         self._watchdog.look()
 
+    def peak_bytes(self) -> int:
+        """The most memory its tree was seen to hold, looked at anew while it runs."""
+        if self._launch.cell:
+            return self._launch.cell.peak_bytes()
+        if not (self._watched.excess or self.has_exited):
+            self._watched.look()
+        return self._watched.peak.memory_bytes
+
     def excess(self) -> str:
         """Which limit this process ran into, `memory` or `processes`; empty when none."""
         if self._launch.cell:

@@ -23,6 +23,9 @@ FILTER = "{filter}"
 class Cell(Protocol):
     """Where the kernel bounds and counts what one bot uses."""
 
+    def peak_bytes(self) -> int:
+        """The most memory that was in use at a time; 0 where the kernel does not say."""
+
     def excess(self) -> str:
         """`memory` or `processes` when the kernel refused more of it; else empty."""
         ...
