@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.bus import Bus
+from arena.bus import Bus, EventBus
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.play import report, show_crosstable
@@ -32,13 +34,15 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.3
 """How often the demo looks for results."""
+CLOSE_S = 2
+"""How long answers under way may take at the end."""
 MAX_PLIES = 200
 """The demo draws games longer than that, so that no family keeps a visitor waiting."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--once", action="store_true", help="exit after the tournament, serve no pages")
+    parser.add_argument("--once", action="store_true", help="serve no pages, and exit after the games")
     parser.add_argument("--games", type=int, default=2, metavar="N", help="games per pairing (default 2)")
     parser.add_argument("--tc", default="0.5+0.02", metavar="TC", help="time control (default 0.5+0.02)")
     parser.add_argument("--family", action="append", metavar="F", help="only this family; may be repeated")
@@ -73,20 +77,40 @@ def run(arguments: argparse.Namespace) -> int:
         versions = _samples(store)
         event = f"demo {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
         planned = [_create(store, versions, name, f"{event}, {name}", arguments) for name in names]
-        is_complete = asyncio.run(_play(settings, store, planned, arguments.concurrency, versions))
-        for tournament in planned:
-            _show(store, tournament.family, tournament.id or 0)
-        wrong = store.ratings.check()
-        if wrong:
-            raise CommandError(f"the stored ratings do not follow from the games: {wrong[0]}", Exit.FAILED)
+        return asyncio.run(_run(settings, store, planned, versions, arguments))
+    finally:
+        store.close()
+
+
+async def _run(
+    settings: Settings,
+    store: Store,
+    planned: list[Tournament],
+    versions: list[Version],
+    arguments: argparse.Namespace,
+) -> int:
+    """Play and show; unless it is to exit afterwards, the pages are there from the first game on."""
+    bus = Bus()
+    async with contextlib.AsyncExitStack() as stack:
+        if not arguments.once:
+            await stack.enter_async_context(_pages(store, settings, bus, arguments.bind, arguments.port))
+        is_complete = await _play(settings, store, bus, planned, concurrency=arguments.concurrency, versions=versions)
+        await asyncio.to_thread(_tell, store, planned)
         if not is_complete:
             output.note("interrupted: what is left is played when the arena runs again on this data folder")
             return Exit.INTERRUPTED
         if not arguments.once:
-            _serve(store, settings, arguments.bind, arguments.port)
+            output.note(f"all games are played; the pages stay at {_address(arguments.bind, arguments.port)}")
+            await _until_told()
         return Exit.DONE
-    finally:
-        store.close()
+
+
+def _tell(store: Store, planned: list[Tournament]) -> None:
+    """Leaderboards and crosstables, and whether the ratings follow from the games. Raises CommandError."""
+    for tournament in planned:
+        _show(store, tournament.family, tournament.id or 0)
+    if wrong := store.ratings.check():
+        raise CommandError(f"the stored ratings do not follow from the games: {wrong[0]}", Exit.FAILED)
 
 
 def warm_up(names: list[str], jobs: int) -> None:
@@ -121,13 +145,18 @@ def _create(store: Store, versions: list[Version], family: str, name: str, argum
 
 
 async def _play(
-    settings: Settings, store: Store, planned: list[Tournament], concurrency: int, versions: list[Version]
+    settings: Settings,
+    store: Store,
+    bus: EventBus,
+    planned: list[Tournament],
+    *,
+    concurrency: int,
+    versions: list[Version],
 ) -> bool:
     """Let the conductor play the tournaments to their ends; whether it came to that."""
     spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], planned[0].family))
     sandbox, notes = choose("auto", [spec], Limits())
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {concurrency} games at once")
-    bus = Bus()
     pool = SlotPool(concurrency, sandbox=sandbox.name, spare=len(SAMPLES) - 2, on_event=publisher(bus))
     conductor = Conductor(settings, store, bus, pool)
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -197,15 +226,39 @@ def _show(store: Store, family: str, tournament_id: int) -> None:
     show_crosstable(crosstable(results, names))
 
 
-def _serve(store: Store, settings: Settings, host: str, port: int) -> None:
+def _address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+@contextlib.asynccontextmanager
+async def _pages(store: Store, settings: Settings, bus: EventBus, host: str, port: int) -> AsyncIterator[None]:
+    """The pages over the same bus as the games: what is played is seen. Raises CommandError."""
     from aiohttp import web
 
     from arena.web.app import build, services_of
+    from arena.web.front import Runner
 
-    output.note(f"pages at http://{host}:{port} (Ctrl-C ends)")
+    runner = Runner(build(services_of(store, settings, bus)), shutdown_timeout=CLOSE_S)
+    await runner.setup()
     try:
-        web.run_app(build(services_of(store, settings)), host=host, port=port, print=None, access_log=None)
-    except OSError as error:
-        raise CommandError(
-            f"cannot serve on {host}:{port}: {error.strerror}; take another --port", Exit.FAILED
-        ) from None
+        try:
+            await web.TCPSite(runner, host, port).start()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CommandError(f"cannot serve on {host}:{port}: {reason}; take another --port", Exit.FAILED) from None
+        output.note(f"watch at {_address(host, runner.addresses[0][1])} (Ctrl-C ends)")
+        yield
+    finally:
+        await runner.cleanup()
+
+
+async def _until_told() -> None:
+    """Wait for Ctrl-C or SIGTERM."""
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        await stop.wait()
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
