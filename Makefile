@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
 
-.PHONY: demo test bench lint format clean
+.PHONY: demo test bench drill lint format clean
 
 demo: $(READY)
 	$(BIN)/arena demo $(ARGS)
@@ -16,6 +16,9 @@ test: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m tests.bench $(ARGS)
+
+drill: $(READY)
+	$(BIN)/python -m tests.e2e.drill $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=300, metavar="N", help="games at least (default 300)")
     parser.add_argument("--faults", type=int, default=30, metavar="N", help="faults (default 30)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the sequence of faults (default 1)")
-    parser.add_argument("--pause", type=int, default=60, metavar="MS", help="a move takes that long (default 60)")
+    parser.add_argument("--pause", type=int, default=80, metavar="MS", help="a move takes that long (default 80)")
     parser.add_argument("--lease", type=float, default=10.0, metavar="S", help="lease of the referee (default 10)")
     parser.add_argument(
         "--cut", type=float, default=0.0, metavar="S", help="every cut of a network lasts that long (default 4 to 12)"

@@ -19,7 +19,7 @@ from referee.reaper import descendants
 
 RESTART_S = 1.0
 """How long after its end a program is started again (`RestartSec`)."""
-STOP_S = 60.0
+STOP_S = 90.0
 """How long a program may take to end when told to."""
 _LOOK_S = 0.05
 
