@@ -91,6 +91,11 @@ def rank(
 ) -> list[Line]:
     """The lines, best first. Pure."""
     place = {seat.number: index for index, seat in enumerate(seats)}
+    of_seat: dict[int, list[Played]] = {seat.number: [] for seat in seats}
+    for game in games:
+        of_seat[game.first].append(game)
+        if game.second != game.first:
+            of_seat[game.second].append(game)
     if document.format == "swiss":
         table = swiss.lines(seats, games, document.games)
         breaks = swiss.tie_breaks(table)
@@ -98,7 +103,7 @@ def rank(
         byes = [line.byes for line in table]
     else:
         breaks, byes = [], [0] * len(seats)
-        points = [sum(game.points_of(seat.number) for game in games) for seat in seats]
+        points = [sum(game.points_of(seat.number) for game in of_seat[seat.number]) for seat in seats]
     berger = [0.0] * len(seats)
     for game in games:
         if game.points is not None and not breaks:
@@ -107,7 +112,7 @@ def rank(
     reached = _reached(document, seats, games)
     found = []
     for index, seat in enumerate(seats):
-        mine = [game for game in games if seat.number in (game.first, game.second) and game.points is not None]
+        mine = [game for game in of_seat[seat.number] if game.points is not None]
         scores = [game.points_of(seat.number) for game in mine]
         found.append(
             Line(
