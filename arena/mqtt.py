@@ -281,7 +281,7 @@ class MqttBus:
             self.hear(str(message.topic), bytes(message.payload), is_retained=bool(message.retain))
 
     def hear(self, topic: str, payload: bytes, *, is_retained: bool = False) -> None:
-        """Take in a message, or count it as dropped. A retained one is about the past."""
+        """Take in a message, or count it as dropped."""
         try:
             heard = news.read(topic, payload)
         except NewsError as error:
@@ -293,12 +293,12 @@ class MqttBus:
             if heard.news is not None and heard.news.sender == self.id:
                 return
             if heard.kind.pattern.startswith("games/"):
-                self._hear_game(heard)
-            elif heard.news is not None and not is_retained and heard.kind is not news.STATUS:
+                self._hear_game(heard, is_retained=is_retained)
+            elif heard.news is not None and heard.kind is not news.STATUS:
                 local = heard.kind.local.replace("*", heard.subject)
                 self._local.publish(local, _payload(heard))
 
-    def _hear_game(self, heard: Heard) -> None:
+    def _hear_game(self, heard: Heard, *, is_retained: bool) -> None:
         name, told = heard.subject, heard.news
         own = self._outbox.running.games.get(name)
         if own is not None:
@@ -318,7 +318,7 @@ class MqttBus:
                 for number, ply in enumerate(told.plies, told.first):
                     self._take(name, "ply", {"number": number, **ply.model_dump()})
         elif isinstance(told, Result):
-            if known is not None or heard.kind is news.RESULT:
+            if known is not None or not is_retained:  # those of the past would be a thousand, at every connection
                 self._take(name, "end", _payload(heard))
         elif known is not None and heard.kind is news.SNAPSHOT:
             self._forget(name)
