@@ -119,9 +119,12 @@ class SlotPool(Executor):
             future, function, arguments = job
             if not future.set_running_or_notify_cancel():
                 continue
-            if process is None or connection is None or process.poll() is not None:
-                process, connection = self._spawn(core)
+            if connection and process and process.poll() is not None:  # it died while it had nothing to do
+                self._forget(connection)
+                process = connection = None
             try:
+                if process is None or connection is None:
+                    process, connection = self._spawn(core)
                 with self._lock:  # whoever calls the job off finds it sent, or not yet begun
                     self._connections[connection] = future
                     connection.send((function, arguments))
@@ -129,6 +132,9 @@ class SlotPool(Executor):
                         connection.send("abort")
                 kind, value = self._answer(connection)
             except (EOFError, OSError) as error:
+                if process is None or connection is None:
+                    future.set_exception(WorkerLostError(f"no game slot could be started: {error}"))
+                    continue
                 self._forget(connection)
                 process.kill()
                 future.set_exception(WorkerLostError(f"a game slot ended with {process.wait()} ({error!r})"))
@@ -150,7 +156,11 @@ class SlotPool(Executor):
             # Not `-m`: jobs name functions of the imported module, not of __main__.
             start = "from referee.slot import main; main()"
             line = [sys.executable, "-c", start, str(theirs.fileno()), self._sandbox, str(core), str(self._spare)]
-            process = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+            try:
+                process = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+            except OSError:
+                ours.close()
+                raise
         connection = Connection(ours.detach())
         with self._lock:
             self._connections[connection] = None
