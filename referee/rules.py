@@ -72,7 +72,10 @@ class Kernel(Protocol):
         """
 
     def evaluate(self, state: State, config: Config) -> int:
-        """A static score for the side to move, roughly in hundredths of a piece, |score| < 20,000."""
+        """A static score for the side to move, roughly in hundredths of a piece, |score| < 20,000.
+
+        10,000 and more, where the game goes on, only when the side to move wins with this move.
+        """
 
 
 @dataclass(frozen=True, slots=True)

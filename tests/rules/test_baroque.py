@@ -709,7 +709,7 @@ def test_evaluation() -> None:
     safe = kernel.evaluate(PURE.read("7k/4r3/8/3Q4/8/8/8/K7 w"), PURE.config)
     assert hanging > safe + 100
     heap = PURE.read("MMMMMMMM/MMMMMMMM/MMMMMMMM/MMMMMMMM/MMMMMMMM/8/8/K6k w")
-    assert 15_000 < kernel.evaluate(heap, PURE.config) < 20_000
+    assert 5_000 < kernel.evaluate(heap, PURE.config) < 10_000
 
 
 def greedy(line: Line, rng: random.Random) -> int:

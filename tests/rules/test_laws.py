@@ -138,6 +138,20 @@ def evaluation_is_bounded_and_pure(ruleset: Ruleset, state: State) -> None:
     assert state.tobytes() == before, named(ruleset, state, "evaluate changed its input")
 
 
+def evaluation_claims_no_win_that_is_not_there(ruleset: Ruleset, state: State) -> None:
+    kernel, config = ruleset.rules.kernel, ruleset.config
+    if kernel.evaluate(state, config) < 10_000 or kernel.result(state, config, 1, 0) != 0:
+        return
+    mover = ruleset.rules.side(state, config)
+    after, wins = np.empty_like(state), mover + 1
+    moves = np.empty(kernel.MAX_MOVES, dtype=np.int64)
+    for move in moves[: kernel.legal(state, config, moves)]:
+        kernel.play(state, config, move, after)
+        if kernel.result(after, config, 1, 0) % 4 == wins:
+            return
+    raise AssertionError(named(ruleset, state, "the evaluation sees a win that no move makes"))
+
+
 def board_can_be_drawn(ruleset: Ruleset, state: State) -> None:
     rules, before = ruleset.rules, state.tobytes()
     board = rules.board(state, ruleset.config)
@@ -169,6 +183,7 @@ LAWS = (
     finished_means_no_moves,
     playouts_end_as_the_rules_say,
     evaluation_is_bounded_and_pure,
+    evaluation_claims_no_win_that_is_not_there,
     board_can_be_drawn,
     announcement_is_a_word,
 )

@@ -749,4 +749,4 @@ def evaluate(state: Any, config: Any) -> Any:
     z = frozen_squares(u, v, style) & own
     score = standing(u, v, e, z) - standing(v, u, e, frozen_squares(v, u, style) & foe)
     score += 3 * best_capture(u, v, own, foe, z, style) // 4
-    return min(max(score, -19_999), 19_999)
+    return min(max(score, -9_999), 9_999)
