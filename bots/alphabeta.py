@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bots.clock import NODES
 from bots.sdk import Bot, Clock, OptionDecl, run
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class AlphaBeta(Bot):
     name = "alphabeta"
     author = "the arena"
     options = (
+        NODES,
         OptionDecl("Hash", "spin", "16", 1, 4096),
         OptionDecl("Contempt", "spin", "150", 0, 10_000),
     )
@@ -35,7 +37,8 @@ class AlphaBeta(Bot):
 
     def option_changed(self, name: str) -> None:
         """Another size of the table, or scores that no longer compare: a new desk."""
-        self._desk = None
+        if name != NODES.name:
+            self._desk = None
 
     def new_game(self) -> None:
         """Forget what the table holds of the game before."""
@@ -64,6 +67,7 @@ class AlphaBeta(Bot):
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The best move of the deepest iteration that was worth anything."""
+        clock.cap_nodes(self.number(NODES.name))
         s = self._search
         if s is None or self._desk is None or position.ruleset.rules.family != self._family:
             self.warm_up(position)

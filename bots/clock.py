@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from protocol.messages import Go
+from protocol.options import OptionDecl
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +25,9 @@ HURRY_MS = 1.0
 """The budget when nothing but the reserve is left."""
 EOF_GRACE_MS = 5000.0
 """How long a search may go on after the end of the input, so that a script piped into a bot gets its answer."""
+
+NODES = OptionDecl("Nodes", "spin", "0", 0, 2**31 - 1)
+"""What a bot declares that can be told to search no more nodes than so many a move, whatever the referee allows."""
 
 
 class Clock:
@@ -48,6 +52,11 @@ class Clock:
         self._listeners: list[Callable[[], None]] = []
         self._lock = threading.Lock()
         self._deadline = self._started + self.budget_ms() / 1000
+
+    def cap_nodes(self, most: int) -> None:
+        """Lower the limit of nodes to `most`; 0 changes nothing."""
+        if most > 0:
+            self.nodes = most if self.nodes is None else min(self.nodes, most)
 
     @property
     def is_timed(self) -> bool:

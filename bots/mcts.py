@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bots.chance import number
+from bots.clock import NODES
 from bots.random_mover import SEED
 from bots.sdk import Bot, Clock, OptionDecl, run
 
@@ -26,6 +27,7 @@ class MonteCarlo(Bot):
     author = "the arena"
     options = (
         SEED,
+        NODES,
         OptionDecl("TreeNodes", "spin", "1000000", 1000, 50_000_000),
         OptionDecl("PlayoutPlies", "spin", "40", 0, 10_000),
     )
@@ -37,7 +39,8 @@ class MonteCarlo(Bot):
 
     def option_changed(self, name: str) -> None:
         """Another size of the tree: begin with a new one."""
-        self._tree = None
+        if name == "TreeNodes":
+            self._tree = None
 
     def warm_up(self, position: Position) -> None:
         """Compile the search, or load it from the cache."""
@@ -64,6 +67,7 @@ class MonteCarlo(Bot):
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The move most simulations went through."""
+        clock.cap_nodes(self.number(NODES.name))
         self._plant(position)
         s, tree = self._search, self._tree
         limit = clock.nodes if clock.nodes is not None else None if clock.is_timed or clock.infinite else WITHOUT_LIMIT

@@ -48,16 +48,21 @@ WIN = 30_000
 """A win at the root; one in n plies is worth WIN - n. Static scores stay far below."""
 SURE = WIN - 1_000
 INFINITE = 1_000_000
+AT_HAND = 10_000
+"""A static score from here on says that the side to move wins with this move (see `Kernel.evaluate`)."""
+FEW = 4
+"""So many moves that do not lose at once, all others doing so, are a forced reply."""
 
-NODES, LIMIT, STOP, ABORTED, BEST, SCORE, ROOT, SIDE, GENERATION, CONTEMPT = range(10)
+NODES, LIMIT, STOP, ABORTED, BEST, SCORE, ROOT, SIDE, GENERATION, CONTEMPT, NOMINAL = range(11)
 """`work`: nodes so far, their limit, the order to stop (set from outside), whether it was heeded; best move and score
 at the root; the root's place in `line`; the side to move at the root; which searches may read what this one stores;
-how much worse than even a draw is for the side to move at the root."""
+how much worse than even a draw is for the side to move at the root; the depth of this iteration."""
 WORK_SIZE = 16
 
 KEY, MOVE, VALUE, META = range(4)
-"""The columns of `table`. META is generation << 16 | depth << 2 | bound."""
+"""The columns of `table`. META is generation << 16 | forced << 15 | depth << 2 | bound."""
 EXACT, LOWER, UPPER = 1, 2, 3
+FORCED, DEPTHS = 1 << 15, 0x1FFF
 
 HISTORY = 4096
 
@@ -161,6 +166,18 @@ def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, en
 
 
 @compiled
+def is_forced(ranks: Any, begin: int, end: int) -> bool:
+    """Whether at most FEW of the moves ranked `begin..end-1` leave the opponent without a win at once, and some do."""
+    safe = 0
+    for i in range(begin, end):
+        if ranks[i] > 500 - AT_HAND:
+            safe += 1
+            if safe > FEW:
+                return False
+    return safe < end - begin
+
+
+@compiled
 def take_best(moves: Any, ranks: Any, i: int, found: int) -> int:
     """Bring the move with the highest rank of `i..found-1` to place `i`; equal ranks keep the lower move first."""
     best = i
@@ -173,12 +190,12 @@ def take_best(moves: Any, ranks: Any, i: int, found: int) -> int:
 
 
 @compiled
-def store(desk: Desk, ply: int, depth: int, move: int, score: int, alpha: int, beta: int) -> None:
+def store(desk: Desk, ply: int, depth: int, forced: int, move: int, score: int, alpha: int, beta: int) -> None:
     """Remember what was found out about `ply` for this and later searches of the same generation."""
     slot = np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 1))
     entry = desk.table[slot]
     meta, generation = entry[META], desk.work[GENERATION]
-    if meta >> 16 == generation and (meta >> 2 & 0x3FFF) > depth and entry[KEY] != np.int64(desk.keys[ply]):
+    if meta >> 16 == generation and (meta >> 2 & DEPTHS) > depth and entry[KEY] != np.int64(desk.keys[ply]):
         return
     bound = EXACT
     if score <= alpha:
@@ -191,7 +208,7 @@ def store(desk: Desk, ply: int, depth: int, move: int, score: int, alpha: int, b
     elif score < -SURE:
         value -= ply
     entry[KEY], entry[MOVE], entry[VALUE] = np.int64(desk.keys[ply]), move, value
-    entry[META] = generation << 16 | depth << 2 | bound
+    entry[META] = generation << 16 | forced | depth << 2 | bound
 
 
 @compiled
@@ -201,14 +218,14 @@ def negamax(desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: 
     Fail-soft within alpha..beta. Meaningless when `work[ABORTED]` is set.
     """
     work = desk.work
-    first = -1
+    first, forced = -1, 0
     if ply == 0:
         first = work[BEST]
     else:
         entry = desk.table[np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 1))]
         if entry[KEY] == np.int64(desk.keys[ply]) and entry[META] >> 16 == work[GENERATION]:
-            first = entry[MOVE]
-            if entry[META] >> 2 & 0x3FFF >= depth:
+            first, forced = entry[MOVE], entry[META] & FORCED
+            if entry[META] >> 2 & DEPTHS >= depth:
                 value, bound = entry[VALUE], entry[META] & 3
                 if value > SURE:
                     value -= ply
@@ -221,28 +238,36 @@ def negamax(desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: 
         return evaluate(desk.states[ply], config)
     placed = put_first(desk.moves[ply], found, first)
     side = (work[SIDE] + ply) & 1
-    best, best_move, floor = -INFINITE, -1, alpha
+    best, best_move, floor, deeper = -INFINITE, -1, alpha, 0
     for i in range(found):
         if i == placed:  # not before the table's move, which often is enough
-            rank_moves(desk, config, ply, depth >= 3 or (depth == 2 and placed == 0), i, found)
+            looks = depth >= 3 or (depth == 2 and placed == 0)
+            rank_moves(desk, config, ply, looks, i, found)
+            if looks and work[ABORTED] == 0:
+                forced = FORCED if is_forced(desk.ranks[ply], i, found) else 0
         if out_of_nodes(work):
             return 0
         move = desk.moves[ply, i] if i < placed else take_best(desk.moves[ply], desk.ranks[ply], i, found)
+        if forced != 0 and depth >= 2 and ply < 2 * work[NOMINAL] and ply + depth < MAX_DEPTH:
+            deeper = 1
         play(desk.states[ply], config, move, desk.states[ply + 1])
         work[NODES] += 1
         code = visit(desk, config, ply + 1)
+        static = 0 if code != 0 else evaluate(desk.states[ply + 1], config)
         if code != 0:
             score = ended(work, code, side, ply + 1)
+        elif static >= AT_HAND:
+            score = ply + 2 - WIN
         elif depth <= 1 or ply + 1 > MAX_DEPTH:
-            score = -evaluate(desk.states[ply + 1], config)
+            score = -static
         elif i == 0:
-            score = -negamax(desk, config, ply + 1, depth - 1, -beta, -alpha)
+            score = -negamax(desk, config, ply + 1, depth - 1 + deeper, -beta, -alpha)
         else:
             # Late moves are looked at less deeply first; one that surprises is looked at again.
             less = 1 if depth >= 3 and i >= 12 else 0
-            score = -negamax(desk, config, ply + 1, depth - 1 - less, -alpha - 1, -alpha)
+            score = -negamax(desk, config, ply + 1, depth - 1 + deeper - less, -alpha - 1, -alpha)
             if score > alpha and work[ABORTED] == 0 and (less > 0 or score < beta):
-                score = -negamax(desk, config, ply + 1, depth - 1, -beta, -alpha)
+                score = -negamax(desk, config, ply + 1, depth - 1 + deeper, -beta, -alpha)
         if work[ABORTED] != 0:
             return 0
         if score > best:
@@ -258,7 +283,7 @@ def negamax(desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: 
                 desk.killers[ply, 0] = move
             desk.history[side, cell_of(move)] += depth * depth
             break
-    store(desk, ply, depth, best_move, best, floor, beta)
+    store(desk, ply, depth, forced, best_move, best, floor, beta)
     return best
 
 
@@ -289,4 +314,5 @@ def deepen(desk: Desk, config: Config, depth: int) -> None:
 
     Not compiled: see NOUGHT.
     """
+    desk.work[NOMINAL] = depth
     negamax(desk, config, 0, depth, -INFINITE, INFINITE)

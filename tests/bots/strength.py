@@ -1,0 +1,130 @@
+"""How strong the sample bots are: `python -m tests.bots.strength --games 100` prints the table of `bots/README.md`.
+
+    python -m tests.bots.strength [--games 100] [--concurrency 1] [--only PART] [--out DIR] [--write] [FAMILY …]
+
+Every row is one match by `arena play` with a limit of nodes, so it comes out the same on any machine. With --out an
+interrupted run goes on; --write puts the table into the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bots.sdk import families
+from tests.bots.driver import ROOT
+from tests.bots.runs import UNEXPECTED, command, run
+
+PAGE = ROOT / "bots" / "README.md"
+MARKS = ("<!-- strength -->", "<!-- end of strength -->")
+PLIES = {"abalone": 4, "baroque": 4, "loa": 4, "pijersi": 2, "tablut": 4}
+"""Plies drawn at random before the bots begin. Two in Pijersi: after four, one side in six can win at once."""
+RAICHI = "perpetual_raichi=defenders_lose"
+DEEP = {"pijersi": 100_000, "tablut": 50_000}
+"""Nodes for alpha-beta against greedy where moves are many."""
+DOUBLINGS = ((100, 400), (400, 1600))
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two bots, the first of which should win, and the rest of the words of `arena play`."""
+
+    one: str
+    two: str
+    family: str
+    tc: str
+    option: str = ""
+
+    def words(self, games: int) -> list[str]:
+        """The command, without `--json`."""
+        more = ["--games", str(games), "--tc", self.tc, "--openings", f"random:{PLIES.get(self.family, 4)}:1"]
+        return command(self.one, self.two, self.family, *more, *(["--option", self.option] if self.option else []))
+
+    @property
+    def name(self) -> str:
+        """A file name for it."""
+        return re.sub(r"[^A-Za-z0-9.-]+", "_", " ".join((self.family, self.one, self.two, self.tc, self.option)))
+
+
+def mcts(folder: Path, nodes: int) -> str:
+    """Monte Carlo tree search that never does more than `nodes` simulations, as `NAME=FOLDER`."""
+    place = folder / f"mcts-{nodes}"
+    place.mkdir(parents=True, exist_ok=True)
+    words = json.dumps([sys.executable, "-m", "bots.mcts"])
+    (place / "bot.toml").write_text(f"command = {words}\noptions = {{ Nodes = {nodes} }}\n", encoding="utf-8")
+    return f"mcts-{nodes}={place}"
+
+
+def matches(family: str, part: str, folder: Path) -> list[Match]:
+    """The matches of a part of the table in a family."""
+    if part == "alphabeta":
+        tc = f"nodes:{DEEP.get(family, 20_000)}"
+        found = [Match("alphabeta", "greedy", family, tc)]
+        return [*found, Match("alphabeta", "greedy", family, tc, RAICHI)] if family == "tablut" else found
+    if part == "greedy":
+        return [Match("greedy", "random", family, "nodes:1")]
+    return [Match(mcts(folder, high), mcts(folder, low), family, f"nodes:{high}") for low, high in DOUBLINGS]
+
+
+def row(match: Match, games: Sequence[dict[str, Any]]) -> str:
+    """A row of the table: the match, wins, draws, losses and the score of the first bot."""
+    one, two = (bot.partition("=")[0] for bot in (match.one, match.two))
+    wrong = [game["id"] for game in games if game["termination"] in UNEXPECTED]
+    if wrong:
+        raise SystemExit(f"{match.name}: not decided by the rules: {' '.join(wrong)}")
+    names = (game[game["winner"]] if game["winner"] in ("first", "second") else "draw" for game in games)
+    count = Counter(names)
+    wins, draws, losses = count[one], count["draw"], count[two]
+    share = (wins + draws / 2) / len(games)
+    rules = f" (`{match.option}`)" if match.option else ""
+    return f"| {match.family}{rules} | {one} v {two} | `{match.tc}` | {wins} | {draws} | {losses} | {share:.1%} |"
+
+
+def table(rows: Sequence[str]) -> str:
+    """The rows with their heading."""
+    return "\n".join(
+        ("| family | match | limit | won | drawn | lost | score |", "|---|---|---|---|---|---|---|", *rows)
+    )
+
+
+def put(text: str, rows: Sequence[str]) -> str:
+    """The page with the table between the marks. Raises ValueError when it has none."""
+    begin, end = (text.index(mark) for mark in MARKS)
+    return f"{text[: begin + len(MARKS[0])]}\n{table(rows)}\n{text[end:]}"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bots.strength")
+    parser.add_argument("family", nargs="*", default=[], help="default: all of them")
+    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--concurrency", default="1")
+    parser.add_argument("--only", choices=("alphabeta", "greedy", "mcts"))
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--write", action="store_true", help="put the table into bots/README.md")
+    given = parser.parse_args(argv)
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="strength") as name:
+        folder = Path(name) if given.out is None else given.out
+        for part in (given.only,) if given.only else ("greedy", "alphabeta", "mcts"):
+            for family in given.family or families():
+                for match in matches(family, part, folder):
+                    words = [*match.words(given.games), "--concurrency", given.concurrency]
+                    sys.stderr.write(" ".join(words) + "\n")
+                    rows.append(row(match, run(words, given.out / match.name if given.out else None)))
+                    sys.stderr.write(rows[-1] + "\n")
+    sys.stdout.write(table(rows) + "\n")
+    if given.write:
+        PAGE.write_text(put(PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
