@@ -149,6 +149,8 @@ class Games:
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
+        self._sides: dict[str, tuple[int, dict[tuple[str, str], int]]] = {}
+        """By pool: what `sides` has counted, up to which commit."""
 
     # -- planning ----------------------------------------------------------------------------------------------------
 
@@ -421,13 +423,21 @@ class Games:
 
     def sides(self, pool: str) -> dict[tuple[str, str], int]:
         """How often each side won the games of a pool that count: (variant, `first`/`second`/`draw`) -> games."""
+        # Results only ever come in at the end of the line: those counted before need not be counted again.
+        last, before = self._sides.get(pool, (0, {}))
         query = (
-            select(col(Game.variant), col(Game.winner), func.count())
-            .where(col(Game.pool) == pool, col(Game.committed).is_not(None))
+            select(col(Game.variant), col(Game.winner), func.count(), func.max(col(Game.committed)))
+            .where(col(Game.pool) == pool, col(Game.committed) > last)
             .group_by(col(Game.variant), col(Game.winner))
         )
         with self._sessions.reading() as session:
-            return {(variant, winner): count for variant, winner, count in fetch(session, query)}
+            rows = fetch(session, query)
+        found = dict(before)
+        for variant, winner, count, newest in rows:
+            found[variant, winner] = found.get((variant, winner), 0) + count
+            last = max(last, newest)
+        self._sides[pool] = (last, found)
+        return dict(found)
 
     def counts(self, tournament_id: int) -> dict[str, int]:
         """How many games of a tournament are in each state."""
