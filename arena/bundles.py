@@ -111,16 +111,21 @@ class Bundles:
         """Copy a bundle into a file and check it; returns its size. Raises BundleError, StoreUnavailableError."""
         total, size = hashlib.sha256(), 0
         try:
-            with _reachable(), self._fs.open(self._path(digest), "rb") as source:
-                while chunk := source.read(_CHUNK):
-                    total.update(chunk)
-                    size += len(chunk)
-                    target.write(chunk)
+            for chunk in self.chunks(digest):
+                total.update(chunk)
+                size += len(chunk)
+                target.write(chunk)
         except FileNotFoundError:
             raise BundleError(f"bundle {digest} is not in the store") from None
         if total.hexdigest() != digest:
             raise BundleError(f"bundle {digest} is damaged: its content has the SHA-256 {total.hexdigest()}")
         return size
+
+    def chunks(self, digest: str) -> Iterator[bytes]:
+        """The content of a bundle, unchecked. Raises FileNotFoundError, BundleError, StoreUnavailableError."""
+        with _reachable(), self._fs.open(self._path(digest), "rb") as source:
+            while chunk := source.read(_CHUNK):
+                yield chunk
 
     def sweep(self, known: Callable[[], Iterable[str]], at: float | None = None) -> int:
         """Remove stored bundles older than a day that no version uses, and what was left half-way; how many.

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -72,7 +72,7 @@ class Settings(BaseSettings):
     worker_bundles: str = Field(
         "",
         description="Where workers get bots: a path or URL like `bundles`, as they reach it; arena: from this server "
-        "at public_url, with the token they have in ARENA_WORKER_TOKEN; empty: as `bundles` says.",
+        "at public_url, or the https://… of it, with the token they have in ARENA_WORKER_TOKEN; empty: as `bundles`.",
     )
     referee: bool = Field(True, description="Whether `arena serve` schedules, plays and records as well.")
     mqtt: str = Field(
@@ -168,6 +168,14 @@ class Settings(BaseSettings):
         if kind == "local" and (not rest or (rest.isascii() and rest.isdecimal() and 0 < int(rest) <= 4096)):
             return text
         raise ValueError("write local, local:N, dask://HOST:PORT or tls://HOST:PORT")
+
+    @model_validator(mode="after")
+    def _has_address_for_workers(self) -> Self:
+        if self.worker_bundles == "arena" and not self.public_url:
+            raise ValueError(
+                "worker_bundles is arena: set public_url to the address at which workers reach this server"
+            )
+        return self
 
     @property
     def database_url(self) -> str:

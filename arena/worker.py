@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BundlePlace:
-    """Where bundles are, as a job carries it to another process."""
+    """Where bundles are, as a job carries it to another process; with `url` of http(s) at an arena."""
 
     url: str
     cache: str
@@ -47,12 +47,12 @@ class BundlePlace:
 
     @classmethod
     def of_workers(cls, settings: Settings) -> BundlePlace:
-        """The place where those that play a server's games find them. Raises ValueError without `public_url`."""
+        """The place where those that play a server's games find them."""
         here = cls.of(settings)
         if not settings.is_clustered or not settings.worker_bundles:
             return here
         if settings.worker_bundles == "arena":
-            return replace(here, url=f"{settings.public_url}/api/v1/bundles", options={})
+            return replace(here, url=settings.public_url, options={})
         return replace(here, url=settings.worker_bundles)
 
     def open(self) -> Bundles:
@@ -64,6 +64,10 @@ class BundlePlace:
 def _open(url: str, cache: str, options: str, bounds: Bounds, cache_bytes: int) -> Bundles:
     import json
 
+    if url.startswith(("http://", "https://")):
+        from arena.depot import Depot
+
+        return Depot(url, Path(cache), bounds=bounds, cache_bytes=cache_bytes)
     return Bundles(url, Path(cache), options=json.loads(options), bounds=bounds, cache_bytes=cache_bytes)
 
 

@@ -30,6 +30,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="talk only to those with a certificate of the settings' authority: cluster_ca, cluster_cert, cluster_key",
     )
+    parser.add_argument(
+        "--worker-ttl",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="how long a worker may be silent before its games are played elsewhere (default 10, at least 5)",
+    )
     parser.add_argument("--dashboard", metavar="HOST:PORT", help="also Dask's own pages, for who may see them")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
 
@@ -45,7 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(str(error)) from None
     log.configure(settings.log_format, settings.log_level)
     try:
-        from arena.cluster import house
         from arena.cluster.link import PORT, ClusterError, security_of
     except ModuleNotFoundError as error:
         raise missing(error) from None
@@ -53,13 +59,14 @@ def run(arguments: argparse.Namespace) -> int:
     host = f"[{arguments.bind}]" if ":" in arguments.bind else arguments.bind
     address = f"{'tls' if arguments.tls else 'tcp'}://{host}:{port}"
     try:
-        asyncio.run(_serve(house, address, security_of(settings, address), arguments.dashboard))
+        security = security_of(settings, address)
+        asyncio.run(_serve(address, security, arguments.dashboard, arguments.worker_ttl))
     except ClusterError as error:
         raise CommandError(str(error), Exit.FAILED) from None
     return Exit.DONE
 
 
-async def _serve(house: object, address: str, security: object, dashboard: str | None) -> None:
+async def _serve(address: str, security: object, dashboard: str | None, worker_ttl_s: float) -> None:
     from arena.cluster.house import serve
 
     stop = asyncio.Event()
@@ -71,7 +78,7 @@ async def _serve(house: object, address: str, security: object, dashboard: str |
         output.text(found.replace("tcp://", "dask://"))
         sys.stdout.flush()  # whoever started us may be waiting for the address
 
-    await serve(address, stop, security=security, dashboard=dashboard, on_start=tell)
+    await serve(address, stop, security=security, dashboard=dashboard, worker_ttl_s=worker_ttl_s, on_start=tell)
 
 
 def missing(error: ModuleNotFoundError) -> CommandError:

@@ -17,6 +17,7 @@ from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
     from arena.cluster.crew import Crew
+    from arena.cluster.link import Security
     from arena.config import Settings
 
 PATIENCE_S = 10.0
@@ -36,6 +37,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
     parser.add_argument("--sandbox", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
     parser.add_argument("--name", default="", metavar="NAME", help="as it is called (default: host and process)")
+    parser.add_argument(
+        "--no-warm", action="store_true", help="join at once: the first game of a family is slow to begin then"
+    )
     parser.add_argument(
         "--grace", type=float, default=20.0, metavar="SECONDS", help="how long running games may take at the end"
     )
@@ -70,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     slots = arguments.slots or os.cpu_count() or 1
     crew = Crew(slots, sandbox=sandbox, folder=settings.data.resolve() / "worker", name=arguments.name)
     try:
-        asyncio.run(_work(crew, address, security, arguments.grace, arguments.wait))
+        asyncio.run(_work(crew, address, security, arguments))
     except VersionError as error:
         raise CommandError(str(error), Exit.FAILED) from None
     except ClusterError as error:
@@ -91,9 +95,7 @@ def _probe(settings: Settings) -> str:
     return found.name
 
 
-async def _work(crew: Crew, address: str, security: object, grace_s: float, patience_s: float) -> None:
-    from arena.worker import warm_up
-
+async def _work(crew: Crew, address: str, security: Security | None, arguments: argparse.Namespace) -> None:
     stop = asyncio.Event()
 
     def interrupt() -> None:
@@ -107,11 +109,19 @@ async def _work(crew: Crew, address: str, security: object, grace_s: float, pati
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupt)
+    if not arguments.no_warm:
+        await _warm(crew, stop)
+    if not stop.is_set():
+        await crew.work(address, stop, security=security, patience_s=arguments.wait, grace_s=arguments.grace)
+
+
+async def _warm(crew: Crew, stop: asyncio.Event) -> None:
+    """Make every slot ready, unless told to stop."""
+    from arena.worker import warm_up
+
     warming = asyncio.ensure_future(asyncio.to_thread(crew.call, warm_up))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait((warming, stopping), return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
-    if stop.is_set():
-        return
-    warming.result()
-    await crew.work(address, stop, security=security, patience_s=patience_s, grace_s=grace_s)
+    if warming.done():
+        warming.result()

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from distributed import Status, Worker
-from distributed.security import Security
 
-from arena.cluster.link import SLOT, ClusterError, VersionError, ask_arena, configure, version
+from arena.cluster.link import SLOT, ClusterError, Security, VersionError, ask_arena, configure, reason, version
 from arena.log import logger
 from arena.worker import BundlePlace
 from referee.pool import SlotPool
@@ -33,6 +32,7 @@ BATCH_S = 0.2
 LOOK_S = 0.1
 """How often it is seen whether a job is still wanted."""
 VERSION_S = 2.0
+ANSWER_S = 10.0
 RETRY_S = 0.5
 FETCH_S = 3.0
 """How long a worker that leaves waits for its last results to be fetched."""
@@ -194,11 +194,11 @@ class Crew:
             except (OSError, TimeoutError, ValueError) as error:
                 if loop.time() >= until:
                     raise ClusterError(
-                        f"no Dask scheduler answers at {address}: {_reason(error)}; "
+                        f"no Dask scheduler answers at {address}: {reason(error)}; "
                         "start one with `arena scheduler`, or give another --scheduler"
                     ) from None
                 if not is_told:
-                    self._log.info("worker", name=self.name, state="waiting", scheduler=address, error=_reason(error))
+                    self._log.info("worker", name=self.name, state="waiting", scheduler=address, error=reason(error))
                     is_told = True
                 await asyncio.sleep(RETRY_S)
 
@@ -226,7 +226,8 @@ class Crew:
             raise
 
     async def _compare(self, address: str, security: Security | None) -> None:
-        theirs = await asyncio.wait_for(ask_arena(address, security), 10)
+        async with asyncio.timeout(ANSWER_S):
+            theirs = await ask_arena(address, security)
         if theirs is not None and theirs != version():
             raise VersionError(
                 f"the arena at {address} is version {theirs}, this worker is {version()}; "
@@ -259,7 +260,7 @@ class Crew:
             await asyncio.sleep(LOOK_S)
         await self._clear()
         until = loop.time() + FETCH_S
-        while worker.data and loop.time() < until:
+        while _has_results(worker) and loop.time() < until:
             await asyncio.sleep(LOOK_S)
 
     async def _clear(self) -> None:
@@ -271,13 +272,12 @@ class Crew:
             await asyncio.wait([asyncio.wrap_future(future) for future in futures])
 
 
+def _has_results(worker: Worker) -> bool:
+    """Whether a result is on its way: what is not fetched from here is played again."""
+    return any(task.state in ("executing", "memory") for task in worker.state.tasks.values())
+
+
 def _is_wanted(worker: Worker | None, key: str) -> bool:
     """Whether the scheduler still waits for a task: Dask itself lets what has begun run on."""
     task = worker.state.tasks.get(key) if worker else None
     return task is not None and task.state == "executing"
-
-
-def _reason(error: BaseException) -> str:
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
 from distributed import Client, KilledWorker
-from distributed.security import Security
 
 from arena.cluster import crew
-from arena.cluster.link import METADATA, SLOT, ClusterError, configure, version
+from arena.cluster.link import METADATA, SLOT, ClusterError, Security, configure, reason, version
 from arena.log import logger
 from referee.pool import WorkerLostError
 
@@ -27,6 +26,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 LOOK_S = 0.5
 """How often the workers are counted."""
+ANSWER_S = 10.0
+"""A scheduler that takes longer to answer is lost."""
+CONNECT_S = 5.0
 RETRY_S = 0.5
 CLOSE_S = 3.0
 
@@ -113,7 +115,6 @@ class ClusterExecutor(Executor):
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         self._linked = asyncio.Event()
-        self._news = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
         self._thread.start()
         try:
@@ -201,10 +202,10 @@ class ClusterExecutor(Executor):
         self._thread.join(CLOSE_S)
 
     async def _close(self) -> None:
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        while self._tasks:
+            for task in self._tasks:  # again and again: what waits for two things at once may miss one
+                task.cancel()
+            await asyncio.wait(self._tasks, timeout=0.1)
         for job in list(self._jobs.values()):
             _settle(job.future, error=CancelledError())
         if self._link:
@@ -287,12 +288,12 @@ class ClusterExecutor(Executor):
         until = self._loop.time() + patience_s
         while True:
             try:
-                link = await self._connect(min(5.0, patience_s))
+                link = await self._connect(min(CONNECT_S, patience_s))
                 break
             except (OSError, TimeoutError) as error:
                 if self._loop.time() >= until:
                     raise ClusterError(
-                        f"no Dask scheduler answers at {self._address}: {_reason(error)}; "
+                        f"no Dask scheduler answers at {self._address}: {reason(error)}; "
                         "start one with `arena scheduler`, or change the setting executor"
                     ) from None
                 await asyncio.sleep(RETRY_S)
@@ -322,19 +323,19 @@ class ClusterExecutor(Executor):
         return link
 
     async def _keep(self, link: _Link) -> None:
-        """Watch the scheduler; connect anew whenever it is lost, for ever."""
-        while True:
+        """Watch the scheduler; connect anew whenever it is lost, until the end."""
+        while not self._is_closed:
             await self._watch(link)
             self._lose(link)
             await _shut(link.client)
             is_told = False
-            while True:
+            while not self._is_closed:
                 try:
-                    link = await self._connect(5.0)
+                    link = await self._connect(CONNECT_S)
                     break
                 except (OSError, TimeoutError, ValueError) as error:
                     if not is_told:
-                        self._log.warning("scheduler away", address=self._address, error=_reason(error))
+                        self._log.warning("scheduler away", address=self._address, error=reason(error))
                         is_told = True
                     await asyncio.sleep(RETRY_S)
             self._log.info("scheduler", address=self._address, slots=self.size)
@@ -346,14 +347,14 @@ class ClusterExecutor(Executor):
             self._linked.clear()
             self._state = ClusterState(self._address)
         link.is_lost.set()
-        self._news.set()
 
     async def _watch(self, link: _Link) -> None:
         """Count the workers until the connection is lost or another scheduler has taken the place of this one."""
         client, first = link.client, None
-        while client.status == "running" and not link.is_lost.is_set():
+        while client.status == "running" and not link.is_lost.is_set() and not self._is_closed:
             try:
-                identity = await asyncio.wait_for(client.scheduler.identity(n_workers=-1), 10)
+                async with asyncio.timeout(ANSWER_S):
+                    identity = await client.scheduler.identity(n_workers=-1)
             except (OSError, TimeoutError, ValueError):
                 return
             first = first or identity["id"]
@@ -362,9 +363,9 @@ class ClusterExecutor(Executor):
             self._count(identity)
             # Once more: after a cut too short to be seen here, the scheduler knows of no subscriptions.
             self._subscribe(client)
-            self._news.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), LOOK_S)
+                async with asyncio.timeout(LOOK_S):
+                    await link.is_lost.wait()
 
     def _subscribe(self, client: Client) -> None:
         client.subscribe_topic(self._topic, self._hear)
@@ -421,11 +422,5 @@ async def _cancel(remote: Any) -> None:
 
 async def _shut(client: Client) -> None:
     with contextlib.suppress(OSError, TimeoutError, CancelledError):
-        await asyncio.wait_for(client.close(timeout=CLOSE_S), 2 * CLOSE_S)
-
-
-def _reason(error: BaseException) -> str:
-    """The innermost reason: Dask wraps what the system says."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+        async with asyncio.timeout(2 * CLOSE_S):
+            await client.close(timeout=CLOSE_S)

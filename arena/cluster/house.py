@@ -10,9 +10,8 @@ import contextlib
 from collections.abc import Callable
 
 from distributed import Scheduler
-from distributed.security import Security
 
-from arena.cluster.link import ClusterError, configure
+from arena.cluster.link import WORKER_TTL_S, ClusterError, Security, configure
 
 
 async def serve(
@@ -21,16 +20,19 @@ async def serve(
     *,
     security: Security | None = None,
     dashboard: str | None = None,
+    worker_ttl_s: float = WORKER_TTL_S,
     on_start: Callable[[str], None] | None = None,
 ) -> None:
     """Schedule at `address` (port 0: a free one) until `stop` is set. Raises ClusterError when it cannot listen there.
 
-    `dashboard` is HOST:PORT of Dask's own pages, for the bold; without it nothing but the scheduler is reachable.
+    A worker not heard of for `worker_ttl_s` seconds has lost its games. `dashboard` is HOST:PORT of Dask's own pages,
+    for the bold; without it nothing but the scheduler is reachable.
     """
     configure()
     scheduler = Scheduler(
         host=address,
         security=security,
+        worker_ttl=worker_ttl_s,
         dashboard=dashboard is not None,
         dashboard_address=dashboard or "127.0.0.1:0",
     )

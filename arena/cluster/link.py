@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import dask
 import distributed  # noqa: F401 - its defaults are there before ours
 from distributed.core import rpc
-from distributed.security import Security
+from distributed.security import Security as Security  # noqa: PLC0414 - the others have it from here
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -28,11 +28,13 @@ WIRE = 1
 """Raised whenever what an arena and its workers send each other changes."""
 METADATA = "arena"
 """Under which key of the scheduler's metadata the arena says what it is."""
+WORKER_TTL_S = 10.0
+"""A worker not heard of for so long is given up."""
 
 _SETTINGS: dict[str, Any] = {
     # What becomes of a lost game is for the arena to decide, at once.
     "distributed.scheduler.allowed-failures": 0,
-    "distributed.scheduler.worker-ttl": "10s",
+    "distributed.scheduler.worker-ttl": WORKER_TTL_S,
     # A worker that joins takes over what waits at a busy one; what has begun is never moved.
     "distributed.scheduler.work-stealing": True,
     "distributed.scheduler.work-stealing-interval": "500ms",
@@ -51,6 +53,10 @@ _SETTINGS: dict[str, Any] = {
     "distributed.comm.timeouts.tcp": "20s",
 }
 
+_LOGS = ("distributed", "distributed.gc", "bokeh", "tornado", "tornado.application")
+_TOLD = ("distributed.client", "distributed.comm", "distributed.core", "distributed.batched", "distributed.worker")
+"""That a connection broke is told by us, in one line; these tell it with a trace, each on its own."""
+
 
 class ClusterError(Exception):
     """A cluster that cannot be used; the message says which, why and what to do."""
@@ -63,11 +69,11 @@ class VersionError(ClusterError):
 def configure() -> None:
     """Set Dask up for this process: nothing left to files and variables that would change what becomes of games."""
     dask.config.set(_SETTINGS)
-    for name in ("distributed", "distributed.client", "distributed.gc", "bokeh", "tornado", "tornado.application"):
+    for name in (*_LOGS, *_TOLD):
         log = logging.getLogger(name)
         log.handlers.clear()
         log.propagate = True
-        log.setLevel(logging.WARNING)
+        log.setLevel(logging.CRITICAL if name in _TOLD else logging.WARNING)
 
 
 def version() -> str:
@@ -115,3 +121,10 @@ async def ask_arena(address: str, security: Security | None) -> str | None:
     async with rpc(address, connection_args=arguments) as scheduler:
         found = await scheduler.get_metadata(keys=[METADATA], default=None)
     return str(found["version"]) if isinstance(found, dict) and "version" in found else None
+
+
+def reason(error: BaseException) -> str:
+    """The innermost reason of an error: Dask wraps what the system says."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

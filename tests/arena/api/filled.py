@@ -40,6 +40,7 @@ def fill(server: Server) -> Arena:
     tokens = {role: server.person(role, role) for role in ("author", "organiser", "admin")}
     tokens["other"] = server.person("other")
     tokens["reader"] = server.person("author", scopes="read")
+    tokens["worker"] = server.person("admin", "admin", scopes="worker")
     samples = store.bots.ensure_samples(
         SAMPLES, {name: [variant.name for variant in load(name).variants] for name in families()}
     )

@@ -13,9 +13,16 @@ from arena.models import now
 from arena.store import Store
 from tests.arena.api.filled import Arena
 
-PEOPLE = ("nobody", "reader", "author", "organiser", "admin")
-SCOPES = {"nobody": frozenset[str](), "reader": frozenset({"read"})}
-HARMLESS = {"bot": "nobodys", "tournament": "999999", "game": "f" * 16, "user": "nobodys", "token": "999999"}
+PEOPLE = ("nobody", "reader", "author", "organiser", "admin", "worker")
+SCOPES = {"nobody": frozenset[str](), "reader": frozenset({"read"}), "worker": frozenset({"worker"})}
+HARMLESS = {
+    "bot": "nobodys",
+    "tournament": "999999",
+    "game": "f" * 16,
+    "user": "nobodys",
+    "token": "999999",
+    "sha256": "f" * 64,
+}
 """Things that are not there: what is allowed ends in 404, and nothing is changed."""
 
 

@@ -1,0 +1,57 @@
+"""Bundles for the workers that play: the files of a bot by their SHA-256, for tokens of the scope `worker` alone."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from typing import BinaryIO
+
+from aiohttp import web
+
+from arena.api import cache
+from arena.api.call import Call
+from arena.api.problem import Problem
+from arena.api.registry import Routes
+from arena.api.shape import Sha256
+from arena.bundles import BundleError
+
+routes = Routes()
+BYTES = "application/octet-stream"
+_CHUNK = 256 * 1024
+
+
+@routes.get(
+    "/bundles/{sha256}",
+    tag="workers",
+    summary="The files of a bot, as they were uploaded",
+    scope="worker",
+    forms={BYTES: "the upload, whose SHA-256 is its name"},
+    example=f"/api/v1/bundles/{'0' * 64} -o bundle",
+)
+async def show(call: Call, sha256: Sha256) -> web.StreamResponse:
+    """A bundle by the SHA-256 of its content, checked once more before the first byte is sent."""
+    call.accepts(BYTES)
+    etag = f'"{sha256}"'
+    headers = {"Cache-Control": cache.control("immutable", is_private=True), "ETag": etag, "Vary": "Authorization"}
+    if not await call.run(call.services.bundles.has, sha256):
+        raise Problem("not-found", f"no bundle {sha256}", hint="the spec of a game names the bundles of its bots")
+    if cache.is_known(call.request, etag):
+        return web.Response(status=304, headers=headers)
+    with tempfile.TemporaryFile() as file:
+        try:
+            size = await call.run(call.services.bundles.fetch, sha256, file)
+        except BundleError as error:
+            raise Problem("unavailable", str(error), hint="restore it from a backup of the store of bundles") from None
+        file.seek(0)
+        return await _send(call, file, size, headers)
+
+
+async def _send(call: Call, file: BinaryIO, size: int, headers: dict[str, str]) -> web.StreamResponse:
+    response = web.StreamResponse(headers={**headers, "Content-Type": BYTES})
+    response.content_length = size
+    await response.prepare(call.request)
+    with contextlib.suppress(ConnectionError):
+        while chunk := await call.run(file.read, _CHUNK):
+            await response.write(chunk)
+        await response.write_eof()
+    return response

@@ -1,0 +1,102 @@
+"""Bundles as workers fetch them: by their digest, for the scope `worker` alone, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.api.registry import PREFIX
+from arena.bundles import BundleError
+from arena.config import Settings
+from arena.depot import TOKEN, Depot
+from arena.store.errors import StoreUnavailableError
+from arena.worker import BundlePlace, play_bundled
+from referee.core import Kind, Termination
+from referee.spec import BotSpec, GameSpec
+from tests.arena.api.server import Server
+from tests.arena.submissions.packing import HONEST, zipped
+
+ZIP = zipped({**HONEST, "data/weights.txt": b"1 2 3" * 400_000})
+DIGEST = hashlib.sha256(ZIP).hexdigest()
+PATH = f"{PREFIX}/bundles/{DIGEST}"
+
+
+@pytest.fixture(scope="module")
+def token(server: Server) -> str:
+    """What a worker has."""
+    server.services.bundles.put(io.BytesIO(ZIP), DIGEST)
+    return server.person("fleet", "admin", scopes="worker")
+
+
+def test_a_bundle_by_its_digest(server: Server, token: str) -> None:
+    reply = server.get(PATH, token=token)
+    assert (reply.status, reply.body) == (200, ZIP)
+    assert reply.headers["Content-Length"] == str(len(ZIP))
+    assert reply.headers["Cache-Control"] == "private, max-age=31536000, immutable"
+    again = server.get(PATH, token=token, headers={"If-None-Match": reply.headers["ETag"]})
+    assert (again.status, again.body) == (304, b"")
+
+
+@pytest.mark.parametrize("name", ["0" * 64, "..", DIGEST.upper(), DIGEST[:-1], "..%2F..%2Fetc%2Fpasswd"])
+def test_what_is_not_there(server: Server, token: str, name: str) -> None:
+    assert server.get(f"{PREFIX}/bundles/{name}", token=token).status == 404
+
+
+def test_a_token_for_workers_opens_nothing_else(server: Server, token: str) -> None:
+    assert server.get(f"{PREFIX}/account", token=token).status == 403
+    assert server.post(f"{PREFIX}/tournaments", token=token, body={}).status == 403
+
+
+def test_a_damaged_bundle_is_not_sent(server: Server, token: str) -> None:
+    digest = hashlib.sha256(b"another").hexdigest()
+    server.services.bundles.put(io.BytesIO(b"something else"), digest)
+    reply = server.get(f"{PREFIX}/bundles/{digest}", token=token)
+    assert reply.status == 503
+    assert "damaged" in reply.json["detail"]
+
+
+def test_a_worker_unpacks_what_the_arena_has(
+    server: Server, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TOKEN, token)
+    depot = Depot(server.url, tmp_path)
+    assert (depot.folder(DIGEST) / "data" / "weights.txt").stat().st_size == 2_000_000
+    monkeypatch.delenv(TOKEN)
+    assert Depot(server.url, tmp_path).folder(DIGEST).is_dir(), "it is here already"
+
+
+def test_a_wrong_token_is_our_fault(
+    server: Server, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(data=tmp_path, executor="dask://127.0.0.1:1", worker_bundles="arena", public_url=server.url)
+    place = replace(BundlePlace.of_workers(settings), cache=str(tmp_path / "far"))
+    bots = [BotSpec(name, ("./run.sh",), bundle=DIGEST) for name in ("one", "two")]
+    monkeypatch.setenv(TOKEN, server.person("somebody"))
+    (record,) = play_bundled([GameSpec("loa", "standard", *bots)], place)
+    assert (record.kind, record.termination) == (Kind.VOID, Termination.SANDBOX_FAILED)
+    assert f"set {TOKEN} there to a token with the scope worker" in record.detail
+    assert server.url in record.detail
+
+
+def test_no_arena_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena.depot.WAIT_S", 0)
+    with pytest.raises(StoreUnavailableError, match="no answer from http://127"):
+        Depot("http://127.0.0.1:1", tmp_path).folder(DIGEST)
+
+
+def test_a_bundle_the_arena_does_not_have(
+    server: Server, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TOKEN, token)
+    with pytest.raises(BundleError, match="no bundle"):
+        Depot(server.url, tmp_path).folder("0" * 64)
+
+
+def test_the_route_is_in_the_document(server: Server) -> None:
+    paths = server.get(f"{PREFIX}/openapi.json").json["paths"]
+    (operation,) = [paths[path]["get"] for path in paths if path.endswith("/bundles/{sha256}")]
+    assert "application/octet-stream" in operation["responses"]["200"]["content"]

@@ -1,0 +1,75 @@
+"""A scheduler and a worker for all tests of this session; who kills one leaves it to the next test to replace it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+
+from arena.cluster.executor import ClusterExecutor
+from arena.cluster.link import address_of
+from tests.arena.cluster import processes
+from tests.arena.cluster.processes import Command
+
+
+class House:
+    """A scheduler on a port of its own, and a worker with one slot. Both are started when they are asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+        self._scheduler: Command | None = None
+        self._worker: Command | None = None
+        self._port = 0
+        self.address = ""
+
+    def scheduler(self) -> Command:
+        """The scheduler, on the same port every time."""
+        if self._scheduler is None or self._scheduler.process.poll() is not None:
+            self.address, self._scheduler = self._stack.enter_context(processes.scheduler(self._port))
+            self._port = int(self.address.rpartition(":")[2])
+        return self._scheduler
+
+    def worker(self) -> Command:
+        """The worker, which may be busy joining again."""
+        self.scheduler()
+        if self._worker is None or self._worker.process.poll() is not None:
+            self._worker = self._stack.enter_context(processes.worker(self.address, self._folder, "--grace", "5"))
+        return self._worker
+
+    def close(self) -> None:
+        """End both."""
+        if self._worker:
+            self._worker.close()
+        self._stack.close()
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """The house of this session."""
+    found = House(tmp_path_factory.mktemp("house"))
+    yield found
+    found.close()
+
+
+Opener = Callable[..., ClusterExecutor]
+
+
+@pytest.fixture
+def open_executor(house: House) -> Iterator[Opener]:
+    """Opens executors, and closes them afterwards."""
+    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
+    house.scheduler()
+    found: list[ClusterExecutor] = []
+
+    def open_(**options: Any) -> ClusterExecutor:
+        found.append(ClusterExecutor(address_of(house.address), **options))
+        return found[-1]
+
+    yield open_
+    for executor in found:
+        executor.shutdown(cancel_futures=True)

@@ -1,0 +1,190 @@
+"""A scheduler, workers and bots as real processes, for tests that kill them."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from arena.worker import BundlePlace
+from referee.spec import GameSpec, TimeControl
+from tests.referee.conftest import BLACK, FAST, WHITE, scripted
+
+ROOT = Path(__file__).parents[3]
+PATIENCE_S = 60.0
+ENVIRONMENT = {"ARENA_ALLOW_WEAK_SANDBOX": "1", "ARENA_LOG_FORMAT": "json", "ARENA_LOG_LEVEL": "info"}
+
+BLACK_RESIGNS, WHITE_PLAYS = [*BLACK, "resign"], [*WHITE, "resign"]
+RESIGN, MUTE = ["resign"], list[str]()
+
+
+def wait(condition: Callable[[], object], what: str, seconds: float = PATIENCE_S) -> None:
+    """Wait for a condition, and fail with `what` when it does not come."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds} s in vain for {what}"
+        time.sleep(0.02)
+
+
+def free_port() -> int:
+    """A port that is free now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+class Command:
+    """A running `arena …`; what it says on stdout and stderr, line by line."""
+
+    def __init__(self, *words: str, program: Sequence[str] = ("-m", "arena"), **environment: str) -> None:
+        line = [sys.executable, *program, *words]
+        self.process = subprocess.Popen(
+            line,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, **ENVIRONMENT, **environment},
+        )
+        self.said: list[str] = []
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line.rstrip())
+        self._lines.put(None)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def until(self, part: str) -> str:
+        """The next line with `part` in it. Fails when the process ends before."""
+        while True:
+            try:
+                line = self._lines.get(timeout=PATIENCE_S)
+            except queue.Empty:
+                raise AssertionError(f"waited for {part!r} in vain; {self.said}") from None
+            assert line is not None, f"ended with {self.process.wait()} before {part!r}; {self.said}"
+            self.said.append(line)
+            if part in line:
+                return line
+
+    def end(self) -> int:
+        """Its exit code, when it ends by itself."""
+        code = self.process.wait(PATIENCE_S)
+        while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
+            self.said.append(line)
+        return code
+
+    def family(self) -> list[psutil.Process]:
+        """All its descendants: slots and bots."""
+        return psutil.Process(self.pid).children(recursive=True)
+
+    def bots(self) -> list[psutil.Process]:
+        """The scripted bots among them."""
+        return [process for process in self.family() if "scripted.py" in " ".join(_line(process))]
+
+    def slots(self) -> list[psutil.Process]:
+        """The game slots among them."""
+        return [process for process in self.family() if "referee.slot" in " ".join(_line(process))]
+
+    def signal(self, number: signal.Signals) -> None:
+        os.kill(self.pid, number)
+
+    def kill(self) -> list[psutil.Process]:
+        """SIGKILL; the descendants it had."""
+        family = self.family()
+        self.process.kill()
+        self.process.wait()
+        return family
+
+    def close(self) -> None:
+        """End it if it still runs."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        self.process.wait()
+        self._reader.join(PATIENCE_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+def _line(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
+
+
+def are_gone(processes: Sequence[psutil.Process]) -> bool:
+    """Whether none of them runs any more."""
+    return not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
+
+
+@contextmanager
+def scheduler(port: int = 0, *words: str, **environment: str) -> Iterator[tuple[str, Command]]:
+    """A scheduler: its address and its process."""
+    command = Command("scheduler", "--port", str(port), "--worker-ttl", "5", *words, **environment)
+    try:
+        line = command.until("://127.0.0.1:")
+        yield line.split()[-1], command
+    finally:
+        command.close()
+
+
+@contextmanager
+def worker(address: str, folder: Path, *words: str, slots: int = 1, **environment: str) -> Iterator[Command]:
+    """A worker that has joined."""
+    given = [
+        "--scheduler",
+        address,
+        "--slots",
+        str(slots),
+        "--data",
+        str(folder),
+        "--sandbox",
+        "none",
+        "--no-warm",
+        *words,
+    ]
+    command = Command("worker", *given, **environment)
+    try:
+        command.until('"state": "ready"')
+        yield command
+    finally:
+        command.close()
+
+
+def pair(one: Sequence[str], two: Sequence[str], number: int = 0, time: str = "clock") -> list[GameSpec]:
+    """Two games of scripted bots, sides swapped. A mute bot has a thousand seconds to think."""
+    control = TimeControl("clock", 1_000_000 if MUTE in (one, two) else 5000, 0)
+    limits = replace(FAST, start_ms=20_000, ready_ms=20_000)
+    bots = scripted("one", *one), scripted("two", *two)
+    return [
+        GameSpec("loa", "standard", *sides, time=control, limits=limits, sequence=2 * number + turn, pair=number)
+        for turn, sides in enumerate((bots, bots[::-1]))
+    ]
+
+
+def place(folder: Path) -> BundlePlace:
+    """Where no bundle is."""
+    return BundlePlace(str(folder / "bundles"), str(folder / "unpacked"))

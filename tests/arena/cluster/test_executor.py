@@ -1,0 +1,180 @@
+"""The executor of a cluster: jobs, events, calling off, workers that die and schedulers that are replaced."""
+
+from __future__ import annotations
+
+import signal
+from concurrent.futures import CancelledError, Future, wait
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.cluster.executor import ClusterExecutor
+from arena.cluster.link import ClusterError
+from arena.worker import play_bundled
+from referee.pool import JobError, WorkerLostError
+from referee.spec import GameSpec
+from tests.arena.cluster import processes
+from tests.arena.cluster.conftest import House, Opener
+from tests.arena.cluster.processes import BLACK_RESIGNS, MUTE, PATIENCE_S, RESIGN, WHITE_PLAYS, Command, are_gone, pair
+
+
+def outcome(future: Future[Any]) -> Any:
+    """The records of a job, or what it raised."""
+    try:
+        return future.result(PATIENCE_S)
+    except (CancelledError, WorkerLostError) as error:
+        return type(error)
+
+
+def begin(executor: ClusterExecutor, worker: Command, folder: Path) -> Future[Any]:
+    """A game that never ends, being played by that worker."""
+    future = executor.submit(play_bundled, pair(MUTE, RESIGN), processes.place(folder), True)
+    processes.wait(lambda: future.running() and len(worker.bots()) == 2, "a game that runs")
+    return future
+
+
+def played(executor: ClusterExecutor, future: Future[Any], games: list[GameSpec], folder: Path) -> Any:
+    """What becomes of a job that may have waited at a worker that is gone: then it is handed out once more."""
+    found = outcome(future)
+    if found is CancelledError:
+        return outcome(executor.submit(play_bundled, games, processes.place(folder), True))
+    return found
+
+
+def test_without_workers_games_wait(house: House, open_executor: Opener, tmp_path: Path) -> None:
+    executor = open_executor()
+    place = processes.place(tmp_path)
+    if not executor.size:  # the first test of this session
+        futures = [executor.submit(play_bundled, pair(RESIGN, RESIGN, number), place, True) for number in range(3)]
+        assert futures[2].cancel()
+        assert not wait(futures[:2], 0.5).done
+        house.worker()
+        assert [len(outcome(future)) for future in futures[:2]] == [2, 2]
+
+
+def test_a_pair_is_played_and_told_of(house: House, open_executor: Opener, tmp_path: Path) -> None:
+    house.worker()
+    events: list[dict[str, Any]] = []
+    executor = open_executor(on_event=events.append)
+    specs = pair(BLACK_RESIGNS, WHITE_PLAYS)
+    records = executor.submit(play_bundled, specs, processes.place(tmp_path), True).result(PATIENCE_S)
+    assert [record.id for record in records] == [spec.id for spec in specs]
+    assert [record.sandbox for record in records] == ["none", "none"]
+    moves = [(event["game"], event["move"]) for event in events if event["event"] == "ply"]
+    assert moves == [(record.id, move) for record in records for move in record.moves]
+    assert [event["game"] for event in events if event["event"] == "start"] == [spec.id for spec in specs]
+    (state,) = executor.describe().workers
+    assert (state.slots, state.sandbox, state.is_fit, executor.size) == (1, "none", True, 1)
+
+
+def test_what_a_job_raises_comes_back(house: House, open_executor: Opener) -> None:
+    house.worker()
+    with pytest.raises(JobError, match="invalid literal"):
+        open_executor().submit(int, "one").result(PATIENCE_S)
+    with pytest.raises(TypeError, match="positional"):
+        open_executor().submit(int, x=1)
+
+
+def test_calling_off_ends_the_game_and_its_bots(house: House, open_executor: Opener, tmp_path: Path) -> None:
+    executor, worker = open_executor(), house.worker()
+    running = begin(executor, worker, tmp_path)
+    waiting = executor.submit(play_bundled, pair(RESIGN, RESIGN, 1), processes.place(tmp_path), True)
+    bots = worker.bots()
+    executor.call_off(running)
+    assert outcome(running) is CancelledError
+    processes.wait(lambda: are_gone(bots), "the end of its bots", 5)
+    assert len(outcome(waiting)) == 2, "the slot is free again"
+
+
+def test_an_arena_that_is_gone_wants_nothing_any_more(house: House, open_executor: Opener, tmp_path: Path) -> None:
+    executor, worker = open_executor(), house.worker()
+    running = begin(executor, worker, tmp_path)
+    bots = worker.bots()
+    executor.shutdown(cancel_futures=True)
+    assert outcome(running) is CancelledError
+    processes.wait(lambda: are_gone(bots), "the end of its bots", 5)
+    with pytest.raises(RuntimeError, match="closed"):
+        executor.submit(play_bundled, pair(MUTE, RESIGN), processes.place(tmp_path), True)
+
+
+def test_a_scheduler_is_replaced_under_an_arena_and_its_workers(
+    house: House, open_executor: Opener, tmp_path: Path
+) -> None:
+    executor, worker = open_executor(), house.worker()
+    begun = begin(executor, worker, tmp_path)
+    bots = worker.bots()
+    house.scheduler().kill()
+    assert outcome(begun) is CancelledError
+    held = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
+    processes.wait(lambda: are_gone(bots), "the end of its bots")
+    assert (executor.size, executor.describe().is_connected) == (0, False)
+    assert not held.done()
+    house.scheduler()
+    assert len(outcome(held)) == 2
+    assert executor.describe().is_connected
+    processes.wait(lambda: executor.size == 1, "the worker's return")
+
+
+def test_a_worker_that_falls_silent_loses_its_games_and_comes_back_empty(
+    house: House, open_executor: Opener, tmp_path: Path
+) -> None:
+    executor, worker = open_executor(), house.worker()
+    begun = begin(executor, worker, tmp_path)
+    bots = worker.bots()
+    worker.signal(signal.SIGSTOP)
+    assert outcome(begun) is WorkerLostError
+    again = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
+    worker.signal(signal.SIGCONT)
+    processes.wait(lambda: are_gone(bots), "the end of its bots")
+    assert len(outcome(again)) == 2
+    processes.wait(lambda: executor.size == 1, "the worker's return")
+
+
+def test_a_worker_that_is_killed_fails_what_it_had_begun_only(
+    house: House, open_executor: Opener, tmp_path: Path
+) -> None:
+    executor, worker = open_executor(), house.worker()
+    begun = begin(executor, worker, tmp_path)
+    waiting = executor.submit(play_bundled, pair(RESIGN, RESIGN, 1), processes.place(tmp_path), True)
+    (slot,) = worker.slots()
+    slot.send_signal(signal.SIGSTOP)  # it cannot see the end of its socket
+    family = worker.kill()
+    assert outcome(begun) is WorkerLostError
+    processes.wait(lambda: are_gone(family), "the end of slots and bots", 15)
+    house.worker()
+    assert len(played(executor, waiting, pair(RESIGN, RESIGN, 1), tmp_path)) == 2
+
+
+def test_a_worker_that_is_told_to_end_finishes_its_game(house: House, open_executor: Opener, tmp_path: Path) -> None:
+    executor, worker, place = open_executor(), house.worker(), processes.place(tmp_path)
+    pairs = [pair(BLACK_RESIGNS, WHITE_PLAYS, number) for number in range(4)]
+    futures = [executor.submit(play_bundled, games, place, True) for games in pairs]
+    processes.wait(futures[0].running, "a game that runs")
+    worker.signal(signal.SIGTERM)
+    assert worker.end() == 0, worker.said
+    assert len(outcome(futures[0])) == 2
+    house.worker()
+    for games, future in zip(pairs, futures, strict=True):
+        assert [record.id for record in played(executor, future, games, tmp_path)] == [spec.id for spec in games]
+
+
+def test_a_worker_that_is_told_to_end_waits_no_longer_than_it_may(
+    house: House, open_executor: Opener, tmp_path: Path
+) -> None:
+    executor, worker = open_executor(), house.worker()
+    future = begin(executor, worker, tmp_path)
+    family = worker.family()
+    worker.signal(signal.SIGTERM)
+    worker.until("finishing the running games")
+    worker.signal(signal.SIGTERM)
+    assert worker.end() == 0, worker.said
+    (record,) = outcome(future)
+    assert record.termination == "stopped"
+    assert are_gone(family)
+
+
+def test_nobody_there() -> None:
+    port = processes.free_port()
+    with pytest.raises(ClusterError, match=f"no Dask scheduler answers at tcp://127.0.0.1:{port}.*arena scheduler"):
+        ClusterExecutor(f"tcp://127.0.0.1:{port}", patience_s=0.1)
