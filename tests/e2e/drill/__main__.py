@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -33,6 +34,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave logs and data here")
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # and so everything is cleaned up
     can_mount = prepare()
     reports = []
     is_sound = True
