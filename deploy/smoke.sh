@@ -41,7 +41,7 @@ need python "$([ -x "$PYTHON" ] && echo yes)" "\`make test\` makes the environme
 need postgresql "$PG" "apt-get install postgresql"
 need mosquitto "$MOSQUITTO" "apt-get install mosquitto"
 need mosquitto_sub "$SUBSCRIBE" "apt-get install mosquitto-clients"
-need openssl "$(command -v openssl || true)" "apt-get install openssl"
+[ -z "$NGINX" ] || need openssl "$(command -v openssl || true)" "apt-get install openssl"
 
 # Settings of whoever calls must not get into it.
 for name in $(compgen -e ARENA_ || true); do unset "$name"; done
@@ -129,7 +129,7 @@ await() {
     done
 }
 arena() { "$PYTHON" -m arena "$@"; }
-secret() { openssl rand -hex 16; }
+secret() { "$PYTHON" -c 'import secrets; print(secrets.token_hex(16))'; }
 answers() { "$PYTHON" -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1)' "$1"; }
 fetch() { # an address of the pages, past the proxy; with a token where one is given
     "$PYTHON" - "$@" <<'PYTHON'

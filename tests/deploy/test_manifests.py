@@ -1,0 +1,96 @@
+"""The Kubernetes manifests: by the schemas of Kubernetes, and by what they promise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import kubernetes_validate
+import pytest
+
+from tests.deploy.sources import DEPLOY, MANIFESTS, documents, pods, resources
+
+VERSIONS = ("1.29", "1.34")
+ALL = [(f"{file}-{one['kind']}-{one['metadata']['name']}", one) for file, one in resources()]
+PODS = list(pods())
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("resource", [one for _, one in ALL], ids=[name for name, _ in ALL])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_they_are_valid(resource: dict[str, Any], version: str) -> None:
+    kubernetes_validate.validate(resource, version, strict=True)
+
+
+def test_all_are_applied() -> None:
+    listed = documents(DEPLOY / "k8s" / "kustomization.yaml")[0]["resources"]
+    assert {name.replace("secrets.yaml", "secrets.example.yaml") for name in listed} == {one.name for one in MANIFESTS}
+
+
+@pytest.mark.parametrize(("name", "pod"), PODS, ids=[name for name, _ in PODS])
+def test_every_pod_keeps_to_the_strictest_standard(name: str, pod: dict[str, Any]) -> None:
+    around = pod["securityContext"]
+    assert around["runAsNonRoot"] is True
+    assert around["runAsUser"] > 0
+    assert around["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["automountServiceAccountToken"] is False
+    for container in pod["containers"]:
+        held = container["securityContext"]
+        assert held["allowPrivilegeEscalation"] is False
+        assert held["readOnlyRootFilesystem"] is True
+        assert held["capabilities"] == {"drop": ["ALL"]}
+        assert "memory" in container["resources"]["limits"]
+        assert {"cpu", "memory"} <= set(container["resources"]["requests"])
+
+
+@pytest.mark.parametrize(("name", "pod"), PODS, ids=[name for name, _ in PODS])
+def test_volumes_and_secrets_are_there(name: str, pod: dict[str, Any]) -> None:
+    known = {one["metadata"]["name"] for _, one in ALL if one["kind"] in ("Secret", "ConfigMap")}
+    claims = {one["metadata"]["name"] for _, one in ALL if one["kind"] == "PersistentVolumeClaim"}
+    volumes = {volume["name"] for volume in pod["volumes"]} | ({"data"} if name == "database" else set())
+    for container in pod["containers"]:
+        assert {mount["name"] for mount in container["volumeMounts"]} == volumes
+        for source in container.get("envFrom", []):
+            assert source["configMapRef"]["name"] in known
+    for volume in pod["volumes"]:
+        if "secret" in volume:
+            assert volume["secret"]["secretName"] in known
+        if "persistentVolumeClaim" in volume:
+            assert volume["persistentVolumeClaim"]["claimName"] in claims
+
+
+def of_kind(kind: str) -> dict[str, dict[str, Any]]:
+    return {one["metadata"]["name"]: one for _, one in ALL if one["kind"] == kind}
+
+
+def test_services_disruptions_and_policies_mean_pods_that_exist() -> None:
+    apps = {one["spec"]["template"]["metadata"]["labels"]["app"] for _, one in ALL if "template" in one.get("spec", {})}
+    assert apps == {"arena", "referee", "scheduler", "worker", "database", "broker", "migrate"}
+    for service in of_kind("Service").values():
+        assert service["spec"]["selector"]["app"] in apps
+    for budget in of_kind("PodDisruptionBudget").values():
+        assert budget["spec"]["selector"]["matchLabels"]["app"] in apps
+    policies = of_kind("NetworkPolicy")
+    assert {name for name in policies if name not in ("nobody", "names")} == apps
+    for name in apps:
+        assert policies[name]["spec"]["podSelector"] == {"matchLabels": {"app": name}}
+
+
+def test_workers_reach_scheduler_and_pages_only() -> None:
+    spec = of_kind("NetworkPolicy")["worker"]["spec"]
+    reached = [peer["podSelector"]["matchLabels"]["app"] for rule in spec["egress"] for peer in rule["to"]]
+    assert reached == ["scheduler", "arena"]
+    assert of_kind("NetworkPolicy")["nobody"]["spec"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    for name in ("database", "broker"):
+        source = of_kind("NetworkPolicy")[name]["spec"]["ingress"][0]["from"][0]["podSelector"]
+        assert "worker" not in source["matchExpressions"][0]["values"]
+
+
+def test_a_second_referee_stands_by() -> None:
+    assert of_kind("Deployment")["referee"]["spec"]["replicas"] == 2
+    assert of_kind("PodDisruptionBudget")["referee"]["spec"]["minAvailable"] == 1
+
+
+def test_the_broker_has_the_configuration_of_the_other_ways() -> None:
+    held = of_kind("ConfigMap")["broker"]["data"]
+    assert held["mosquitto.conf"].rstrip() == (DEPLOY / "mosquitto.conf").read_text(encoding="utf-8").rstrip()
+    assert held["arena.acl"].rstrip() == (DEPLOY / "mosquitto.acl").read_text(encoding="utf-8").rstrip()

@@ -1,0 +1,74 @@
+"""Alerts and dashboard speak of metrics that are really counted, and promtool agrees where it is installed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from arena.metrics import Metrics, RefereeMetrics
+from tests.deploy.sources import DEPLOY, documents
+
+FOLDER = DEPLOY / "prometheus"
+RULES = [rule for group in documents(FOLDER / "rules.yml")[0]["groups"] for rule in group["rules"]]
+ALERTS = [rule for rule in RULES if "alert" in rule]
+PANELS = json.loads((DEPLOY / "grafana" / "dashboard.json").read_text(encoding="utf-8"))["panels"]
+QUERIES = [target["expr"] for panel in PANELS for target in panel.get("targets", [])]
+
+
+def exported() -> set[str]:
+    """The names of all series, as a scrape has them."""
+    metrics = Metrics()
+    referee = RefereeMetrics(metrics.registry)
+    assert referee.registry is metrics.registry
+    names = set()
+    for family in metrics.registry.collect():
+        suffixes = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}.get(family.type, ("",))
+        names |= {family.name + suffix for suffix in suffixes}
+    return names
+
+
+@pytest.mark.parametrize("query", sorted({*QUERIES, *(rule["expr"] for rule in RULES)}))
+def test_metrics_exist(query: str) -> None:
+    named = set(re.findall(r"\barena_[a-z_]+\b", re.sub(r'"[^"]*"', "", query)))
+    assert named or "up{" in query
+    assert named <= exported()
+
+
+@pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
+def test_alerts_say_what_to_do_and_are_tested(rule: dict[str, object]) -> None:
+    assert set(rule["annotations"]) == {"summary", "action"}
+    assert rule["labels"]["severity"] in ("page", "ticket")
+    assert f'alertname="{rule["alert"]}"' in (FOLDER / "rules_test.yml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "rules", "rules.yml"),
+        ("test", "rules", "rules_test.yml"),
+        ("check", "config", "--syntax-only", "prometheus.yml"),
+    ],
+    ids=" ".join,
+)
+def test_promtool_agrees(words: tuple[str, ...]) -> None:
+    assert (FOLDER / words[-1]).exists()
+    program = shutil.which("promtool")
+    if program is None:
+        return  # what can be said without it is said by the other tests
+    found = subprocess.run([program, *words], cwd=FOLDER, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_panels_have_room_of_their_own() -> None:
+    assert len({panel["id"] for panel in PANELS}) == len(PANELS)
+    taken: set[tuple[int, int]] = set()
+    for panel in PANELS:
+        at = panel["gridPos"]
+        cells = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+        assert at["x"] + at["w"] <= 24
+        assert not cells & taken, panel["title"]
+        taken |= cells
