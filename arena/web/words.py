@@ -46,9 +46,9 @@ def version(name: str) -> Markup:
 
 
 def bot_of(name: str) -> str:
-    """The bot of a version's display name: `zeta` of `zeta v3`."""
+    """The bot of a version's display name: `zeta` of `zeta v3`; of names that are none the beginning."""
     found = _VERSION.fullmatch(name)
-    return found[1] if found else name
+    return found[1] if found else name[:60]
 
 
 def duration(seconds: float | None) -> str:

@@ -35,6 +35,8 @@ class Site:
 
     server: Server
     stage: Stage
+    pages: list[str] = field(default_factory=list)
+    private: list[str] = field(default_factory=list)
 
     @property
     def url(self) -> str:

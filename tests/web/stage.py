@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sqlalchemy import select, update
+from sqlmodel import col
+
 from arena.credentials import hash_password
 from arena.examine import spec_of
-from arena.models import Tournament
+from arena.models import Bot, Game, Tournament, Version
 from arena.store import Store
 from referee.core import Kind, Termination
 from referee.games import families, load
@@ -20,6 +23,8 @@ from referee.spec import GameSpec, TimeControl
 
 HOSTILE = "<script>alert(1)</script>\u202eevil\x07 \"quoted' & <b>bold</b> " + "x" * 200
 LOG = "<img src=x onerror=alert(1)>\n\u202eright to left\n" + "y" * 10_000
+ODD_NAME = "<i>odd</i>\u202edrow\x07 " + "z" * 10_000
+"""No bot can get such a name by the interface; pages do not rely on that."""
 NAMES = ("ada", "bob", "cleo", "dan")
 PASSWORD = "correct horse battery staple"
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -34,6 +39,7 @@ class Stage:
     running: dict[str, GameSpec] = field(default_factory=dict)
     tournaments: dict[str, int] = field(default_factory=dict)
     forfeit: str = ""
+    odd_bot: str = ""
     submission: int = 0
 
 
@@ -164,7 +170,18 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
     names = {version.name: version.id or 0 for version in versions}
     for number, family in enumerate(families()):
         _tournament(stage, zoe.id, versions, names, family, number, plies)
+    _call_names(stage)
     return stage
+
+
+def _call_names(stage: Stage) -> None:
+    """Names that were never checked, as another program may have written them, wherever names are shown."""
+    with stage.store.writing() as session:
+        bot = session.scalars(select(Bot).where(col(Bot.name) == "broken")).one()
+        bot.name = stage.odd_bot = ODD_NAME[:300].strip()
+        version = session.scalars(select(Version).where(col(Version.bot_id) == bot.id)).one()
+        version.name = f"{ODD_NAME} v1"
+        session.execute(update(Game).where(col(Game.state) == "running").values(second=ODD_NAME, worker=ODD_NAME))
 
 
 def _tournament(
@@ -181,7 +198,13 @@ def _tournament(
             pool=family,
             starts=START,
             created_by=user,
-            settings={"name": "cup", "family": family, "entries": {"bots": list(NAMES)}, "opening_lines": [HOSTILE]},
+            settings={
+                "time": "60+0.5",
+                "name": "cup",
+                "family": family,
+                "entries": {"bots": list(NAMES)},
+                "opening_lines": [HOSTILE],
+            },
         ),
         [(version.id or 0, "fit") for version in versions],
     )

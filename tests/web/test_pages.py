@@ -14,45 +14,13 @@ from typing import Any
 import pytest
 
 from referee.games import families
+from tests.web.addresses import MORE, examples, filled, pages, parameters, patterns, private
 from tests.web.conftest import Site
 from tests.web.stage import HOSTILE, PASSWORD
 
 AXE = Path(__file__).parents[1] / "data" / "axe" / "axe.min.js"
-PAGES = (
-    "/",
-    "/tournaments",
-    "/tournaments/1",
-    "/tournaments/2?sort=-score&games=-plies&state=finished",
-    "/games",
-    "/games?kind=forfeit",
-    "/bots",
-    "/bots/ada",
-    "/bots/dan?by=game",
-    "/bots/ada/v/1",
-    "/bots/ada/vs/bob",
-    "/errors",
-    "/referees",
-    "/submit",
-    "/login",
-    "/help",
-    "/help/first-bot",
-    "/help/protocol",
-    "/help/limits",
-    "/help/terminations",
-    "/help/ratings",
-    "/api/v1/docs",
-)
-OF_FAMILY = ("/{family}", "/{family}/leaderboard", "/help/rules-{family}", "/help/dialect-{family}")
-
-
-def addresses(site: Site) -> list[str]:
-    """All pages with something on them."""
-    found = [*PAGES, f"/submissions/{site.stage.submission}", f"/games/{site.stage.forfeit}", "/lao"]
-    for family in families():
-        found += [one.format(family=family) for one in OF_FAMILY]
-        found += [f"/games/{site.stage.finished[family]}", f"/games/{site.stage.running[family].id}"]
-        found += [f"/tournaments/{site.stage.tournaments[family]}"]
-    return list(dict.fromkeys(found))
+PARTS = 6
+"""Pages are looked at in so many portions, side by side."""
 
 
 def visit(page: Any, site: Site, path: str) -> Any:
@@ -79,28 +47,35 @@ def violations(page: Any, *rules: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_on_any_page(site: Site, page: Any, witness: Any, theme: str) -> None:
-    page.emulate_media(color_scheme=theme)
-    rules = () if theme == "light" else ("color-contrast",)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_page_in_a_browser(site: Site, page: Any, witness: Any, part: int) -> None:
+    """Axe by light and its contrasts in the dark, 320 px; the witness sees to the console and to other hosts."""
     problems = []
-    for path in addresses(site):
-        status = visit(page, site, path).status
-        assert status == (404 if path == "/lao" else 200), path
-        problems += [f"{path}: {one}" for one in violations(page, *rules)]
-        witness.faults = [one for one in witness.faults if not (path == "/lao" and "404" in one)]
+    for path in [*pages(site), "/lao"][part::PARTS]:
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size({"width": 1280, "height": 900})
+        visit(page, site, path)
+        problems += [f"{path}: {one}" for one in violations(page)]
+        page.emulate_media(color_scheme="dark")
+        problems += [f"{path}, dark: {one}" for one in violations(page, "color-contrast")]
+        page.set_viewport_size({"width": 320, "height": 640})
+        if (width := page.evaluate("document.documentElement.scrollWidth")) > 320:
+            problems.append(f"{path} is {width} px wide on a screen of 320")
+        if path == "/lao" or "nothing." in path:
+            witness.faults = [one for one in witness.faults if "404" not in one]
     assert not problems, "\n".join(problems)
 
 
-def test_every_page_fits_a_narrow_screen(site: Site, page: Any, witness: Any) -> None:
-    page.set_viewport_size({"width": 320, "height": 640})
-    wide = {}
-    for path in addresses(site):
-        visit(page, site, path)
-        if (width := page.evaluate("document.documentElement.scrollWidth")) > 320:
-            wide[path] = width
-    assert not wide
-    witness.faults = [one for one in witness.faults if "404" not in one]
+def test_every_page_is_visited_for_every_family(site: Site) -> None:
+    """The addresses were found: all that is written in the specification is among them, for all families."""
+    found = set(pages(site))
+    fixed = {"/", "/tournaments", "/games", "/bots", "/errors", "/referees", "/submit", "/login", "/help", "/dumps"}
+    of_family = {f"/{name}{rest}" for name in families() for rest in ("", "/leaderboard")}
+    replays = {f"/games/{one}" for one in site.stage.finished.values()}
+    assert fixed | of_family | replays | {"/bots/ada", "/bots/ada/v/1", "/bots/ada/vs/bob"} <= found
+    assert private(site) == ["/account"]
+    titles = {path: re.search("<title>(.*?)</title>", fetch(site, path)[1], re.DOTALL)[1] for path in found}  # type: ignore[index]
+    assert all(titles.values())
 
 
 def test_pages_of_somebody_logged_in(site: Site, page: Any) -> None:
@@ -109,7 +84,17 @@ def test_pages_of_somebody_logged_in(site: Site, page: Any) -> None:
     page.fill("#password", PASSWORD)
     page.click("main button")
     page.wait_for_url("**/account")
-    assert not violations(page)
+    for path in private(site):
+        for width in (320, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(site.url + path)
+            assert not violations(page), path
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    assert "new" in page.inner_text("#news ~ .wide")
+    assert int(page.inner_text(".top .count").split()[-1]) > 0
+    page.click("text=Mark all as read")
+    page.wait_for_url("**/account#news")
+    assert page.locator(".top .count").count() == 0
     page.fill("#token-name", "<b>laptop</b>")
     page.click("text=Make token")
     secret = page.inner_text(".note.good pre")
@@ -188,7 +173,7 @@ class Strict(html.parser.HTMLParser):
 
 
 def test_first_view_is_light_and_keeps_the_policy(site: Site) -> None:
-    for path in addresses(site):
+    for path in pages(site):
         _, text, size = fetch(site, path)
         parser = Strict()
         parser.feed(text)
@@ -197,6 +182,40 @@ def test_first_view_is_light_and_keeps_the_policy(site: Site) -> None:
         files = set(parser.files) | {f"/static/{one}" for one in scripts}
         total = size + sum(fetch(site, one)[2] for one in files)
         assert total < 100_000, (path, total)
+
+
+def test_links_to_pages_say_what_is_on_them(site: Site) -> None:
+    for path in pages(site):
+        _, text, _ = fetch(site, path)
+        for name in ("og:title", "og:description"):
+            assert re.search(f'<meta property="{name}" content="[^"]+">', text), (path, name)
+    game, tournament = next(iter(site.stage.finished.values())), next(iter(site.stage.tournaments.values()))
+    record = site.stage.store.games.record(game)
+    words = {"first": " beat ", "second": " beat ", "draw": " drew "}[record.winner or ""]
+    assert words in _described(site, f"/games/{game}")
+    assert "is playing" in _described(site, f"/games/{site.stage.running['loa'].id}")
+    assert re.search(r"12 of 13 games played: 1\. \w+ v1 \d", _described(site, f"/tournaments/{tournament}"))
+
+
+def _described(site: Site, path: str) -> str:
+    found = re.search('og:description" content="([^"]+)"', fetch(site, path)[1])
+    assert found
+    return html.unescape(found[1])
+
+
+def test_what_others_wrote_shows_as_text_on_every_page(site: Site) -> None:
+    seen = 0
+    for path in pages(site):
+        _, text, _ = fetch(site, path)
+        parser = Strict()
+        parser.feed(text)
+        assert not parser.forbidden, path
+        assert not re.search("<(?:b>bold|i>odd|img src=x)", text), path
+        assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", text), path
+        assert "z" * 3000 not in text, path
+        assert "y" * 3000 not in text, path
+        seen += "&lt;" in text
+    assert seen > 20
 
 
 BAD = (
@@ -239,9 +258,20 @@ def test_bad_addresses_are_answered_with_a_hint(site: Site, path: str, status: i
 
 def test_every_table_sorts_by_its_links(site: Site) -> None:
     count = 0
-    for path in addresses(site):
+    plain = (
+        "/help/first-bot",
+        "/help/protocol",
+        "/help/changelog",
+        "/help/rules-",
+        "/help/dialect-",
+        "/dumps",
+        "/api/",
+    )
+    for path in pages(site):
         _, text, _ = fetch(site, path)
+        text = re.sub(r'<table class="cross.*?</table>|<div class="moves".*?</table>', "", text, flags=re.DOTALL)
         for head in re.findall(r"<thead>.*?</thead>", text, re.DOTALL):
+            assert "<a href=" in head or path.startswith(plain), (path, head)
             links = re.findall(r'<th[^>]*><a href="([^"]+)"', head)
             for link in (links[:1] + links[-1:]) if links else ():
                 address = html.unescape(link)
@@ -250,6 +280,124 @@ def test_every_table_sorts_by_its_links(site: Site) -> None:
                 assert "aria-sort=" in sorted_text, (path, address)
                 count += 1
     assert count > 50
+
+
+def test_no_parameter_of_any_page_takes_nonsense(site: Site) -> None:
+    """Every name that a page's own links and forms use: never a fault of ours, and a hint with every refusal."""
+    nonsense = ("%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE", "-99999999999999999999", "a" * 3000)
+    refused = set()
+    for path in [*(filled(site, one)[0] for one in patterns(site)), *MORE]:
+        _, text, _ = fetch(site, path)
+        for name in parameters(text, path) - {"at", "pool"}:
+            for value in nonsense:
+                status, answer, _ = fetch(site, f"{path.partition('?')[0]}?{name}={value}")
+                assert status in (200, 400, 404, 409), (path, name, value, status)
+                assert "<script>alert" not in answer, (path, name)
+                if name not in FREE:
+                    assert status == 400, (path, name, value, status)
+                    assert 'class="note"' in answer, (path, name, value)
+                    refused.add(name)
+    assert {"sort", "games", "state", "family", "after", "ply", "flip", "by"} <= refused
+
+
+FREE = {"next", "retired"}
+"""Parameters that may be anything: where to go after log-in; an address of old."""
+
+
+def test_no_part_of_any_address_takes_nonsense(site: Site) -> None:
+    nonsense = ("nosuchthing", "9" * 30, "%3Cscript%3Ealert(1)%3C%2Fscript%3E", "%E2%80%AE%07", "x" * 2000, "%00")
+    for pattern in patterns(site):
+        for name in re.findall(r"\{(\w+)\}", pattern):
+            if name == "path":
+                continue
+            known = {key: str(values[0]) for key, values in examples(site).items()}
+            for value in nonsense:
+                path = pattern.format(**(known | {name: value}))
+                status, text, _ = fetch(site, path)
+                assert status == 404, (path[:100], status)
+                assert "<script>alert" not in text, path
+                assert not re.search("[\x00-\x08\u202a-\u202e]", text), path
+                parser = Strict()
+                parser.feed(text)
+                assert not parser.forbidden, path
+                assert len(text) < 10_000, path
+
+
+MOVED = (
+    ("/loa/", "/loa"),
+    ("/LOA", "/loa"),
+    ("/Loa/leaderboard?sort=mu", "/loa/leaderboard?sort=mu"),
+    ("/bots/ADA", "/bots/ada"),
+    ("/bots/ada@1", "/bots/ada/v/1"),
+    ("/bots/ada%20v1?by=game", "/bots/ada/v/1?by=game"),
+    ("//example.org/", "/example.org"),
+)
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED)
+def test_older_addresses_lead_on(site: Site, old: str, new: str) -> None:
+    reply = site.server.get(old)
+    assert (reply.status, reply.headers["Location"]) == (308, new)
+
+
+def test_short_and_capital_ids_of_games_lead_on(site: Site) -> None:
+    game = site.stage.forfeit
+    for old in (game[:8], game.upper(), game[:12].upper()):
+        reply = site.server.get(f"/games/{old}?ply=3")
+        assert (reply.status, reply.headers["Location"]) == (308, f"/games/{game}?ply=3")
+
+
+def test_leaderboards_of_a_day_and_of_a_class(site: Site) -> None:
+    def names(path: str) -> list[str]:
+        return re.findall(r'<th scope="row"><a href="/bots/(\w+)/v/1">', fetch(site, path)[1].split("<h2>")[0])
+
+    everybody = names("/loa/leaderboard")
+    assert sorted(everybody) == ["ada", "bob", "cleo", "dan"]
+    assert names("/loa/leaderboard?at=2999-01-01") == everybody
+    assert names("/loa/leaderboard?at=2000-01-01") == []
+    assert sorted(names("/loa/leaderboard?pace=blitz")) == sorted(everybody)
+    assert names("/loa/leaderboard?pace=lightning") == []
+    assert names("/loa/leaderboard?state=retired") == []
+    assert names("/loa/leaderboard?mine=1") == []
+    status, text, _ = fetch(site, "/loa/leaderboard?at=yesterday")
+    assert status == 400
+    assert "2026-11-30" in text
+    assert "lightning" in fetch(site, "/help/ratings")[1]
+
+
+def test_games_of_one_opening_lead_to_each_other(site: Site) -> None:
+    game = site.stage.forfeit
+    other = re.search(r'href="/games/([0-9a-f]+)">Same opening', fetch(site, f"/games/{game}")[1])
+    assert other
+    assert re.search(rf'href="/games/{game}">Same opening', fetch(site, f"/games/{other[1]}")[1])
+
+
+def test_resignations_are_no_errors(site: Site) -> None:
+    text = fetch(site, "/errors")[1]
+    assert "resigned" not in text
+    assert "stalled" in text
+    assert "resigned" in fetch(site, "/games?kind=forfeit")[1]
+
+
+def test_workers_and_their_load(site: Site) -> None:
+    import time
+
+    live = site.server.services.live
+    crew = [
+        {"name": HOSTILE, "slots": 4, "busy": 3, "sandbox": "bwrap", "version": "1", "is_fit": True},
+        {"name": "idler", "slots": 2, "busy": 0, "sandbox": "bwrap", "version": "1", "is_fit": True},
+        {"name": "stranger", "slots": 8, "busy": 0, "sandbox": "none", "version": "0", "is_fit": False},
+    ]
+    assert "idler" not in fetch(site, "/referees")[1]
+    site.server.services.bus.publish("referee/crew", {"workers": crew, "load": 1.5, "cores": 4})
+    deadline = time.monotonic() + 10
+    while live.crew_at == 0.0:
+        assert time.monotonic() < deadline
+    text = fetch(site, "/referees")[1]
+    assert "3 of 6" in text
+    assert re.search(r"idler.*?>2</td><td class=\"n\">0</td><td class=\"n\">2</td>", text)
+    assert "refused" in text
+    assert "<script>alert" not in text
 
 
 def test_a_check_is_followed_step_by_step(site: Site, page: Any) -> None:
