@@ -1,0 +1,195 @@
+"""The service from an empty folder: bots submitted, a scheduled tournament watched to its end, the next one killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from arena.cli.run import run
+from arena.client import Client
+from arena.models import now
+from arena.store import Store
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 120
+TOURNAMENT = """
+name = "{name}"
+family = "loa"
+format = "round-robin"
+games = 6
+time = "nodes:300"
+
+[entries]
+bots = ["plain", "zipped", "folder", "wrapped"]
+
+[schedule]
+cron = "{cron}"
+"""
+
+
+class Process:
+    """`arena serve` on a data folder; its address, and what it wrote."""
+
+    def __init__(self, data: Path, port: int = 0) -> None:
+        self.log = data.parent / "serve.err"
+        words = [sys.executable, "-m", "arena", "serve", "--data", str(data), "--port", str(port)]
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [*words, "--executor", "local:2"],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=data.parent,
+                env={**clean, "ARENA_READS_PER_MINUTE": "1000000"},
+            )
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().strip()
+        assert self.url, self.log.read_text()
+
+    def end(self, number: int) -> int:
+        """Send a signal and wait; the exit code."""
+        self.process.send_signal(number)
+        code = self.process.wait(PATIENCE_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> dict[str, Path]:
+    """The sample bot in C as people send theirs: an executable, a zip, a folder, a script that starts it."""
+    if not shutil.which("gcc") or not shutil.which("bwrap"):
+        pytest.skip("needs gcc and bubblewrap")
+    binary = tmp_path / "loabot"
+    source = ROOT / "bots" / "examples" / "c" / "loa_bot.c"
+    subprocess.run(["gcc", "-O1", "-std=c11", "-o", str(binary), str(source)], check=True)
+    made = {"plain": binary}
+    for name, depth in (("zipped", 1), ("folder", 3)):
+        folder = tmp_path / name
+        folder.mkdir()
+        shutil.copy(binary, folder)
+        (folder / "bot.toml").write_text(
+            f'families = ["loa"]\ncommand = ["./loabot"]\noptions = {{ Depth = {depth} }}\n'
+        )
+        made[name] = folder
+    made["zipped"] = Path(shutil.make_archive(str(tmp_path / "zipped"), "zip", tmp_path / "zipped"))
+    wrapped = tmp_path / "wrapped"
+    shutil.copytree(tmp_path / "folder", wrapped)
+    (wrapped / "run.sh").write_text("#!/bin/sh\necho hello >&2\nexec ./loabot\n")
+    (wrapped / "run.sh").chmod(0o755)
+    (wrapped / "bot.toml").write_text('families = ["loa"]\ncommand = ["./run.sh"]\n')
+    return {**made, "wrapped": wrapped}
+
+
+@pytest.fixture
+def processes() -> Iterator[list[Process]]:
+    """Servers that are gone afterwards."""
+    found: list[Process] = []
+    yield found
+    for one in found:
+        if one.process.poll() is None:
+            one.end(signal.SIGKILL)
+
+
+def fire(data: Path) -> None:
+    """As if this arena had been down since yesterday: every schedule has missed a time, which it makes up for."""
+    store = Store.in_folder(data)
+    with store.engine.begin() as connection:
+        moment = (now() - timedelta(days=1)).replace(tzinfo=None).isoformat(sep=" ")
+        connection.execute(text("UPDATE schedules SET next_fire = :moment"), {"moment": moment})
+    store.close()
+
+
+def newest(client: Client, count: int) -> int:
+    """The number of the latest tournament once there are so many."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        items = client.get("/tournaments")["items"]
+        if len(items) >= count:
+            return int(max(item["id"] for item in items))
+        os.sched_yield()
+    raise AssertionError(f"no tournament number {count} within {PATIENCE_S} s")
+
+
+def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
+    tmp_path: Path, bots: dict[str, Path], processes: list[Process], capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data"
+
+    def said(*words: str, code: int = 0) -> Any:
+        capsys.readouterr()
+        assert run([*words, "--json"]) == code, capsys.readouterr()
+        return json.loads(capsys.readouterr().out)
+
+    token = said("init", "--data", str(data))["admin"]["token"]
+    processes.append(Process(data))
+    url = processes[0].url
+    there = ("--server", url, "--token", token)
+    for name, path in bots.items():
+        words = ("bot", "submit", str(path), "--name", name, "--family", "loa", "--watch")
+        found = said(*words, *there)
+        assert found["state"] == "active", found["problem"]
+        memory = [step for step in found["report"]["families"]["loa"]["steps"] if step["name"] == "memory"]
+        assert "MB at most" in memory[0]["detail"]
+
+    client = Client(url, token)
+
+    def schedule(name: str, cron: str) -> None:
+        document = tmp_path / f"{name}.toml"
+        document.write_text(TOURNAMENT.format(name=name, cron=cron))
+        assert said("tournament", "create", str(document), *there)["next_fire"]
+        fire(data)
+
+    schedule("Evening", "30 20 * * *")
+    first = newest(client, 1)
+    events = list(client.events(f"/tournaments/{first}/stream"))
+    assert (events[0]["event"], events[-1]["event"]) == ("state", "final")
+    assert events[-1]["tournament"]["finished_games"] == 36
+    points = sum(line["points"] for line in events[-1]["standings"])
+    assert points == 36
+    board = said("leaderboard", "loa", *there)["items"]
+    assert {line["bot"] for line in board} == set(bots)
+    assert sum(line["games"] for line in board) == 2 * 36
+
+    # The next one is killed in the middle, and carried on by the next process on the same address.
+    schedule("Night", "15 22 * * *")
+    second = newest(client, 2)
+    seen = 0
+    for event in client.events(f"/tournaments/{second}/stream"):
+        seen += event["event"] == "game"
+        if event["event"] == "final" or seen >= 5:
+            break
+    assert processes[0].end(signal.SIGKILL) == -signal.SIGKILL
+    store = Store.in_folder(data)
+    before = store.games.counts(second).get("finished", 0)
+    assert before < 36, "killed too late"
+    processes.append(Process(data, int(url.rsplit(":", 1)[1])))
+    last = list(client.events(f"/tournaments/{second}/stream"))[-1]
+    assert (last["event"], last["tournament"]["state"]) == ("final", "finished")
+    assert store.games.counts(second) == {"finished": 36}
+    committed = [number for number, _ in store.games.records()]
+    assert committed == list(range(1, 73)), "every game exactly once"
+    game = store.games.of_tournament(second, limit=100).items[0]
+    side = "first" if game.first.startswith("wrapped") else "second"
+    if "wrapped v1" in (game.first, game.second):
+        assert said("logs", game.id, "--side", side, *there)["log"] == "hello\n"
+    store.close()
+
+    assert said("ratings", "rebuild", "--check", "--data", str(data))["problems"] == []
+    assert said("games", "verify", "--all", "--data", str(data)) == {"checked": 72, "failed": 0, "failures": []}
+    assert said("games", "archive", "--data", str(data))["through"] == 72
+    assert said("games", "archive", "--check", "--data", str(data))["problems"] == []
+    assert processes[1].end(signal.SIGTERM) == 0
