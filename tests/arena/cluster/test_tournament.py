@@ -1,0 +1,78 @@
+"""A tournament played by a referee process, a scheduler and workers, each of them killed on the way."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from arena import tournaments
+from arena.store import Store
+from referee.core import Termination
+from tests.arena.cluster.conftest import House
+from tests.arena.cluster.processes import Command, are_gone, wait
+from tests.arena.conductor.stage import Stage
+from tests.arena.conductor.test_processes import cast, cup
+
+
+@pytest.fixture
+def stage(sqlite_store: Store, tmp_path: Path) -> Stage:
+    """Scripted bots in SQLite: three resign at once, `mute` never moves."""
+    return cast(sqlite_store, tmp_path)
+
+
+@contextmanager
+def referee(stage: Stage, house: House) -> Iterator[Command]:
+    """`arena referee` with the cluster as its executor."""
+    database = stage.store.engine.url.render_as_string(hide_password=False)
+    where = ["--data", str(stage.settings.data), "--database", database]
+    command = Command("referee", *where, "--executor", house.address, ARENA_LEASE_SECONDS="2")
+    try:
+        yield command
+    finally:
+        command.close()
+
+
+def finished(stage: Stage, number: int) -> int:
+    """How many games of a tournament have a result."""
+    return stage.store.games.counts(number).get("finished", 0)
+
+
+def test_every_game_exactly_once_whatever_dies(house: House, stage: Stage) -> None:
+    worker = house.worker()
+    number = cup(stage, games=30)
+    with referee(stage, house) as first:
+        wait(lambda: finished(stage, number) >= 5, "first results")
+        family = worker.kill()
+        house.worker()
+        wait(lambda: finished(stage, number) >= 20, "results after the worker was replaced")
+        house.scheduler().kill()
+        house.scheduler()
+        wait(lambda: finished(stage, number) >= 40, "results after the scheduler was replaced")
+        first.kill()
+    assert finished(stage, number) < 90, "killed too late"
+    with referee(stage, house) as second:
+        wait(lambda: stage.tournament(number).state == "finished", "the end")
+        second.signal(signal.SIGTERM)
+        assert second.end() == 0, second.said
+    stage.check_exactly_once(number, 90)
+    assert {void.termination for void in stage.store.games.voids().items} <= {Termination.WORKER_LOST}
+    wait(lambda: are_gone(family), "the end of slots and bots", 15)
+
+
+def test_pausing_stops_a_game_that_would_never_end(house: House, stage: Stage) -> None:
+    worker = house.worker()
+    number = cup(stage, games=2, entries={"bots": ["mute", "one"]}, time="1000+0")
+    with referee(stage, house) as process:
+        wait(lambda: stage.store.games.counts(number).get("running"), "a game that runs")
+        wait(lambda: len(worker.bots()) == 2, "its bots")
+        bots = worker.bots()
+        tournaments.pause(stage.store, number, stage.user_id, stage.now)
+        wait(lambda: stage.store.games.counts(number) == {"planned": 2}, "the game to be taken back")
+        wait(lambda: are_gone(bots), "the end of its bots", 5)
+        process.signal(signal.SIGTERM)
+        assert process.end() == 0, process.said
+    assert stage.store.games.voids().items == []
