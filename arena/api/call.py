@@ -18,6 +18,7 @@ from arena.store.users import Identity
 
 if TYPE_CHECKING:
     from arena.api.live import Live
+    from arena.api.stream import Feed
     from arena.bundles import Bundles
     from arena.bus import EventBus
     from arena.config import Settings
@@ -58,6 +59,8 @@ class Services:
     limiters: dict[str, Limiter] = field(init=False)
     streams: Gate = field(init=False)
     shelf: Shelf = field(init=False)
+    feeds: dict[str, Feed] = field(default_factory=dict)
+    """What is being told to listeners just now, by subject (see `arena.api.stream`)."""
     exports: Gate = field(default_factory=lambda: Gate(2, 20))
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Passwords hashed at a time: each takes 64 MiB and most of a second of a core."""

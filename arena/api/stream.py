@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
 
-from arena.api.call import Call
+from arena.api.call import Call, Services
 from arena.api.problem import Problem
+from arena.store import StoreError
 
 NDJSON = "application/x-ndjson"
 SSE = "text/event-stream"
 FORMS = {NDJSON: "one event a line", SSE: "server-sent events; `id` is `seq`, `data` the same document"}
 KEEP_ALIVE_S = 10.0
+MAX_WAITING_BYTES = 64 * 1024
+"""What a listener may leave unread, here and again in the system's buffer, before it is dropped."""
+SLOW_S = 30.0
+"""How long a listener may take to read what came before it."""
 PAUSE_S = 0.2
 """The shortest time between two looks at the source: many results in a row come as one batch."""
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "Vary": "Accept"}
@@ -58,28 +65,175 @@ def place(call: Call, after: int | None) -> int | None:
 
 
 async def follow(call: Call, key: str, after: int | None, source: Source) -> web.StreamResponse:
-    """Answer with the stream of a source, looked at whenever the bell `key` rings."""
+    """Answer with the stream of a source, looked at whenever the bell `key` rings.
+
+    What came before is told to each listener by itself and at its own pace; then it joins the feed of the key.
+    """
     form = call.accepts(NDJSON, SSE)
     services = call.services
-    with opened(call), services.live.bell(key) as bell:
+    with opened(call), ExitStack() as own:
+
+        def find() -> Feed:
+            return services.feeds.get(key) or own.enter_context(Feed(services, key, source))
+
+        feed = find()
+        turn = feed.turn
         batch = await source(after, False)  # problems are still an answer of their own
         response = web.StreamResponse(headers={**_HEADERS, "Content-Type": f"{form}; charset=utf-8"})
         await response.prepare(call.request)
         try:
-            while True:
-                for line in batch.lines:
-                    await response.write(written(line, form))
-                    after = line.seq
+            while call.request.method != "HEAD":
+                if data := b"".join(written(line, form) for line in batch.lines):
+                    await asyncio.wait_for(response.write(data), SLOW_S)
+                    after = batch.lines[-1].seq
                 if batch.is_final or services.closing.is_set():
                     break
-                is_timeout = not await _rung(bell, services.closing)
-                if is_timeout:
-                    await response.write(b"\n" if form == NDJSON else b": keep-alive\n\n")
-                batch = await source(after, is_timeout)
+                if listener := feed.join(call.request, response, form, after or 0, turn):
+                    try:
+                        await listener.done
+                    finally:
+                        feed.leave(listener)
+                    break
+                await feed.turned()
+                if feed.is_over:
+                    feed = find()
+                turn = feed.turn
+                batch = await source(after, False)
             await response.write_eof()
-        except ConnectionError:
-            pass  # the client has gone; it comes back with ?after=
+        except (ConnectionError, TimeoutError):
+            _cut(call.request)  # gone, or too slow; it comes back with ?after=
         return response
+
+
+def _cut(request: web.BaseRequest) -> None:
+    if request.transport is not None:
+        request.transport.abort()
+
+
+@dataclass(slots=True, eq=False)
+class Listener:
+    """One open stream that has heard everything so far. `done` ends it: with an error if it was too slow or is gone."""
+
+    transport: asyncio.Transport
+    form: str
+    is_chunked: bool
+    done: asyncio.Future[None]
+
+    def tell(self, data: bytes, chunk: bytes) -> None:
+        """Send without waiting. A listener that has not taken what it was sent is dropped, not waited for."""
+        if self.done.done():
+            return
+        if self.transport.is_closing() or self.transport.get_write_buffer_size() > MAX_WAITING_BYTES:
+            self.done.set_exception(ConnectionResetError("a listener is gone, or does not keep up"))
+        else:
+            self.transport.write(chunk if self.is_chunked else data)
+
+
+class Feed:
+    """What is told of one subject to all who have heard the same so far: looked at and put into words once for all."""
+
+    def __init__(self, services: Services, key: str, source: Source) -> None:
+        self._services, self._key, self._source = services, key, source
+        self._listeners: set[Listener] = set()
+        self._after = 0
+        self._is_looking = False
+        self._turned = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._ringing = ExitStack()
+        # From now on: nothing between the first look and the first wait is lost.
+        self._bell = self._ringing.enter_context(services.live.bell(key))
+        self.turn = 0
+        """How often there was something to tell."""
+        self.is_over = False
+
+    def __enter__(self) -> Feed:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._task is None:  # nobody has joined it
+            self._end()
+
+    def join(
+        self, request: web.Request, response: web.StreamResponse, form: str, after: int, turn: int
+    ) -> Listener | None:
+        """Listen from behind `after`, which was looked up when `turn` was the present one; None: it is not any more."""
+        if self.is_over:
+            return None
+        if self._services.feeds.setdefault(self._key, self) is not self:
+            self._end()  # somebody else was faster
+            return None
+        if not self._listeners and not self._is_looking:
+            self._after = after
+        elif turn != self.turn or self._is_looking or after != self._after:
+            return None
+        transport = request.transport
+        if transport is None:
+            raise ConnectionResetError("the listener has gone")
+        if (plug := transport.get_extra_info("socket")) is not None:
+            plug.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MAX_WAITING_BYTES)  # nor may the system hold much
+        is_chunked = response.headers.get("Transfer-Encoding") == "chunked"
+        listener = Listener(transport, form, is_chunked, asyncio.get_running_loop().create_future())
+        self._listeners.add(listener)
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+        return listener
+
+    def leave(self, listener: Listener) -> None:
+        """Listen no more; the feed ends with its last listener."""
+        self._listeners.discard(listener)
+        if not self._listeners:
+            self._bell.set()
+
+    async def turned(self) -> None:
+        """Wait until there was something to tell, or there is nothing any more."""
+        if self._task is not None and not self.is_over:
+            self._bell.set()
+            await self._turned.wait()
+
+    async def _run(self) -> None:
+        closing = self._services.closing
+        try:
+            while self._listeners and not closing.is_set():
+                is_timeout = not await _rung(self._bell, closing)
+                if is_timeout:
+                    self._tell({NDJSON: b"\n", SSE: b": keep-alive\n\n"})
+                if not self._listeners or closing.is_set():
+                    break
+                self._is_looking = True
+                batch = await self._source(self._after, is_timeout)
+                self._is_looking = False
+                if batch.lines:
+                    self._after = batch.lines[-1].seq
+                    forms = {listener.form for listener in self._listeners}
+                    self._tell({form: b"".join(written(line, form) for line in batch.lines) for form in forms})
+                self.turn += 1
+                self._turned.set()
+                self._turned.clear()
+                if batch.is_final:
+                    break
+            for listener in self._listeners:
+                if not listener.done.done():
+                    listener.done.set_result(None)
+        except (StoreError, Problem):
+            pass
+        finally:
+            for listener in self._listeners:  # a fault: they come back with ?after=
+                if not listener.done.done():
+                    listener.done.set_exception(ConnectionResetError("the feed has ended"))
+            self._end()
+
+    def _tell(self, texts: Mapping[str, bytes]) -> None:
+        chunks = {form: b"%x\r\n%s\r\n" % (len(data), data) for form, data in texts.items()}
+        for listener in self._listeners:
+            if listener.form in texts:
+                listener.tell(texts[listener.form], chunks[listener.form])
+
+    def _end(self) -> None:
+        self.is_over = True
+        self._ringing.close()
+        if self._services.feeds.get(self._key) is self:
+            del self._services.feeds[self._key]
+        self._turned.set()
 
 
 class opened:  # noqa: N801 - a context manager, used as a word
