@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from referee.reaper import become_subreaper, children, descendants
@@ -78,45 +78,44 @@ class Disk:
 
 
 class Network:
-    """Another network beside ours, joined by a cable that can be pulled."""
+    """Another network beside ours, joined by a cable that can be pulled; gone when its process is."""
 
     near, far = "10.253.0.1", "10.253.0.2"
-    _NAME = "arena-drill"
 
     def __init__(self) -> None:
-        cable = ("ip", "link", "add", "near", "type", "veth", "peer", "name", "far", "netns", self._NAME)
-        _run("ip", "netns", "add", self._NAME)
-        _run(*cable)
-        _run("ip", "address", "add", f"{self.near}/24", "dev", "near")
-        _run("ip", "link", "set", "near", "up")
-        for words in (
-            ("link", "set", "lo", "up"),
-            ("address", "add", f"{self.far}/24", "dev", "far"),
-            ("link", "set", "far", "up"),
-        ):
-            _run("ip", "-n", self._NAME, *words)
+        self.owner = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
+        ours = os.readlink("/proc/self/ns/net")
+        while os.readlink(f"/proc/{self.owner.pid}/ns/net") == ours:  # not there yet
+            time.sleep(0.01)
+        _run(f"ip link add near type veth peer name far netns {self.owner.pid}")
+        _run(f"ip address add {self.near}/24 dev near")
+        _run("ip link set near up")
+        _run("ip link set lo up", self.far_prefix)
+        _run(f"ip address add {self.far}/24 dev far", self.far_prefix)
+        _run("ip link set far up", self.far_prefix)
 
     @property
     def far_prefix(self) -> tuple[str, ...]:
         """What makes a command run in the other network."""
-        return ("nsenter", f"--net=/run/netns/{self._NAME}", "--")
+        return ("nsenter", f"--net=/proc/{self.owner.pid}/ns/net", "--")
 
     @contextlib.contextmanager
     def cut(self) -> Iterator[None]:
         """The cable is pulled."""
-        _run("ip", "link", "set", "near", "down")
+        _run("ip link set near down")
         try:
             yield
         finally:
-            _run("ip", "link", "set", "near", "up")
+            _run("ip link set near up")
 
     def close(self) -> None:
-        """Remove it."""
-        _run("ip", "netns", "delete", self._NAME)
+        """Give it up."""
+        self.owner.kill()
+        self.owner.wait()
 
 
-def _run(*words: str) -> None:
-    subprocess.run(words, check=True, capture_output=True)
+def _run(line: str, prefix: Sequence[str] = ()) -> None:
+    subprocess.run([*prefix, *line.split()], check=True, capture_output=True)
 
 
 def command_line(pid: int) -> str:

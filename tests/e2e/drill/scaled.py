@@ -46,6 +46,7 @@ class Scaled(Stage):
     pages = "pages"
     referee = "referee"
     players = ("worker-1", "worker-2")
+    network: Network | None = None
 
     @property
     def database(self) -> Sequence[str]:
@@ -167,7 +168,13 @@ port = {self.port}
         finally:
             service.signal(signal.SIGCONT)
 
+    def own_pids(self) -> set[int]:
+        return {self.network.owner.pid} if self.network else set()
+
+    def shut(self) -> None:
+        if self.network:
+            self.network.close()
+
     def close(self) -> None:
         super().close()
-        if getattr(self, "network", None):
-            self.network.close()
+        self.shut()
