@@ -34,6 +34,21 @@ def test_a_forbidden_skip_fails(forbid: str, failed: int, tmp_path: Path) -> Non
         assert "skips are forbidden here" in found.stdout
 
 
+def test_what_is_optional_may_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "test_three.py").write_text("import pytest\n\ndef test_it():\n    pytest.skip('optional: no rust')\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "tests.conftest", "-p", "no:cacheprovider"]
+    found = subprocess.run(
+        [*command, f"--rootdir={tmp_path}", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "ARENA_FORBID_SKIPS": "1", "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "1 skipped" in found.stdout, found.stdout
+    assert found.returncode == 0
+
+
 def test_a_module_may_not_skip_itself_either(tmp_path: Path) -> None:
     (tmp_path / "test_two.py").write_text("import pytest\n\npytest.importorskip('no_such_module_anywhere')\n")
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "tests.conftest", "-p", "no:cacheprovider"]

@@ -15,7 +15,7 @@ from types import TracebackType
 from protocol.lines import LineSplitter
 
 ROOT = Path(__file__).parents[2]
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 COLD_S = 200.0
 """For `isready`: an empty cache means compiling."""
 

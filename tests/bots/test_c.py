@@ -12,6 +12,7 @@ import pytest
 
 from referee.games import load
 from referee.position import Position
+from tests.bots.compilers import build
 from tests.bots.driver import ROOT, Driver
 
 VARIANTS = ("standard", "scrambled-eggs", "loa12", "blackhole9", "blackhole9-scrambled")
@@ -19,12 +20,7 @@ VARIANTS = ("standard", "scrambled-eggs", "loa12", "blackhole9", "blackhole9-scr
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> str:
-    if not shutil.which("cc") or not shutil.which("make"):
-        pytest.skip("no C compiler `cc` or no `make` here")
-    folder = tmp_path_factory.mktemp("bot") / "c"
-    shutil.copytree(ROOT / "bots" / "examples" / "c", folder, ignore=shutil.ignore_patterns("bin"))
-    subprocess.run(["make", "-s", "-C", str(folder)], check=True, timeout=100)
-    return str(folder / "bin" / "loa_bot")
+    return build("c", tmp_path_factory.mktemp("bot"))[0]
 
 
 @pytest.fixture

@@ -1,0 +1,27 @@
+"""The compilers of the examples: which are needed by everybody, which only where they are found."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.bots.driver import ROOT
+from tests.conftest import OPTIONAL
+
+NEEDS = {"c": ("cc", "make"), "rust": ("rustc", "make"), "java": ("javac", "java", "make")}
+
+
+def build(language: str, folder: Path) -> list[str]:
+    """Build the example of a language in a copy below `folder`; its command. Skips where a compiler is missing."""
+    missing = [program for program in NEEDS[language] if shutil.which(program) is None]
+    if missing:
+        pytest.skip(f"{OPTIONAL if language != 'c' else ''}no {' and no '.join(missing)} here")
+    place = folder / language
+    if not place.exists():
+        shutil.copytree(ROOT / "bots" / "examples" / language, place, ignore=shutil.ignore_patterns("bin"))
+    subprocess.run(["make", "-s", "-C", str(place)], check=True, timeout=200)
+    binary = str(place / "bin")
+    return ["java", "-cp", binary, "LoaBot"] if language == "java" else [f"{binary}/loa_bot"]
