@@ -146,6 +146,12 @@ class Feed:
         """How often there was something to tell."""
         self.is_over = False
 
+    def __len__(self) -> int:
+        return len(self._listeners)
+
+    def __bool__(self) -> bool:
+        return True  # without listeners it is a feed too
+
     def __enter__(self) -> Feed:
         return self
 

@@ -1,0 +1,161 @@
+"""Many listeners of one game: told the same, once, wherever they joined; one that does not read is dropped."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from arena import tournaments
+from arena.api import stream
+from arena.api.registry import PREFIX
+from arena.models import now
+from tests.arena.api.filled import Arena, play, specs
+from tests.arena.api.test_streams import Reader, publish
+
+PLIES = 40
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "PAUSE_S", 0.0)
+
+
+@pytest.fixture
+def game(arena: Arena) -> str:
+    """A game that has begun."""
+    entries = {"bots": ["greedy", "random"]}
+    by = arena.store.users.find("organiser").id or 0
+    row = tournaments.create(arena.store, {"name": "Live", "family": "loa", "entries": entries}, by, now())
+    tournaments.plan(arena.store, row.id or 0)
+    spec = specs(arena.store, row.id or 0)[0]
+    arena.store.games.hand_out([spec.id], "test")
+    arena.store.games.start(spec.id)
+    publish(arena, f"game/{spec.id}/start", attempt=1)
+    return spec.id
+
+
+@pytest.fixture
+def roomy(arena: Arena) -> Iterator[None]:
+    gate = arena.server.services.streams
+    each, gate.each = gate.each, 1000
+    yield
+    gate.each = each
+
+
+def ply(arena: Arena, game: str, number: int, move: str = "") -> None:
+    publish(arena, f"game/{game}/ply", number=number, move=move or f"a1a{number}", ms=1.0, score=None)
+
+
+def end(arena: Arena, game: str) -> None:
+    spec = arena.store.games.spec(game)
+    arena.store.games.give_back(ids=[game])
+    play(arena.store, spec)
+    publish(arena, f"game/{game}/end")
+
+
+def heard(reader: Reader, after: int) -> list[int]:
+    """The plies a reader was told behind `after`, up to the final line; the state counts for those in it."""
+    found: list[int] = []
+    for line in reader.rest():
+        if line["event"] == "state":
+            found = list(range(after + 1, line["seq"] + 1))
+        elif line["event"] == "ply":
+            found.append(line["seq"])
+    return found
+
+
+@pytest.mark.usefixtures("roomy")
+def test_everybody_hears_every_ply_once(arena: Arena, game: str) -> None:
+    forms = ("application/x-ndjson", "application/x-ndjson")
+    with ExitStack() as stack:
+        readers: list[tuple[Reader, int]] = []
+        for number in range(1, PLIES + 1):
+            for form in forms:
+                reader = stack.enter_context(Reader(arena, f"/games/{game}/stream", Accept=form))
+                readers.append((reader, 0))
+            if number > 5:
+                later = stack.enter_context(Reader(arena, f"/games/{game}/stream?after={number - 3}"))
+                readers.append((later, number - 3))
+            ply(arena, game, number)
+        end(arena, game)
+        for reader, after in readers:
+            told = heard(reader, after)
+            assert told == sorted(set(told)), "twice, or out of order"
+            # The record of the made-up game is shorter than what was told live: the end tells no ply again.
+            assert told[: PLIES - after] == list(range(after + 1, after + 1 + len(told[: PLIES - after])))
+    assert arena.server.services.feeds == {}
+
+
+@pytest.mark.usefixtures("roomy")
+def test_one_feed_for_all(arena: Arena, game: str) -> None:
+    with ExitStack() as stack:
+        readers = [stack.enter_context(Reader(arena, f"/games/{game}/stream")) for _ in range(8)]
+        for reader in readers:
+            assert reader.next()["event"] == "state"
+        for number in (1, 2, 3):
+            ply(arena, game, number)
+            assert {json.dumps(reader.next()) for reader in readers} != set()
+        assert list(arena.server.services.feeds) == [f"game/{game}"]
+        publish(arena, f"game/{game}/end")
+
+
+def test_both_forms_of_one_feed(arena: Arena, game: str) -> None:
+    with (
+        Reader(arena, f"/games/{game}/stream") as lines,
+        Reader(arena, f"/games/{game}/stream", Accept="text/event-stream") as events,
+    ):
+        assert lines.next()["event"] == "state"
+        assert events.line() == b"id: 0\n"
+        ply(arena, game, 1, "a1a1")
+        told = lines.next()
+        assert (told["event"], told["seq"], told["move"]) == ("ply", 1, "a1a1")
+        while events.line() != b"id: 1\n":
+            pass
+        assert events.line() == b"event: ply\n"
+        assert json.loads(events.line().removeprefix(b"data: ")) == told
+
+
+def test_who_does_not_read_is_dropped(arena: Arena, game: str) -> None:
+    """Plies go on until its buffers are full: then it is cut off, and others have missed nothing."""
+    with socket.socket() as deaf, Reader(arena, f"/games/{game}/stream") as reader:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect(("127.0.0.1", arena.server.port))
+        deaf.sendall(f"GET {PREFIX}/games/{game}/stream HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+        assert reader.next()["event"] == "state"
+        feeds = arena.server.services.feeds
+        wait(lambda: f"game/{game}" in feeds and len(feeds[f"game/{game}"]) == 2)
+        number = 0
+        while len(feeds[f"game/{game}"]) == 2:
+            number += 1
+            assert number < 2000, "nobody was dropped"
+            ply(arena, game, number, "x" * 1000)
+            assert reader.next()["seq"] == number
+        ply(arena, game, number + 1)
+        assert reader.next()["seq"] == number + 1
+
+
+def test_who_has_gone_is_forgotten(arena: Arena, game: str) -> None:
+    feeds = arena.server.services.feeds
+    with Reader(arena, f"/games/{game}/stream") as reader:
+        with Reader(arena, f"/games/{game}/stream") as gone:
+            assert gone.next()["event"] == reader.next()["event"] == "state"
+            wait(lambda: f"game/{game}" in feeds and len(feeds[f"game/{game}"]) == 2)
+        ply(arena, game, 1)
+        assert reader.next()["seq"] == 1
+        for number in range(2, 50):
+            ply(arena, game, number)
+            assert reader.next()["seq"] == number
+        wait(lambda: len(feeds[f"game/{game}"]) == 1)
+    assert arena.server.services.live.games[game].plies
+
+
+def wait(condition: object) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.01)
