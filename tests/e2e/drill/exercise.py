@@ -49,7 +49,8 @@ def drill(stage: Stage, *, games: int, count: int, seed: int, pause_ms: int) -> 
             )
             report.hits.append(_hit(stage, fault, seed))
         _await(stage, lambda: not _open(stage), "the tournament does not end")
-        _await(stage, lambda: stage.contest.show()["state"] == "finished", "the tournament is not declared finished")
+        _await(stage, lambda: stage.state() == "finished", "the tournament is not declared finished")
+        _await(stage, stage.is_ready, "the pages do not come back")
         _time(stage, report)
         for line in stage.store.games.voids(limit=500).items:
             report.voids[line.termination] = report.voids.get(line.termination, 0) + 1

@@ -168,6 +168,13 @@ class Stage(ABC):
             self._counts = self.store.games.counts(self.contest.number)
         return getattr(self, "_counts", {})
 
+    def state(self) -> str:
+        """Of the tournament; empty while the database cannot be used."""
+        try:
+            return self.store.tournaments.get(self.contest.number).state
+        except StoreError:
+            return ""
+
     def arena(self, *words: str) -> Any:
         """The JSON of a command on the database, also when it reports a failure."""
         return json.loads(command(*words, *self.database, "--json", environment=self.environment, codes=(0, 1)))
