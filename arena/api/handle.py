@@ -57,7 +57,9 @@ def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]
             content = await read_body(request)
             arguments["body"] = read_model(route.body, content)
             if route.is_idempotent:
-                return await idempotency.once(call, content, lambda: run(route, call, arguments))
+                return await idempotency.once(
+                    call, content, lambda: run(route, call, arguments), confides=route.confides
+                )
         return await run(route, call, arguments)
 
     return handler

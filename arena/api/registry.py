@@ -31,7 +31,8 @@ class Route:
 
     `scope` is what the caller needs, None for everybody; `forms` are the media types it can answer in beside JSON, with
     what they hold; `problems` are the kinds of errors it has beyond those that follow from its types; `example` is the
-    rest of a `curl` line that runs.
+    rest of a `curl` line that runs. `confides` says where a secret is in it: what is kept for a repeated request must
+    not give it away, and an answer with a secret is not given twice.
     """
 
     method: Method
@@ -45,6 +46,7 @@ class Route:
     forms: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     is_idempotent: bool = False
+    confides: Literal["", "request", "answer"] = ""
     example: str = ""
 
     @cached_property

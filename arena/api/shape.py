@@ -508,9 +508,12 @@ class DumpItem(Out):
 
 
 class Limits(Out):
-    """What is bounded, in numbers."""
+    """What is bounded, in numbers. Requests are counted by each web process for itself."""
 
     max_upload_bytes: int
+    max_bots: int
+    max_versions: int
+    max_user_bytes: int
     max_body_bytes: int
     max_page: int
     requests_per_minute: dict[str, float]

@@ -1,4 +1,4 @@
-"""`arena bot submit|list|show|retire`: your bots on a server. Refuses to know how a bot is checked."""
+"""`arena bot submit|list|show|retire|quota`: your bots on a server. Refuses to know how a bot is checked."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _POLL_S = 1.0
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the four sub-commands."""
-    commands = parser.add_subparsers(dest="action", metavar="submit|list|show|retire", required=True)
+    """Declare the sub-commands."""
+    commands = parser.add_subparsers(dest="action", metavar="submit|list|show|retire|quota", required=True)
 
     submit = commands.add_parser(
         "submit",
@@ -60,7 +60,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     retire.add_argument("--version", dest="number", metavar="N", type=choice.positive, help="only this version")
     retire.set_defaults(act=_retire)
 
-    for command in (submit, show, retire):
+    quota = commands.add_parser(
+        "quota", help="what your bots take, and what they may", epilog=examples(("arena bot quota",))
+    )
+    quota.set_defaults(act=_quota)
+
+    for command in (submit, show, retire, quota):
         remote.add_server(command)
     remote.add_server(listing, has_ndjson=True)
 
@@ -214,4 +219,17 @@ def _retire(arguments: argparse.Namespace) -> int:
         output.document(found)
     else:
         output.note(f"{found['name']} is retired")
+    return Exit.DONE
+
+
+def _quota(arguments: argparse.Namespace) -> int:
+    client = remote.client(arguments)
+    mine, limits = client.get("/account"), client.get("/limits")
+    most = {"bots": limits["max_bots"], "versions": limits["max_versions"], "size_bytes": limits["max_user_bytes"]}
+    if arguments.json:
+        output.document({name: {"used": mine[name], "limit": limit} for name, limit in most.items()})
+        return Exit.DONE
+    rows = [(name.replace("size_", ""), f"{mine[name]:,}", f"{limit:,}") for name, limit in most.items()]
+    output.table(("", "used", "of"), rows, numbers=("used", "of"))
+    output.note("retired bots and versions do not count")
     return Exit.DONE

@@ -1,23 +1,30 @@
-"""`arena game show|watch|download`: one game on a server."""
+"""`arena game show|watch|download|export`: one game on a server, or the records of many."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from arena.cli import output, remote
+from arena.cli import choice, output, remote
 from arena.cli.exit import Exit
 from arena.cli.parser import examples
-from arena.cli.tournament import save
+from arena.cli.tournament import FORMS as EXPORTS
 
 FORMS = {"json": "application/json", "text": "text/plain"}
+_FILTERS = {
+    "family": "of this family",
+    "variant": "of this variant",
+    "pool": "that move these ratings",
+    "bot": "of any version of this bot",
+    "since": "that ended on or after this day or time (UTC)",
+    "until": "that ended before this day or time (UTC)",
+}
 _RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the sub-commands."""
-    commands = parser.add_subparsers(dest="action", metavar="show|watch|download", required=True)
+    commands = parser.add_subparsers(dest="action", metavar="show|watch|download|export", required=True)
     show = commands.add_parser(
         "show", help="a game with its result", epilog=examples(("arena game show 0123456789abcdef",))
     )
@@ -36,9 +43,25 @@ def add(parser: argparse.ArgumentParser) -> None:
             )
         ),
     )
-    download.add_argument("--form", choices=tuple(FORMS), default="json", help="(default json)")
-    download.add_argument("--out", metavar="FILE", type=Path, help="into a file, which is there only when it is whole")
+    remote.add_file(download, FORMS)
     download.set_defaults(act=_download)
+    export = commands.add_parser(
+        "export",
+        help="the records of all games, or of those these options leave",
+        epilog=examples(
+            (
+                "arena game export --family loa --out loa.ndjson",
+                "arena game export --bot mybot --kind forfeit --since 2026-11-01 --form text",
+            )
+        ),
+    )
+    for name, meaning in _FILTERS.items():
+        export.add_argument(f"--{name}", metavar=name[0].upper(), help=meaning)
+    export.add_argument("--tournament", metavar="N", type=choice.positive, help="of this tournament")
+    export.add_argument("--kind", choices=("rules", "adjudication", "forfeit"), help="that ended so")
+    remote.add_file(export, EXPORTS)
+    remote.add_server(export)
+    export.set_defaults(act=_export)
     for command in (show, watch, download):
         command.add_argument("id", metavar="ID")
         remote.add_server(command, has_ndjson=command is watch)
@@ -100,5 +123,11 @@ def _ply(ply: dict[str, Any]) -> None:
 
 
 def _download(arguments: argparse.Namespace) -> int:
-    save(remote.client(arguments), f"/games/{arguments.id}/record", FORMS[arguments.form], arguments.out)
+    remote.save(arguments, f"/games/{arguments.id}/record", FORMS)
+    return Exit.DONE
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    wanted = {name: getattr(arguments, name) for name in (*_FILTERS, "tournament", "kind")}
+    remote.save(arguments, "/games", EXPORTS, **wanted)
     return Exit.DONE

@@ -177,8 +177,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "games",
-        "play recorded games again by the rules",
-        ("arena games verify --all", "arena games verify 0123456789abcdef"),
+        "play recorded games again by the rules; write them all into files by month",
+        ("arena games verify --all", "arena games archive"),
         "server",
     ),
     Command(
@@ -189,7 +189,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "bot",
-        "submit, list, show and retire bots",
+        "submit, list, show and retire bots; what room there is for more",
         ("arena bot submit ./mybot --name mybot --family loa --watch", "arena bot list --family loa --json"),
         "client",
     ),
@@ -200,6 +200,12 @@ COMMANDS: tuple[Command, ...] = (
         "client",
     ),
     Command(
+        "schedule",
+        "list, show and switch recurring tournaments",
+        ("arena schedule list", "arena schedule disable 2"),
+        "client",
+    ),
+    Command(
         "leaderboard",
         "the ratings of a family",
         ("arena leaderboard loa", "arena leaderboard loa --limit 10 --json"),
@@ -207,8 +213,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "game",
-        "show, watch and download games",
-        ("arena game show 0123456789abcdef", "arena game download 0123456789abcdef --out game.json"),
+        "show, watch and download games, or export many",
+        ("arena game show 0123456789abcdef", "arena game export --bot mybot --since 2026-11-01 --out games.ndjson"),
         "client",
     ),
     Command(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from arena.cli import output
@@ -34,6 +36,33 @@ def client(arguments: argparse.Namespace) -> Client:
     bare = Client(server)
     token = arguments.token or os.environ.get("ARENA_TOKEN") or read_keys()["tokens"].get(bare.server)
     return Client(server, token)
+
+
+def add_file(parser: argparse.ArgumentParser, forms: Mapping[str, str]) -> None:
+    """`--form` and `--out` of a command that fetches a file; `forms` are media types by name, the default first."""
+    parser.add_argument(
+        "--form", choices=tuple(forms), default=next(iter(forms)), help=f"(default {next(iter(forms))})"
+    )
+    parser.add_argument("--out", metavar="FILE", type=Path, help="into a file, which is there only when it is whole")
+
+
+def save(arguments: argparse.Namespace, path: str, forms: Mapping[str, str], **query: Any) -> None:
+    """A file from the server to stdout, or whole into `--out`."""
+    chunks = client(arguments).chunks(path, forms[arguments.form], **query)
+    out: Path | None = arguments.out
+    if out is None:
+        for chunk in chunks:
+            sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()
+        return
+    fresh = out.with_name(out.name + ".new")
+    try:
+        with open(fresh, "wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+        os.replace(fresh, out)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def show_items(

@@ -13,7 +13,6 @@ from typing import Any
 from arena.cli import choice, output, remote
 from arena.cli.exit import CommandError, Exit
 from arena.cli.parser import examples
-from arena.client import Client
 
 _VERBS = {
     "start": "let it begin now",
@@ -61,8 +60,7 @@ def add(parser: argparse.ArgumentParser) -> None:
             ("arena tournament export 7 > games.ndjson", "arena tournament export 7 --form text --out games.txt")
         ),
     )
-    export.add_argument("--form", choices=tuple(FORMS), default="ndjson", help="(default ndjson)")
-    export.add_argument("--out", metavar="FILE", type=Path, help="into a file, which is there only when it is whole")
+    remote.add_file(export, FORMS)
     export.set_defaults(act=_export)
     verbs = []
     for verb, meaning in _VERBS.items():
@@ -96,6 +94,7 @@ def _create(arguments: argparse.Namespace) -> int:
         output.document(found)
     elif noun == "schedules":
         output.text(f"schedule {found['id']}: {found['name']}, next at {found['next_fire']}")
+        output.note('"arena schedule list" shows all; its tournaments come into "arena tournament list" as it fires')
     else:
         output.text(f"tournament {found['id']}: {found['name']}, {found['state']}, {len(found['entries'])} entries")
         output.note(f'"arena tournament watch {found["id"]}" follows it')
@@ -197,27 +196,8 @@ def _event(event: dict[str, Any]) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    client = remote.client(arguments)
-    save(client, f"/tournaments/{arguments.id}/games", FORMS[arguments.form], arguments.out)
+    remote.save(arguments, f"/tournaments/{arguments.id}/games", FORMS)
     return Exit.DONE
-
-
-def save(client: Client, path: str, accept: str, out: Path | None) -> None:
-    """A file from the server to stdout, or whole into `out`."""
-    chunks = client.chunks(path, accept)
-    if out is None:
-        for chunk in chunks:
-            sys.stdout.buffer.write(chunk)
-        sys.stdout.buffer.flush()
-        return
-    fresh = out.with_name(out.name + ".new")
-    try:
-        with open(fresh, "wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-        os.replace(fresh, out)
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
 def _move(arguments: argparse.Namespace) -> int:

@@ -47,10 +47,16 @@ async def tokens(call: Call) -> Answer[Page[TokenItem]]:
     summary="Make a token",
     scope="read",
     status=201,
+    is_idempotent=True,
+    confides="answer",
+    problems=("conflict",),
     example="""/api/v1/account/tokens -d '{"name": "laptop", "scopes": ["read", "submit"], "days": 90}'""",
 )
 async def make(call: Call, body: TokenWish) -> Answer[NewToken]:
-    """A token that may do no more than this one. Its secret is shown this once."""
+    """A token that may do no more than this one. Its secret is shown this once.
+
+    The same `Idempotency-Key` again makes no second one: 409 says which token was made.
+    """
     if missing := sorted(set(body.scopes) - call.user.scopes):
         raise Problem(
             "forbidden",

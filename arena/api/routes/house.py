@@ -78,6 +78,9 @@ async def limits(call: Call) -> Limits:
     services = call.services
     return Limits(
         max_upload_bytes=services.settings.max_upload_bytes,
+        max_bots=services.settings.max_bots,
+        max_versions=services.settings.max_versions,
+        max_user_bytes=services.settings.max_user_bytes,
         max_body_bytes=MAX_BODY_BYTES,
         max_page=MAX_LIMIT,
         requests_per_minute={name: one.rate.per_minute for name, one in services.limiters.items()},

@@ -26,6 +26,8 @@ async def list_users(call: Call, query: PageQuery) -> Page[UserItem]:
     summary="Make a user",
     scope="admin",
     status=201,
+    is_idempotent=True,
+    confides="request",
     problems=("conflict",),
     example="""/api/v1/users -d '{"name": "ada", "role": "organiser"}'""",
 )

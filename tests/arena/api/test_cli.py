@@ -243,3 +243,24 @@ def test_a_cut_stream_is_taken_up_behind_the_last_event(arena: Arena, monkeypatc
     numbers = [event["seq"] for event in events[:-1]]
     assert numbers == sorted(set(numbers))
     assert asked == [0, numbers[2], numbers[5], numbers[8]]
+
+
+def test_quota_schedules_and_exports(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    token = ("--token", arena.tokens["organiser"])
+    assert cli("bot", "quota", *token, "--json", is_json=True)["bots"] == {"used": 0, "limit": 20}
+    assert "versions" in cli("bot", "quota", *token)
+    assert cli("schedule", "list") == ""
+    file = tmp_path / "weekly.toml"
+    file.write_text('name = "Weekly"\nfamily = "loa"\nentries = { all = true }\nschedule = { cron = "0 20 * * 5" }\n')
+    made = cli("tournament", "create", str(file), *token, "--json", is_json=True)
+    assert "0 20 * * 5" in cli("schedule", "list")
+    number = str(made["id"])
+    assert cli("schedule", "disable", number, *token, "--json", is_json=True)["is_enabled"] is False
+    assert cli("schedule", "enable", number, *token) == ""
+    assert cli("schedule", "show", number, "--json", is_json=True)["next_fire"]
+    assert "no schedule 99" in cli("schedule", "show", "99", code=Exit.NOT_FOUND)
+    lines = cli("game", "export", "--bot", "greedy", "--kind", "rules", "--since", "2026-01-01").splitlines()
+    assert lines
+    assert all("greedy v1" in (read_record(line).first, read_record(line).second) for line in lines)
+    assert "write a day" in cli("game", "export", "--since", "yesterday", code=Exit.USAGE)
+    assert "did you mean greedy" in cli("game", "export", "--bot", "greedi", code=Exit.NOT_FOUND)

@@ -438,3 +438,63 @@ def test_an_upload_sent_again(arena: Arena) -> None:
     for key in ("", "x" * 101, "a b", "é"):
         bad = server.post(path, token=token, data=SCRIPT, headers={"Idempotency-Key": key.encode().decode("latin-1")})
         assert bad.status == 422
+
+
+def test_a_token_made_twice_with_one_key_is_one(arena: Arena) -> None:
+    server, token = arena.server, arena.tokens["author"]
+    path = f"{PREFIX}/account/tokens"
+    wish = {"name": "twice", "scopes": ["read"]}
+    headers = {"Idempotency-Key": "k-5"}
+    one = server.post(path, token=token, body=wish, headers=headers)
+    two = server.post(path, token=token, body=wish, headers=headers)
+    assert (one.status, two.status) == (201, 409)
+    assert two.json["made"] == one.json["id"]
+    assert one.json["token"].encode() not in two.body
+    assert server.post(path, token=token, body={**wish, "name": "other"}, headers=headers).status == 422
+    assert [item["name"] for item in server.get(path, token=token).json["items"]].count("twice") == 1
+    with arena.store.reading() as session:
+        kept = session.connection().exec_driver_sql("SELECT body, digest FROM answers WHERE key = 'k-5'").one()
+    assert one.json["token"] not in str(kept)
+
+
+def test_a_user_made_twice_with_one_key_is_one(arena: Arena) -> None:
+    server, token = arena.server, arena.tokens["admin"]
+    wish = {"name": "onlyone", "password": "correct horse battery"}
+    headers = {"Idempotency-Key": "k-6"}
+    one = server.post(f"{PREFIX}/users", token=token, body=wish, headers=headers)
+    two = server.post(f"{PREFIX}/users", token=token, body=wish, headers=headers)
+    assert (one.status, two.status) == (201, 201)
+    assert one.json == two.json
+    with arena.store.reading() as session:
+        digest = session.connection().exec_driver_sql("SELECT digest FROM answers WHERE key = 'k-6'").scalar()
+    assert digest != hashlib.sha256(json.dumps(wish).encode() + b"\0").hexdigest(), "a password is not for guessing"
+
+
+# -- the archive -------------------------------------------------------------------------------------------------------
+
+
+def test_the_archive_is_offered_whole_and_in_parts(arena: Arena) -> None:
+    from arena.dumps import Dumps
+
+    server = arena.server
+    assert server.get(f"{PREFIX}/dumps?").json["items"] == []
+    assert b"No file has been written yet" in server.get("/dumps?").body
+    dumps = Dumps.of(server.services.settings)
+    count = dumps.update(arena.store)
+    (found,) = server.get("/dumps.json").json["items"]
+    assert found["games"] == count == arena.store.games.last_commit()
+    assert found["file"].encode() in server.get("/dumps").body
+    whole = server.get(found["url"])
+    assert (whole.status, len(whole.body)) == (200, found["bytes"])
+    assert hashlib.sha256(whole.body).hexdigest() == found["sha256"]
+    assert whole.headers["Content-Type"] == "application/zstd"
+    assert "Content-Encoding" not in whole.headers
+    part = server.get(found["url"], headers={"Range": "bytes=10-19"})
+    assert (part.status, part.body) == (206, whole.body[10:20])
+    assert server.get(found["url"], headers={"If-None-Match": whole.headers["Etag"]}).status == 304
+    line = server.get(f"{found['url']}.sha256").body.decode()
+    assert line == f"{found['sha256']}  {found['file']}\n"
+    for name in ("index.json", ".lock", "2026-13", "..%2farena.sqlite3", "1999-01.ndjson.zst"):
+        reply = server.get(f"/dumps/{name}")
+        assert reply.status == 404
+        assert reply.headers["X-Content-Type-Options"] == "nosniff"
