@@ -25,6 +25,37 @@ def outcome_of(ruleset: Ruleset, code: int) -> Outcome | None:
     return Outcome(_WINNERS[code % 4 - 1], ruleset.rules.reasons[code // 4]) if code else None
 
 
+class _Seen:
+    """Which positions a line of play has seen: one book for all positions of the line, written on by its last one.
+
+    `turn` counts the entries; the position that made the last one may hand the book to one continuation.
+    """
+
+    def __init__(self) -> None:
+        self.turn = 0
+        self._places: dict[bytes, tuple[int, int]] = {}
+
+    @classmethod
+    def of(cls, position: Position) -> _Seen:
+        """The book of a position and all before it."""
+        line: list[Position] = []
+        at: Position | None = position
+        while at is not None:
+            line.append(at)
+            at = at.previous
+        found = cls()
+        for one in reversed(line):
+            found.add(one.key, one._ply)
+        return found
+
+    def add(self, key: bytes, ply: int) -> tuple[int, tuple[int, int]]:
+        """The turn, and (occurrences, plies since the previous one or 0) of a position that is reached now."""
+        count, last = self._places.get(key, (0, ply))
+        self._places[key] = (count + 1, ply)
+        self.turn += 1
+        return self.turn, (count + 1, ply - last)
+
+
 class Position:
     """A position of a game, with the positions before it.
 
@@ -37,6 +68,9 @@ class Position:
         self.previous = previous
         self.move = move
         """The code of the move that led here; None at the start."""
+        self._ply: int = 0 if previous is None else previous._ply + 1
+        self._seen: _Seen | None = None
+        self._turn = 0
 
     @classmethod
     def start(cls, ruleset: Ruleset, position: str | None = None) -> Position:
@@ -56,15 +90,26 @@ class Position:
     @cached_property
     def repeats(self) -> tuple[int, int]:
         """(occurrences of this position so far, this one included; plies since the previous one, 0 = none)."""
-        count, gap, distance, key = 1, 0, 0, self.key
-        earlier = self.previous
+        before = self.previous
+        if before is None:
+            return 1, 0
+        if before._seen is None:
+            before._seen = _Seen.of(before)
+            before._turn = before._seen.turn
+        if before._seen.turn != before._turn:  # another continuation of it has the book already
+            return self._walk(before)
+        self._seen = before._seen
+        self._turn, found = self._seen.add(self.key, self._ply)
+        return found
+
+    def _walk(self, earlier: Position | None) -> tuple[int, int]:
+        count, last, key = 1, self._ply, self.key
         while earlier is not None:
-            distance += 1
             if earlier.key == key:
                 count += 1
-                gap = gap or distance
+                last = earlier._ply if last == self._ply else last
             earlier = earlier.previous
-        return count, gap
+        return count, self._ply - last
 
     @cached_property
     def outcome(self) -> Outcome | None:
