@@ -5,8 +5,7 @@ families = ["loa", "tablut"]     # optional when given with the upload
 command = ["./zeta", "--fast"]   # or one text, split as a shell would
 options = { Hash = 64 }          # UGI options set before every game
 limits = { memory_bytes = 5e8 }  # what the bot needs; refused when it is more than the arena gives
-
-`capabilities`, which local runs know, is left alone: the arena finds them out itself.
+capabilities = { clocks = false } # optional: read, checked and left alone, the arena finds them out itself
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from arena.botfile import read_capabilities
 from arena.unpack import SINGLE, Contents
 from referee.games import families
 from referee.spec import Limits
@@ -87,6 +87,7 @@ def _manifest(table: Mapping[str, Any], folder: Path) -> Manifest:
     name, description = table.get("name", ""), table.get("description", "")
     if not isinstance(name, str) or not isinstance(description, str):
         raise ManifestError(f"{FILE}: name and description are texts")
+    _check_capabilities(table.get("capabilities", {}))
     return Manifest(
         command=_command(table.get("command"), folder),
         name=name,
@@ -95,6 +96,18 @@ def _manifest(table: Mapping[str, Any], folder: Path) -> Manifest:
         limits=_limits(table.get("limits", {})),
         description=description[:1000],
     )
+
+
+def _check_capabilities(given: Any) -> None:
+    """Refuse what `arena check --save` would not have written. A name of a JSON file, as local runs know it, passes."""
+    if isinstance(given, str):
+        return
+    if not isinstance(given, dict):
+        raise ManifestError(f"{FILE}: capabilities: a table such as {{ clocks = false }}")
+    try:
+        read_capabilities(given, FILE)
+    except ValueError as error:
+        raise ManifestError(str(error)[:400]) from None
 
 
 def _command(given: Any, folder: Path) -> tuple[str, ...]:
