@@ -398,7 +398,7 @@ class Conductor:
             desk.unrecorded.popleft()
         self._metrics.waiting.set(0)
         if desk.given_back:
-            self._store.games.give_back(ids=sorted(desk.given_back))
+            self._store.games.give_back(worker=self.holder, ids=sorted(desk.given_back))
             for game in desk.given_back:
                 self._bus.publish(f"game/{game}/gone", {})
             desk.given_back.clear()
@@ -503,7 +503,7 @@ class Conductor:
         """Whatever is still out waits again: this process will not bring it."""
         left = [game.spec.id for job in self._desk.jobs.values() for game in job.games]
         with contextlib.suppress(StoreUnavailableError):  # whoever takes over does it then
-            self._store.games.give_back(ids=[*left, *self._desk.given_back])
+            self._store.games.give_back(worker=self.holder, ids=[*left, *self._desk.given_back])
             self._store.bots.give_back_checks()
         self._desk = _Desk()
 

@@ -130,6 +130,20 @@ def test_a_game_that_comes_to_nothing_again_and_again_rests_longer_and_longer_an
     stage.check_exactly_once(number, 24)
 
 
+def test_what_somebody_else_has_by_now_is_not_given_back(stage: Stage) -> None:
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+    first = stage.conductor(dice)
+    first.turn()
+    stage.conductor(Dice(is_held=True)).turn()
+    before = stage.store.games.of_tournament(number).items
+    for future, _ in dice.held:
+        future.cancel()
+    first.collect()
+    assert stage.store.games.of_tournament(number).items == before
+    assert {game.worker for game in before if game.state == "queued"} != {first.holder}
+
+
 def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
 
