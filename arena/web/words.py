@@ -151,8 +151,8 @@ def points(value: float) -> str:
 
 
 def twice(items: Iterable[str]) -> list[tuple[str, str]]:
-    """Words as options of a list that are shown as they are."""
-    return [(item, item) for item in items]
+    """Words as options of a list that are shown as they are; what could not be sent back is left out."""
+    return [(item, plain(item, 80)) for item in items if item.isprintable()]
 
 
 def tally(letters: str) -> str:

@@ -74,6 +74,7 @@ def test_a_replay_by_keyboard(site: Site, page: Any, family: str) -> None:
     reads(page, "#ply", "4")
     page.keyboard.press(" ")
     assert page.get_attribute('[data-go="play"]', "aria-pressed") == "false"
+    assert page.get_attribute("#permalink", "href") == f"?ply={shown(page)}"
     page.keyboard.press("?")
     assert page.locator("#keys").is_visible()
     page.keyboard.press("Escape")
@@ -121,6 +122,18 @@ def same(one: Any, two: Any) -> bool:
     return bool(one == two)
 
 
+def test_moves_are_copied_as_text(site: Site, page: Any) -> None:
+    game = site.stage.finished["loa"]
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visit(page, site, f"/games/{game}")
+    page.click('[data-go="moves"]')
+    reads(page, "#copied", "copied")
+    text = page.evaluate("navigator.clipboard.readText()")
+    shown_moves = page.eval_on_selector_all("#moves a[data-ply]", "(links) => links.map((one) => one.textContent)")
+    assert re.sub(r"\d+\.+ ", "", text).split() == shown_moves
+    assert text.startswith("1. ")
+
+
 def test_buttons_do_what_keys_do(site: Site, page: Any) -> None:
     visit(page, site, f"/games/{site.stage.finished['loa']}?ply=5")
     page.click('[data-go="right"]')
@@ -133,6 +146,15 @@ def test_buttons_do_what_keys_do(site: Site, page: Any) -> None:
         box = button.bounding_box()
         assert box["width"] >= 44
         assert box["height"] >= 44
+
+
+def charts_grow(page: Any, count: int) -> None:
+    """Wait until the chart of times has so many bars of each side."""
+    from playwright.sync_api import expect
+
+    for side in ("bar1", "bar2"):
+        bars = page.locator(f"#charts .{side}")
+        expect(bars).to_have_attribute("d", re.compile(rf"^(M[^M]*){{{count}}}$"), timeout=30_000)
 
 
 @pytest.mark.parametrize("family", families())
@@ -155,6 +177,8 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     reads(page, "#ply", "4")
     publish(5, 6)
     reads(page, "#ply", "6")
+    charts_grow(page, 3)
+    assert page.locator("#charts figure").count() == 3
 
     # Looking back is left alone; the list grows all the same.
     page.keyboard.press("Home")
@@ -177,6 +201,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     bus.publish(f"game/{spec.id}/end", {"tournament": 1, "state": "finished", "winner": record.winner})
     reads(page, "#ply", "14")
     reads(page, "#connection", "The game is over.")
+    charts_grow(page, 7)
     plies = page.eval_on_selector_all("#moves a[data-ply]", "(links) => links.map((one) => Number(one.dataset.ply))")
     assert plies == list(range(1, 15))
     positions = [str(one) for one in _positions(record)]
