@@ -42,6 +42,8 @@ SETTLE_S = 3.0
 """After a connection, how long games that others played before may stay silent: then they are over."""
 PAUSES_S = (0.25, 5.0)
 """The first and the longest pause before another attempt to connect."""
+STEADY_S = 5.0
+"""A connection that lasted that long was a good one: the next pause is the first one again."""
 TIMEOUT_S = 5.0
 KEEPALIVE_S = 10
 INCOMING = 10_000
@@ -168,15 +170,17 @@ class MqttBus:
             await self._task
 
     async def _run(self, first: asyncio.Future[None]) -> None:
+        loop = asyncio.get_running_loop()
         pause = PAUSES_S[0]
         while True:
             problem: BaseException | None = None
+            since = None
             try:
                 async with self._client() as client:
                     await self._begin(client)
                     if not first.done():
                         first.set_result(None)
-                    pause = PAUSES_S[0]
+                    since = loop.time()
                     async with asyncio.TaskGroup() as tasks:
                         tasks.create_task(self._hear_all(client))
                         tasks.create_task(self._tell_all(client))
@@ -189,7 +193,12 @@ class MqttBus:
             if not first.done():
                 first.set_exception(_refusal(self._url, problem))
                 return
-            self._log.warning("broker lost", broker=str(self._url), error=str(problem), retry_s=round(pause, 1))
+            hint = {}
+            if since is not None and loop.time() - since >= STEADY_S:
+                pause = PAUSES_S[0]
+            elif since is not None:
+                hint = {"hint": "when it hangs up again and again, its access list keeps this user from writing"}
+            self._log.warning("broker lost", broker=str(self._url), error=str(problem), retry_s=round(pause, 1), **hint)
             await asyncio.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, PAUSES_S[1])
 
