@@ -1,8 +1,10 @@
-/* An instant bot: replays a fixed game. Usage: instant PARITY MOVES-FILE, parity 0 or 1 = the plies it plays. */
+/* An instant bot: replays a fixed game. Usage: instant PARITY MOVES-FILE [MS], parity 0 or 1 = the plies it plays;
+   MS: it thinks that long about each move, without using the processor. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_PLIES 4096
@@ -35,8 +37,9 @@ static void load(int parity, const char *path) {
 
 int main(int argc, char **argv) {
     size_t held = 0;
-    int next = 0;
-    if (argc != 3) return 2;
+    int next = 0, thinks = argc > 3 ? atoi(argv[3]) : 0;
+    struct timespec time = {thinks / 1000, thinks % 1000 * 1000000L};
+    if (argc < 3) return 2;
     load(atoi(argv[1]), argv[2]);
     for (;;) {
         char *line = buffer, *end;
@@ -46,6 +49,7 @@ int main(int argc, char **argv) {
         while ((end = memchr(line, '\n', held - (size_t)(line - buffer))) != NULL) {
             if (!strncmp(line, "go", 2)) {
                 if (!answers[next]) return 3;
+                if (thinks) nanosleep(&time, NULL);
                 say(answers[next], lengths[next]);
                 next++;
             } else if (!strncmp(line, "uginewgame", 10)) {

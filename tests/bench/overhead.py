@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from referee.games import load
@@ -47,12 +47,14 @@ def fixed_game(family: str) -> list[str]:
     raise RuntimeError(f"no game of {PLIES} plies of {family}")
 
 
-def specs(family: str, folder: Path, games: int) -> list[GameSpec]:
-    """Games between two instant bots that replay one game."""
+def specs(family: str, folder: Path, games: int, thinks_ms: int = 0) -> list[GameSpec]:
+    """Games between two bots that replay one game, at once or after so long a pause before each move."""
     moves = folder / f"{family}.txt"
     if not moves.exists():
         moves.write_text("\n".join(fixed_game(family)))
-    one, two = (BotSpec(f"instant-{side}", (str(folder / "instant"), str(side), str(moves))) for side in (0, 1))
+    one, two = (
+        BotSpec(f"instant-{side}", (str(folder / "instant"), str(side), str(moves), str(thinks_ms))) for side in (0, 1)
+    )
     return [
         GameSpec(
             family,
@@ -67,22 +69,23 @@ def specs(family: str, folder: Path, games: int) -> list[GameSpec]:
     ]
 
 
-def slot(family: str, folder: Path, games: int, core: int) -> tuple[float, float]:
+def slot(family: str, folder: Path, games: int, core: int, thinks_ms: int = 0) -> tuple[float, float]:
     """Play in this process pinned to `core`: (CPU µs per move of referee and both bots, moves per wall second)."""
     os.sched_setaffinity(0, {core})
-    todo = specs(family, folder, games + 2)
+    todo = specs(family, folder, games + 2, thinks_ms)
     with Roster(Sandbox("none")) as roster:
         for spec in todo[:2]:
             assert len(play(spec, roster).moves) == PLIES
         pids = [os.getpid(), *(bot.pid for bot in roster.idle if bot.pid)]
-        cpu, begin = _cpu_ns(pids), time.perf_counter()
+        cpu, begin = cpu_ns(pids), time.perf_counter()
         for spec in todo[2:]:
             play(spec, roster)
-        seconds, used = time.perf_counter() - begin, _cpu_ns(pids) - cpu
+        seconds, used = time.perf_counter() - begin, cpu_ns(pids) - cpu
     return used / 1e3 / (games * PLIES), games * PLIES / seconds
 
 
-def _cpu_ns(pids: list[int]) -> int:
+def cpu_ns(pids: Iterable[int]) -> int:
+    """What these processes have used of the processors."""
     return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids)
 
 
@@ -105,7 +108,7 @@ def run(quick: bool) -> Iterator[Figure]:
             best: tuple[float, float, float, float] | None = None
             for _ in range(3 if quick else 5):
                 base_cpu, base_rate = floor(folder, cores[0])
-                ((cpu, rate),) = _slots(family, folder, games, cores[:1])
+                ((cpu, rate),) = slots(family, folder, games, cores[:1])
                 if best is None or cpu < best[0]:
                     best = (cpu, rate, base_cpu, base_rate)
             assert best is not None
@@ -114,15 +117,18 @@ def run(quick: bool) -> Iterator[Figure]:
             yield Figure("referee", f"{family}: CPU per move, both bots included", cpu, "µs", trip, base_cpu, "<= 35")
             yield Figure("referee", f"{family}: one game slot", rate, "moves/s", trip, base_rate, ">= 30,000")
             if len(cores) > 1:
-                many = max(sum(rate for _, rate in _slots(family, folder, games, cores)) for _ in range(3))
+                many = max(sum(rate for _, rate in slots(family, folder, games, cores)) for _ in range(3))
                 yield Figure(
                     "referee", f"{family}: {len(cores)} slots on {len(cores)} cores", many, "moves/s", "one slot", rate
                 )
 
 
-def _slots(family: str, folder: Path, games: int, cores: list[int]) -> list[tuple[float, float]]:
+def slots(family: str, folder: Path, games: int, cores: list[int], thinks_ms: int = 0) -> list[tuple[float, float]]:
+    """`slot` in a process on each of these cores at the same time."""
     line = [sys.executable, "-m", "tests.bench.overhead", family, str(folder), str(games)]
-    processes = [subprocess.Popen([*line, str(core)], stdout=subprocess.PIPE, text=True) for core in cores]
+    processes = [
+        subprocess.Popen([*line, str(core), str(thinks_ms)], stdout=subprocess.PIPE, text=True) for core in cores
+    ]
     found = []
     for process in processes:
         output = process.communicate(timeout=300)[0].split()
@@ -131,4 +137,4 @@ def _slots(family: str, folder: Path, games: int, cores: list[int]) -> list[tupl
 
 
 if __name__ == "__main__":
-    print(*slot(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])))
+    print(*slot(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])))

@@ -1,0 +1,133 @@
+"""The database at work: one game's result written, and all ratings folded again."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from arena import tournaments
+from arena.models import now
+from arena.store import Store
+from arena.store.commit import pack
+from referee.record import GameRecord
+from referee.spec import GameSpec
+from tests.bench.figure import Figure
+from tests.bench.league import GAMES, open_league, short_game
+
+RAW = "raw sqlite3 insert and commit"
+
+
+def run(quick: bool) -> Iterator[Figure]:
+    """Figures of the store."""
+    yield from _writes(100 if quick else 1000)
+    yield from _rebuild(10_000 if quick else 100_000)
+
+
+def _writes(count: int) -> Iterator[Figure]:
+    with tempfile.TemporaryDirectory() as name:
+        store = Store.in_folder(Path(name))
+        try:
+            specs = _planned(store, count)
+            records = [_record(spec) for spec in specs]
+            raw = Path(name) / "raw.sqlite3"
+            with closing(sqlite3.connect(raw, isolation_level=None)) as base:
+                base.execute("PRAGMA journal_mode=WAL")
+                base.execute("PRAGMA synchronous=NORMAL")
+                base.execute("CREATE TABLE records (id TEXT PRIMARY KEY, data BLOB)")
+                commits, whole, bare = [], [], []
+                for record in records:  # in turn, so that noise falls on both alike
+                    data = pack(record)
+                    begin = time.perf_counter()
+                    base.execute("BEGIN IMMEDIATE")
+                    base.execute("INSERT INTO records VALUES (?, ?)", (record.id, data))
+                    base.execute("COMMIT")
+                    bare.append(1000 * (time.perf_counter() - begin))
+                    begin = time.perf_counter()
+                    store.games.hand_out([record.id], "bench")
+                    store.games.start(record.id)
+                    middle = time.perf_counter()
+                    store.games.commit(record, "bench")
+                    end = time.perf_counter()
+                    commits.append(1000 * (end - middle))
+                    whole.append(1000 * (end - begin))
+        finally:
+            store.close()
+    base_ms = statistics.median(bare)
+    yield Figure("store", "result of a game committed, median", statistics.median(commits), "ms", RAW, base_ms, "< 5")
+    yield Figure(
+        "store", "handed out, started and committed, median", statistics.median(whole), "ms", RAW, base_ms, "< 5"
+    )
+
+
+def _planned(store: Store, count: int) -> list[GameSpec]:
+    by = store.users.add("owner", "organiser").id or 0
+    for name in ("one", "two"):
+        bot = store.bots.add(name, by)
+        store.bots.add_version(
+            bot.id or 0, command=["./bot"], families=["loa"], state="active", variants={"loa": ["standard"]}
+        )
+    document = {"name": "Bench", "family": "loa", "games": count, "entries": {"bots": ["one", "two"]}}
+    row = tournaments.create(store, document, by, now())
+    tournaments.plan(store, row.id or 0)
+    return [waiting.spec for waiting in store.games.waiting(row.id or 0, count)]
+
+
+def _record(spec: GameSpec) -> GameRecord:
+    record = short_game(spec.family)
+    return replace(record, id=spec.id, first=spec.first.name, second=spec.second.name, sequence=spec.sequence)
+
+
+def _rebuild(count: int) -> Iterator[Figure]:
+    """Ratings that are all wrong, so that every one of them is written again; the pure fold is the baseline."""
+    from arena.store import fold
+
+    league = open_league(max(1, count // GAMES))
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "league.sqlite3"
+        shutil.copy(league.path, path)
+        store = Store(f"sqlite:///{path}")
+        try:
+            begin = time.process_time()
+            assert store.ratings.rebuild() == count
+            whole = time.process_time() - begin
+            begin = time.process_time()
+            assert store.ratings.rebuild() == count
+            again = time.process_time() - begin
+        finally:
+            store.close()
+        with closing(sqlite3.connect(path)) as base:
+            names = "id, committed, family, pool, first_id, second_id, winner, kind, is_rated"
+            games = [fold.Played(*row) for row in base.execute(f"SELECT {names} FROM games ORDER BY committed")]
+    lines: dict[tuple[str, int], fold.Line] = {}
+
+    class Table:
+        def line(self, pool: str, version_id: int) -> fold.Line | None:
+            return lines.get((pool, version_id))
+
+        def follows(self, version_id: int) -> int | None:
+            return None
+
+    begin = time.process_time()
+    for game in games:
+        for change in fold.step(Table(), game):
+            lines[game.pool, change.version_id] = change.after
+    pure = time.process_time() - begin
+    scale = 100_000 / count
+    base_name = "the fold alone"
+    yield Figure(
+        "store",
+        "ratings of 100,000 games rebuilt, all wrong (CPU)",
+        whole * scale,
+        "s",
+        base_name,
+        pure * scale,
+        "< 30",
+    )
+    yield Figure("store", "and checked, all right (CPU)", again * scale, "s", base_name, pure * scale, "< 30")
