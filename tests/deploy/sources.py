@@ -75,7 +75,13 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
         yield from ((text, words) for words in _shown(DEPLOY / text))
 
 
-_MARKS = ("run --rm migrate ", "run --rm worker ", "exec deploy/arena -- arena ", "sudo -u arena arena ", "arena ")
+_MARKS = (
+    "run --rm migrate ",
+    "run --rm worker ",
+    "exec deploy/arena -- arena ",
+    "runuser -u arena -- arena ",
+    "arena ",
+)
 
 
 def _shown(path: Path) -> Iterator[list[str]]:
@@ -84,6 +90,7 @@ def _shown(path: Path) -> Iterator[list[str]]:
         line = line.strip().removeprefix("#").strip().removeprefix("$ ")
         for mark in _MARKS:
             before, found, rest = line.partition(mark)
+            rest = rest.partition("`")[0]
             if found and (mark != "arena " or not before):
                 words = shlex.split(rest, comments=True) if rest.count('"') % 2 == 0 and "'" not in rest else []
                 words = words[: next((at for at, word in enumerate(words) if word in (">", "|", "&&", ";")), None)]

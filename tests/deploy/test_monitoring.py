@@ -58,7 +58,7 @@ def test_promtool_agrees(words: tuple[str, ...]) -> None:
     assert (FOLDER / words[-1]).exists()
     program = shutil.which("promtool")
     if program is None:
-        return  # what can be said without it is said by the other tests
+        pytest.skip("optional: no promtool here; it comes with prometheus")
     found = subprocess.run([program, *words], cwd=FOLDER, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout + found.stderr
 

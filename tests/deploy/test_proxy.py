@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from arena.api.routes import TABLE
 from arena.config import Settings
 from tests.deploy.sources import DEPLOY
@@ -17,12 +19,11 @@ TEXT = (DEPLOY / "nginx.conf").read_text(encoding="utf-8")
 def test_nginx_understands_it(tmp_path: Path) -> None:
     program = shutil.which("nginx") or next((str(one) for one in [Path("/usr/sbin/nginx")] if one.exists()), None)
     if program is None or shutil.which("openssl") is None:
-        assert TEXT.count("{") == TEXT.count("}")
-        return
+        pytest.skip("optional: no nginx here, or no openssl")
     line = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
     files = ["-keyout", str(tmp_path / "tls.key"), "-out", str(tmp_path / "tls.crt")]
     subprocess.run([*line, *files], capture_output=True, check=True)
-    changed = TEXT.replace("/run/secrets/", f"{tmp_path}/").replace("/tmp/", f"{tmp_path}/")
+    changed = TEXT.replace("/tmp/", f"{tmp_path}/").replace("/run/secrets/", f"{tmp_path}/")
     changed = changed.replace("arena:8000", "127.0.0.1:8000")
     (tmp_path / "nginx.conf").write_text(changed, encoding="utf-8")
     words = ["-t", "-q", "-p", str(tmp_path), "-e", "stderr", "-c", str(tmp_path / "nginx.conf")]

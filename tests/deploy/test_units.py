@@ -33,7 +33,7 @@ def test_systemd_understands_it(path: Path, tmp_path: Path) -> None:
     assert "ExecStart=/opt/arena/bin/arena " in text
     program = shutil.which("systemd-analyze")
     if program is None:
-        return  # what can be said without it is said by the other tests
+        pytest.skip("optional: no systemd-analyze here; it comes with systemd")
     # It wants the program to be there, and a name for what is started more than once.
     copy = tmp_path / path.name.replace("@.", "@one.")
     copy.write_text(text.replace("/opt/arena/bin/arena", "/bin/true"), encoding="utf-8")
