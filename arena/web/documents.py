@@ -10,6 +10,7 @@ import aiohttp_jinja2
 from aiohttp import web
 from markupsafe import Markup, escape
 
+from arena import news
 from arena.api import cache
 from arena.api.openapi import document
 from arena.api.problem import DOCS, TYPES
@@ -36,7 +37,9 @@ def add_documents(app: web.Application) -> None:
         )
 
     async def show_page(request: web.Request) -> web.Response:
-        text = aiohttp_jinja2.render_string("api.html", request, {"document": found, "problems": TYPES})
+        topics = [kind for kind in news.KINDS if kind.is_public]
+        context = {"document": found, "problems": TYPES, "topics": topics, "root": news.ROOT}
+        text = aiohttp_jinja2.render_string("api.html", request, context)
         return cache.answer(
             request, text.encode(), status=200, keep="revalidate", is_private=True, content_type=_FORMS["docs"]
         )

@@ -28,8 +28,8 @@ TOURNAMENT = """
 name = "{name}"
 family = "loa"
 format = "round-robin"
-games = 6
-time = "nodes:300"
+games = 2
+time = "nodes:100"
 
 [entries]
 bots = ["plain", "zipped", "folder", "wrapped"]
@@ -157,12 +157,12 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
     first = newest(client, 1)
     events = list(client.events(f"/tournaments/{first}/stream"))
     assert (events[0]["event"], events[-1]["event"]) == ("state", "final")
-    assert events[-1]["tournament"]["finished_games"] == 36
+    assert events[-1]["tournament"]["finished_games"] == 12
     points = sum(line["points"] for line in events[-1]["standings"])
-    assert points == 36
+    assert points == 12
     board = said("leaderboard", "loa", *there)["items"]
     assert {line["bot"] for line in board} == set(bots)
-    assert sum(line["games"] for line in board) == 2 * 36
+    assert sum(line["games"] for line in board) == 2 * 12
 
     # The next one is killed in the middle, and carried on by the next process on the same address.
     schedule("Night", "15 22 * * *")
@@ -170,18 +170,18 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
     seen = 0
     for event in client.events(f"/tournaments/{second}/stream"):
         seen += event["event"] == "game"
-        if event["event"] == "final" or seen >= 5:
+        if event["event"] == "final" or seen >= 2:
             break
     assert processes[0].end(signal.SIGKILL) == -signal.SIGKILL
     store = Store.in_folder(data)
     before = store.games.counts(second).get("finished", 0)
-    assert before < 36, "killed too late"
+    assert before < 12, "killed too late"
     processes.append(Process(data, int(url.rsplit(":", 1)[1])))
     last = list(client.events(f"/tournaments/{second}/stream"))[-1]
     assert (last["event"], last["tournament"]["state"]) == ("final", "finished")
-    assert store.games.counts(second) == {"finished": 36}
+    assert store.games.counts(second) == {"finished": 12}
     committed = [number for number, _ in store.games.records()]
-    assert committed == list(range(1, 73)), "every game exactly once"
+    assert committed == list(range(1, 25)), "every game exactly once"
     game = store.games.of_tournament(second, limit=100).items[0]
     side = "first" if game.first.startswith("wrapped") else "second"
     if "wrapped v1" in (game.first, game.second):
@@ -189,7 +189,7 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
     store.close()
 
     assert said("ratings", "rebuild", "--check", "--data", str(data))["problems"] == []
-    assert said("games", "verify", "--all", "--data", str(data)) == {"checked": 72, "failed": 0, "failures": []}
-    assert said("games", "archive", "--data", str(data))["through"] == 72
+    assert said("games", "verify", "--all", "--data", str(data)) == {"checked": 24, "failed": 0, "failures": []}
+    assert said("games", "archive", "--data", str(data))["through"] == 24
     assert said("games", "archive", "--check", "--data", str(data))["problems"] == []
     assert processes[1].end(signal.SIGTERM) == 0

@@ -75,3 +75,38 @@ def test_every_operation_says_what_it_does() -> None:
     for route in TABLE:
         assert route.handler.__doc__, route.name
         assert route.description.endswith((".", "alone.")), route.name
+
+
+def test_the_page_names_every_topic_that_is_open(arena: Arena) -> None:
+    from arena import news
+
+    text = arena.server.get("/api/v1/docs").body.decode()
+    for kind in news.KINDS:
+        topic = f"{news.ROOT}/{kind.pattern.replace('*', '+')}"
+        assert (f"<code>{topic}</code>" in text) == kind.is_public, topic
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/bots",
+        "/bots/greedy",
+        "/bots/greedy/v/1",
+        "/bots/greedy/vs/alphabeta",
+        "/tournaments",
+        "/tournaments/{finished}",
+        "/games",
+        "/games/{game}",
+        "/referees",
+        "/errors",
+        "/dumps",
+        "/loa",
+        "/loa/leaderboard",
+    ],
+)
+def test_pages_have_their_data_at_the_same_address(arena: Arena, path: str) -> None:
+    path = path.format(finished=arena.finished, game=arena.games[0])
+    assert arena.server.get(path).headers["Content-Type"].startswith("text/html")
+    data = arena.server.get(f"{path}.json")
+    assert (data.status, data.headers["Access-Control-Allow-Origin"]) == (200, "*")
+    assert isinstance(data.json, dict)

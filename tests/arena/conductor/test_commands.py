@@ -7,11 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.request
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 
 from arena.cli.run import run
@@ -98,11 +100,26 @@ def test_the_referee_plays_what_is_due_and_leaves_when_told(sqlite_store: Store,
         stage.bot(name, command=[sys.executable, "-S", "-E", str(HERE / "scripted.py"), "resign"])
     number = stage.create(games=2, time="5+0")
     words = [sys.executable, "-m", "arena", "referee", "--data", str(tmp_path), "--executor", "local:1"]
+    words += ["--metrics", "0"]
     weak = {**os.environ, "ARENA_ALLOW_WEAK_SANDBOX": "1"}
     process = subprocess.Popen([*words, "--sandbox", "none"], stderr=subprocess.PIPE, text=True, env=weak)
     try:
+        assert process.stderr is not None
+        while not (line := process.stderr.readline()).startswith("metrics: "):
+            assert line, process.wait()
         while stage.tournament(number).state != "finished":
             assert process.poll() is None, process.communicate()[1]
+        with urllib.request.urlopen(line.removeprefix("metrics: ").strip(), timeout=20) as answer:
+            found = {
+                (sample.name, sample.labels.get("kind")): sample.value
+                for family in text_string_to_metric_families(answer.read().decode())
+                for sample in family.samples
+            }
+        assert (
+            found["arena_games_recorded_total", "forfeit"] + found.get(("arena_games_recorded_total", "rules"), 0) == 2
+        )
+        assert (found["arena_slots", None], found["arena_referee_acting", None]) == (1, 1)
+        assert found["arena_commit_seconds_count", None] == found["arena_game_seconds_count", None] == 2
         process.send_signal(signal.SIGINT)
         _, talk = process.communicate(timeout=60)
     finally:

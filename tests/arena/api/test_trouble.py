@@ -1,0 +1,153 @@
+"""A disk that is full and a database that is locked or away, for real: 503, nothing half done, and work goes on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.api.registry import PREFIX
+from arena.dumps import Dumps
+from arena.store import Store, StoreUnavailableError, engine
+from tests.arena.api.filled import Arena, fill, play, record_of, specs
+from tests.arena.api.server import Server, settings_in
+from tests.arena.postgres import Cluster
+
+SCRIPT = b"#!/bin/sh\nexit 0\n"
+
+
+def served(store: Store, folder: Path) -> Iterator[Arena]:
+    """A server of its own over a store."""
+    server = Server(store, settings_in(folder))
+    server.unlimited()
+    yield fill(server)
+    server.close()
+    store.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of some megabytes."""
+    if os.getuid() != 0 or not shutil.which("mount"):
+        pytest.skip("only root can mount a small disk")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)], check=False)
+    if mounted.returncode:
+        pytest.skip("no disk can be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.fixture
+def cramped(small_disk: Path) -> Iterator[Arena]:
+    """An arena on that disk."""
+    yield from served(Store.in_folder(small_disk), small_disk)
+
+
+def fill_up(folder: Path) -> Path:
+    """Leave not a byte free; the file that takes it all."""
+    file = folder / "ballast"
+    with open(file, "wb", buffering=0) as target:
+        for size in (64 * 1024, 4096, 1):
+            try:
+                while True:
+                    target.write(b"\0" * size)
+            except OSError:
+                continue
+    return file
+
+
+def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
+    server, store, token = cramped.server, cramped.store, cramped.tokens["author"]
+    path = f"{PREFIX}/bots/fresh/versions?family=loa"
+    waiting = specs(store, cramped.running)
+    before = store.games.last_commit()
+    ballast = fill_up(small_disk)
+    # Uploading.
+    reply = server.post(path, token=token, data=SCRIPT + os.urandom(40_000))
+    assert reply.status == 503, reply.body
+    assert int(reply.headers["Retry-After"]) > 0
+    assert reply.headers["Content-Type"] == "application/problem+json"
+    # Committing: some may still find room in what the log of the database has already.
+    done = 0
+
+    def commit_all() -> None:
+        nonlocal done
+        for spec in waiting:
+            store.games.commit(record_of(spec, plies=100_000))
+            done += 1
+            fill_up(small_disk)
+
+    with pytest.raises(StoreUnavailableError, match=r"full|disk"):
+        commit_all()
+    assert store.games.last_commit() - before == done < len(waiting)
+    # Writing the archive.
+    with pytest.raises(OSError, match="No space"):
+        Dumps.of(server.services.settings).update(store)
+    # Reading goes on.
+    assert server.get(f"{PREFIX}/games?limit=1").status == 200
+    assert server.get(f"{PREFIX}/bots/fresh").status == 404
+    ballast.unlink()
+    assert server.post(path, token=token, data=SCRIPT).status == 202
+    for spec in waiting:
+        store.games.commit(record_of(spec))
+    assert store.games.last_commit() == before + len(waiting)
+    assert store.ratings.check() == []
+    assert Dumps.of(server.services.settings).update(store) == before + len(waiting)
+    assert Dumps.of(server.services.settings).check() == []
+    stored = [found for found in (small_disk / "bundles").rglob("*") if found.is_file()]
+    assert len(stored) == 1, "of the upload that failed nothing is left"
+    assert not list((small_disk / "unpacked").glob("work-*"))
+
+
+def test_a_database_another_process_keeps_locked(
+    tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "BUSY_MS", 200)
+    shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
+    for arena in served(Store.in_folder(tmp_path), tmp_path):
+        server, token = arena.server, arena.tokens["author"]
+        path = f"{PREFIX}/bots/zeta"
+        other = sqlite3.connect(tmp_path / "arena.sqlite3", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        reply = server.ask("PATCH", path, token=token, body={"description": "new words"})
+        assert reply.status == 503, reply.body
+        assert int(reply.headers["Retry-After"]) > 0
+        assert server.get(path).json["description"] == "a bot of the author"
+        other.execute("ROLLBACK")
+        other.close()
+        assert server.ask("PATCH", path, token=token, body={"description": "new words"}).status == 200
+        assert server.get(path).json["description"] == "new words"
+
+
+def test_a_postgresql_that_goes_away_and_comes_back(cluster: Cluster, tmp_path: Path) -> None:
+    with cluster.database() as url:
+        store = Store(url)
+        store.upgrade()
+        for arena in served(store, tmp_path):
+            server, token = arena.server, arena.tokens["author"]
+            name = url.rsplit("/", 1)[1]
+            assert server.get("/readyz").status == 200
+            cluster.run(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+            cluster.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+            reply = server.ask("PATCH", f"{PREFIX}/bots/zeta", token=token, body={"description": "new words"})
+            assert reply.status == 503, reply.body
+            assert int(reply.headers["Retry-After"]) > 0
+            assert name.encode() not in reply.body
+            assert server.get(f"{PREFIX}/bots/zeta?").status in (200, 503)
+            assert server.get("/readyz").status == 503
+            assert server.get("/healthz").status == 200
+            with pytest.raises(StoreUnavailableError):
+                store.games.last_commit()
+            cluster.run(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+            reply = server.ask("PATCH", f"{PREFIX}/bots/zeta", token=token, body={"description": "new words"})
+            assert reply.status == 200, reply.body
+            play(store, specs(store, arena.running)[0])
+            assert server.get("/readyz").status == 200
+            assert store.ratings.check() == []
