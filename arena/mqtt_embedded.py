@@ -18,7 +18,7 @@ async def broker(url: BrokerUrl) -> AsyncIterator[None]:
     """Run the broker at an address of this machine. Raises BusError."""
     try:
         from amqtt.broker import Broker
-        from amqtt.errors import AMQTTError
+        from amqtt.errors import BrokerError
     except ImportError:
         raise BusError("the embedded broker is not installed", "pip install 'bot-arena[broker]'") from None
     for name in ("amqtt", "transitions"):  # it logs a traceback for every client that is gone without a word
@@ -30,9 +30,8 @@ async def broker(url: BrokerUrl) -> AsyncIterator[None]:
     found = Broker(config)
     try:
         await found.start()
-    except (OSError, AMQTTError) as error:
-        reason = (error.__cause__ or error.__context__ or error) if isinstance(error, AMQTTError) else error
-        problem = f"cannot start the embedded broker at {url}: {reason}"
+    except BrokerError as error:
+        problem = f"cannot start the embedded broker at {url}: {error.__cause__ or error}"
         raise BusError(problem, "take another port: embedded:PORT") from None
     try:
         yield
