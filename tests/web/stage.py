@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from arena.credentials import hash_password
 from arena.examine import spec_of
-from arena.models import Bot, Game, Tournament, Version
+from arena.models import Bot, Game, Tournament, Version, Void
 from arena.store import Store
 from referee.core import Kind, Termination
 from referee.games import families, load
@@ -181,7 +181,11 @@ def _call_names(stage: Stage) -> None:
         bot.name = stage.odd_bot = ODD_NAME[:300].strip()
         version = session.scalars(select(Version).where(col(Version.bot_id) == bot.id)).one()
         version.name = f"{ODD_NAME} v1"
-        session.execute(update(Game).where(col(Game.state) == "running").values(second=ODD_NAME, worker=ODD_NAME))
+        session.execute(update(Game).where(col(Game.state) == "running").values(worker=ODD_NAME))
+        session.add_all(
+            Void(game_id=spec.id, attempt=1, termination="worker-lost", detail=HOSTILE, worker=ODD_NAME)
+            for spec in stage.running.values()
+        )
 
 
 def _tournament(
