@@ -160,14 +160,21 @@ class MqttBus:
             if self._is_referee:
                 self._outbox.take("referee/state", {"state": "stopped"})
             self._outbox.clear_games()
-        self._is_sent.clear()
-        self._stir.set()
-        if not self._task.done():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._is_sent.wait(), _CLOSE_S)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._empty(), _CLOSE_S)
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
+
+    async def _empty(self) -> None:
+        """Wait until everything is sent."""
+        is_left = True
+        while is_left:
+            self._is_sent.clear()
+            self._stir.set()
+            await self._is_sent.wait()
+            with self._lock:
+                is_left = not self._outbox.is_empty
 
     async def _run(self, first: asyncio.Future[None]) -> None:
         loop = asyncio.get_running_loop()

@@ -25,7 +25,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
     parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
-    parser.add_argument("--mqtt", metavar="URL", help="broker for events between processes (default: none)")
+    parser.add_argument(
+        "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
+    )
     parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N, dask://HOST:PORT")
     parser.add_argument("--sandbox", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
     parser.add_argument(

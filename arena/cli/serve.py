@@ -40,7 +40,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bind", metavar="HOST", help="address to listen on (default 127.0.0.1)")
     parser.add_argument("--port", type=int, metavar="PORT", help="port to listen on (default 8000, 0 = a free one)")
     parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
-    parser.add_argument("--mqtt", metavar="URL", help="broker for events between processes (default: none)")
+    parser.add_argument(
+        "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
+    )
     parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N, dask://HOST:PORT")
     parser.add_argument("--no-referee", action="store_true", help="pages and interface only; play and record nothing")
 
