@@ -1,7 +1,7 @@
 """All queries of the arena, one module per noun. The database is the truth: a result is in it once, or not at all.
 
     errors, engine, page, changes    what goes wrong, transactions, cursors, whether anything is new
-    users, bots, tournaments, games, ratings, past, schedules, house    the nouns
+    users, bots, tournaments, games, ratings, past, schedules, house, notices    the nouns
     commit, fold            how a result becomes part of the arena
 
 Synchronous; the web server calls it from threads. What it returns is detached: plain rows. Refuses to know HTTP and
@@ -27,6 +27,7 @@ from arena.store.errors import (
 )
 from arena.store.games import Games
 from arena.store.house import House
+from arena.store.notices import Notices
 from arena.store.page import Page
 from arena.store.past import Past
 from arena.store.ratings import Ratings
@@ -37,7 +38,7 @@ from arena.store.users import Identity, Users
 
 class Store:
     """The arena's database: `store.users`, `.bots`, `.tournaments`, `.games`, `.ratings`, `.past`, `.schedules`,
-    `.house`.
+    `.house`, `.notices`.
 
     Opening one touches nothing; `upgrade()` makes or renews the tables, `require()` refuses a foreign schema.
     """
@@ -53,6 +54,7 @@ class Store:
         self.past = Past(self.sessions)
         self.schedules = Schedules(self.sessions)
         self.house = House(self.sessions)
+        self.notices = Notices(self.sessions)
         self.changes = Changes(self.sessions)
         self.reading = self.sessions.reading
         self.writing = self.sessions.writing
