@@ -84,7 +84,7 @@ class Contest:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
         self._environment = {**clean, "ARENA_SERVER": url, "ARENA_TOKEN": token, "XDG_CONFIG_HOME": str(folder)}
         self._client = Client(url, token)
-        self.number = 0
+        self.numbers: list[int] = []
         self.games = 0
 
     def _ask(self, *words: str) -> Any:
@@ -106,13 +106,13 @@ class Contest:
                     raise DrillError(f"{found['name']} was not taken: {found['state']}, {found['problem']}")
 
     def create(self, games: int, seed: int) -> None:
-        """A round robin of at least so many games, which begins at once."""
+        """Another round robin of at least so many games, which begins at once."""
         each = -(-games // pairings())
         each += each % 2
-        self.games = each * pairings()
+        self.games += each * pairings()
         document = self._folder / "drill.toml"
         document.write_text(
-            f"""name = "Drill {seed}"
+            f"""name = "Drill {seed}, {len(self.numbers) + 1}"
 family = "loa"
 games = {each}
 time = "8+0.1"
@@ -124,19 +124,19 @@ entries = {{ bots = {json.dumps(list(BOTS))} }}
             encoding="utf-8",
         )
         found = self._ask("tournament", "create", str(document), "--json")
-        self.number = int(found["id"])
+        self.numbers.append(int(found["id"]))
 
-    def show(self) -> dict[str, Any]:
-        """The tournament with its standings."""
-        found: dict[str, Any] = self._ask("tournament", "show", str(self.number), "--json")
+    def show(self, number: int) -> dict[str, Any]:
+        """A tournament with its standings."""
+        found: dict[str, Any] = self._ask("tournament", "show", str(number), "--json")
         return found
 
-    def crosstable(self) -> list[dict[str, Any]]:
+    def crosstable(self, number: int) -> list[dict[str, Any]]:
         """Everybody against everybody."""
-        rows: list[dict[str, Any]] = self._client.get(f"/tournaments/{self.number}/crosstable")["items"]
+        rows: list[dict[str, Any]] = self._client.get(f"/tournaments/{number}/crosstable")["items"]
         return rows
 
-    def export(self) -> list[dict[str, Any]]:
-        """The records of all games, as exported."""
-        text = command("tournament", "export", str(self.number), environment=self._environment)
+    def export(self, number: int) -> list[dict[str, Any]]:
+        """The records of all games of a tournament, as exported."""
+        text = command("tournament", "export", str(number), environment=self._environment)
         return [json.loads(line) for line in text.splitlines() if line]

@@ -39,23 +39,25 @@ def drill(stage: Stage, *, games: int, count: int, seed: int, pause_ms: int) -> 
         contest.create(games, seed)
         report = Report(stage.name, seed, contest.games)
         tell(f"{stage.name}: up after {time.monotonic() - began:.0f} s, {contest.games} games, {count} faults")
-        _await(stage, lambda: _open(stage) + _finished(stage) >= contest.games, "the games are not planned")
-        planned = {line.id for line in _all_games(stage)}
+        planned = _planned(stage)
         for number, fault in enumerate(faults.draw(stage, count, seed)):
-            due = contest.games * (number + 0.5) / count
-            floor = _finished(stage) + 2 if number else 1
-            _await(
-                stage, lambda due=due, floor=floor: _finished(stage) >= max(due, floor), "the tournament stands still"
-            )
+            # Some games after the fault before, so that its recovery is seen.
+            due = max(games * (number + 0.5) / (count + 1), _finished(stage) + 2)
+            _await(stage, lambda due=due: _finished(stage) >= min(due, contest.games), "the tournament stands still")
+            if _open(stage) < 6:
+                report.remarks.append(f"few games were left at fault {number + 1}: another tournament followed")
+                contest.create(games // 4, seed)
+                planned |= _planned(stage)
+                report.games = contest.games
             report.hits.append(_hit(stage, fault, seed))
         _await(stage, lambda: not _open(stage), "the tournament does not end")
-        _await(stage, lambda: stage.state() == "finished", "the tournament is not declared finished")
+        _await(stage, stage.is_finished, "the tournament is not declared finished")
         _await(stage, stage.is_ready, "the pages do not come back")
         _time(stage, report)
         for line in stage.store.games.voids(limit=500).items:
             report.voids[line.termination] = report.voids.get(line.termination, 0) + 1
         shots = [
-            verdict.Shot(hit.fault.label, hit.began)
+            verdict.Shot(hit.fault.label, hit.ended)
             for hit in report.hits
             if hit.fault.kind.startswith("kill a bot") and hit.note.startswith("SIGKILL")
         ]
@@ -79,7 +81,8 @@ def _hit(stage: Stage, fault: faults.Fault, seed: int) -> Hit:
 
 def _time(stage: Stage, report: Report) -> None:
     """How long after each fault the next game began that came to a result."""
-    starts = sorted(verdict.seconds_of(record["started"]) for record in stage.contest.export())
+    records = [record for number in stage.contest.numbers for record in stage.contest.export(number)]
+    starts = sorted(verdict.seconds_of(record["started"]) for record in records)
     for hit in report.hits:
         after = next((start for start in starts if start >= hit.ended), None)
         hit.recovery_s = None if after is None else after - hit.ended
@@ -123,11 +126,7 @@ def _open(stage: Stage) -> int:
     return sum(stage.counts().get(state, 0) for state in ("planned", "queued", "running"))
 
 
-def _all_games(stage: Stage) -> list[object]:
-    found, after = [], None
-    while True:
-        page = stage.store.games.of_tournament(stage.contest.number, limit=500, after=after)
-        found += page.items
-        after = page.next
-        if after is None:
-            return found
+def _planned(stage: Stage) -> set[str]:
+    """The games, once all of them are planned."""
+    _await(stage, lambda: _open(stage) + _finished(stage) >= stage.contest.games, "the games are not planned")
+    return {line.id for line in stage.games()}

@@ -11,11 +11,13 @@ import time
 import urllib.error
 import urllib.request
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from arena.store import Store, StoreError
+from arena.store.games import GameLine
 from tests.e2e.drill.contest import ROOT, Contest, DrillError, command
 from tests.e2e.drill.machine import Disk
 from tests.e2e.drill.service import Service, Supervisor
@@ -47,6 +49,7 @@ class Stage(ABC):
         self.surprises: list[str] = []
         self.store: Store
         self.contest: Contest
+        self._counts: Counter[str] = Counter()
         self._tokens: dict[str, str] = {}
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
         self.environment = {**clean, "ARENA_LOG_FORMAT": "json", "ARENA_LEASE_SECONDS": str(lease_s)}
@@ -165,15 +168,27 @@ class Stage(ABC):
     def counts(self) -> dict[str, int]:
         """Games by state; the last answer while the database cannot be used."""
         with contextlib.suppress(StoreError):
-            self._counts = self.store.games.counts(self.contest.number)
-        return getattr(self, "_counts", {})
+            self._counts = sum((Counter(self.store.games.counts(one)) for one in self.contest.numbers), Counter())
+        return self._counts
 
-    def state(self) -> str:
-        """Of the tournament; empty while the database cannot be used."""
+    def games(self) -> list[GameLine]:
+        """Every game there is."""
+        found, after = [], None
+        for number in self.contest.numbers:
+            while True:
+                page = self.store.games.of_tournament(number, limit=500, after=after)
+                found += page.items
+                after = page.next
+                if after is None:
+                    break
+        return found
+
+    def is_finished(self) -> bool:
+        """Whether all tournaments are declared finished; no while the database cannot be used."""
         try:
-            return self.store.tournaments.get(self.contest.number).state
+            return all(self.store.tournaments.get(one).state == "finished" for one in self.contest.numbers)
         except StoreError:
-            return ""
+            return False
 
     def arena(self, *words: str) -> Any:
         """The JSON of a command on the database, also when it reports a failure."""

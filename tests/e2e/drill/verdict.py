@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -42,13 +42,14 @@ def seconds_of(text: str) -> float:
 
 def judge(stage: Stage, planned: set[str], shots: Sequence[Shot]) -> list[Check]:
     """All checks but those of processes. `planned` are the games known before the first fault."""
-    records = stage.contest.export()
+    tables = {number: stage.contest.export(number) for number in stage.contest.numbers}
+    records = [record for table in tables.values() for record in table]
     return [
         _once(stage, planned, records),
         _faultless(records, shots),
         _ratings(stage),
         _verified(stage, len(records)),
-        _tables(stage, records),
+        _tables(stage, tables),
     ]
 
 
@@ -60,13 +61,7 @@ def _once(stage: Stage, planned: set[str], records: list[dict[str, Any]]) -> Che
     problems += [f"{game} has no result" for game in sorted(planned - times.keys())]
     problems += [f"{game} was never planned" for game in sorted(times.keys() - planned)]
     problems += [f"{record['id']} is void" for record in records if record["kind"] == "void"]
-    lines, after = [], None
-    while True:
-        page = stage.store.games.of_tournament(stage.contest.number, limit=500, after=after)
-        lines += page.items
-        after = page.next
-        if after is None:
-            break
+    lines = stage.games()
     if len(planned) != stage.contest.games:
         problems.append(f"{len(planned)} games were planned instead of {stage.contest.games}")
     problems += [f"{line.id} is {line.state}" for line in lines if line.state != "finished"]
@@ -107,8 +102,19 @@ def _verified(stage: Stage, count: int) -> Check:
     return Check("every record is right by the rules", tuple(problems), f"{found['checked']} games")
 
 
-def _tables(stage: Stage, records: list[dict[str, Any]]) -> Check:
-    """Standings, crosstable and games say the same."""
+def _tables(stage: Stage, tables: Mapping[int, list[dict[str, Any]]]) -> Check:
+    """Standings, crosstables and games say the same, and so do the leaderboard and all games together."""
+    problems, games = [], Counter[str]()
+    for number, records in tables.items():
+        problems += _table(stage, number, records)
+        games.update(name for record in records for name in (record["first"], record["second"]))
+    for line in stage.store.ratings.leaderboard("loa").items:
+        if line.games != games[line.name]:
+            problems.append(f"leaderboard of {line.name}: {line.games} games instead of {games[line.name]}")
+    return Check("crosstable, standings, leaderboard and games agree", tuple(problems))
+
+
+def _table(stage: Stage, number: int, records: list[dict[str, Any]]) -> list[str]:
     points: Counter[str] = Counter()
     games: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
@@ -120,11 +126,11 @@ def _tables(stage: Stage, records: list[dict[str, Any]]) -> Check:
             games[name] += 1
             pairs[name, rival] += share  # type: ignore[assignment]
     problems = []
-    shown = stage.contest.show()
+    shown = stage.contest.show(number)
     for line in shown["standings"]:
         if (line["points"], line["games"]) != (points[line["name"]], games[line["name"]]):
             problems.append(f"standings of {line['name']}: {line['points']} of {line['games']}, games say otherwise")
-    table = stage.contest.crosstable()
+    table = stage.contest.crosstable(number)
     names = [row["name"] for row in table]
     for row in table:
         for rival, cell in zip(names, row["cells"], strict=True):
@@ -132,7 +138,4 @@ def _tables(stage: Stage, records: list[dict[str, Any]]) -> Check:
                 problems.append(f"crosstable {row['name']} against {rival}: {cell['points']}, games say otherwise")
     if shown["state"] != "finished" or shown["finished_games"] != len(records):
         problems.append(f"the tournament is {shown['state']} with {shown['finished_games']} finished games")
-    for line in stage.store.ratings.leaderboard("loa").items:
-        if line.games != games[line.name]:
-            problems.append(f"leaderboard of {line.name}: {line.games} games instead of {games[line.name]}")
-    return Check("crosstable, standings, leaderboard and games agree", tuple(problems))
+    return problems
