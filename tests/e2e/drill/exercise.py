@@ -5,6 +5,7 @@ The faults are spread over the tournament by its progress, so that all of them h
 
 from __future__ import annotations
 
+import random
 import sys
 import time
 from collections import Counter
@@ -69,6 +70,7 @@ def drill(stage: Stage, *, games: int, count: int, seed: int, pause_ms: int) -> 
 
 
 def _hit(stage: Stage, fault: faults.Fault, seed: int) -> Hit:
+    time.sleep(random.Random(f"{seed} {fault.number} delay").uniform(0.5, 1.5))  # nothing is at rest when it is hit
     hit = Hit(fault, time.time(), 0.0, "")
     try:
         hit.note = faults.commit(stage, fault, seed)
