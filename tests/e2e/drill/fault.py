@@ -14,8 +14,8 @@ from tests.e2e.drill.scaled import Scaled
 from tests.e2e.drill.service import Service
 from tests.e2e.drill.stage import Stage
 
-_PATIENCE_S = 60.0
-"""How long to wait for somebody to hit, such as a bot that plays."""
+_PATIENCE_S = 120.0
+"""How long to wait for somebody to hit, such as a bot that plays or a referee that stands by."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +201,7 @@ def _stand_by(stage: Stage, dice: random.Random) -> str:
     deadline = time.monotonic() + _PATIENCE_S
     while '"standing by"' not in stage.log(name):
         if time.monotonic() > deadline:
+            _dismiss(stage, name)
             raise TimeoutError(f"{name} does not stand by after {_PATIENCE_S:g} s")
         time.sleep(0.1)
     return name
