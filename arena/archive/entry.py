@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from arena.archive import notation
 from arena.archive.collection import Found
 from referee.core import Kind, Termination
 from referee.position import Position
 from referee.record import GameRecord, Ply
-from referee.rules import GameFormat, GameText, Ruleset, State, Value
+from referee.rules import GameFormat, Ruleset, State, Value
 from referee.spec import digest
 
 NUMBERS = ("number", "game", "gameid", "id", "no")
 """Tags, in lower case, that give a game's number in its own collection."""
-RESULTS = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2", None: "*"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ class Entry:
     def states(self) -> Iterator[State]:
         """Every position, the start first."""
         ruleset = self.ruleset()
-        kernel, notation, config = ruleset.rules.kernel, ruleset.rules.notation, ruleset.config
+        kernel, language, config = ruleset.rules.kernel, ruleset.rules.notation, ruleset.config
         state = ruleset.read(self.position)
         yield state
         for move in self.moves:
             after = np.empty_like(state)
-            kernel.play(state, config, notation.read_move(move, state, config), after)
+            kernel.play(state, config, language.read_move(move, state, config), after)
             yield after
             state = after
 
@@ -103,11 +103,8 @@ class Entry:
         """The game as text: as it was imported, or in a notation of its family. Raises ValueError."""
         if form is None:
             return self.text
-        settled = self.ruleset()
-        variant = settled.rules.variant(self.variant)
-        position = None if self.position == settled.write(settled.read()) else self.position
-        game = GameText(self.moves, variant.name, self.options, position, self.tags, RESULTS[self.winner])
-        return form.write(game, settled)
+        result = notation.RESULTS[self.winner]
+        return notation.write(form, self.ruleset(), self.position, self.moves, tags=self.tags, result=result)
 
 
 def state_key(family: str, state: State) -> bytes:

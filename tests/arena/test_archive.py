@@ -15,10 +15,11 @@ import pytest
 
 from arena.archive.collection import Collection, best_reading, pieces, read_collection
 from arena.archive.entry import Entry, make_entry, position_key
+from arena.archive.notation import write_record
 from arena.cli.gametext import RECORD
 from arena.cli.run import run
 from arena.store.archive import Archive, Search
-from referee.core import ParseError
+from referee.core import ParseError, UnknownNameError
 from referee.games import families, load
 from referee.position import Position
 from referee.record import read_record, verify
@@ -219,6 +220,24 @@ def test_archived_games_are_records_that_the_rules_confirm(family: str, archive:
         record = entry.record()
         verify(read_record(record.line()))
         assert record.moves == entry.moves
+
+
+@pytest.mark.parametrize(("family", "name"), [(family, form) for family, form in FORMATS if form != "record"])
+def test_a_record_of_the_arena_is_written_in_every_notation_of_its_family(family: str, name: str) -> None:
+    game = vectors(family)[0]
+    ruleset = load(family).settle(game["variant"], game.get("options", {}))
+    form = form_of(family, name)
+    given = game_text(game, ruleset, First="one", Second="two")
+    (found,) = read_collection(form.write(given, ruleset), form, load(family).settle()).games
+    record = make_entry(found, "here", name).record()
+    text = write_record(record, name)
+    (again,) = read_collection(text, form, load(family).settle()).games
+    assert again.game.moves == record.moves
+    assert again.ruleset.variant == found.ruleset.variant
+    assert "one" in text
+    assert record.id in text
+    with pytest.raises(UnknownNameError):
+        write_record(record, "chess")
 
 
 def test_players_of_tablut_are_named_by_what_they_do() -> None:

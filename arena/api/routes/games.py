@@ -36,6 +36,7 @@ from arena.dumps import without_logs
 from arena.store import NotFoundError
 from arena.store.games import GameLine
 from arena.store.wanted import Wanted
+from referee.core import UnknownNameError
 from referee.record import GameRecord, read_record
 from referee.text import write_text
 
@@ -192,23 +193,43 @@ def _record(call: Call, game: str) -> GameRecord | None:
         return None
 
 
+class RecordQuery(In):
+    """How a single game is written: a notation of its family, see `arena rules list --json`."""
+
+    notation: Annotated[str, Field(min_length=1, max_length=40)] | None = None
+
+
+def _in_notation(found: GameRecord, name: str) -> str:
+    from arena.archive.notation import write_record
+
+    try:
+        return write_record(found, name)
+    except UnknownNameError as error:
+        raise Problem("invalid", str(error), field="notation", hint="one of the notations of the family") from None
+
+
 @routes.get(
     "/games/{game}/record",
     tag="games",
     summary="A game's record as a file",
-    forms={NDJSON: "the record on one line", TEXT: "the record as text with tags"},
+    forms={NDJSON: "the record on one line", TEXT: "the record as text with tags, or the game in `notation`"},
     problems=("conflict",),
 )
-async def record(call: Call, game: GameId) -> web.StreamResponse:
-    """The record alone, as JSON or as text by `Accept`. 409 while the game is not over."""
-    form = call.accepts("application/json", NDJSON, TEXT)
+async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResponse:
+    """The record alone, as JSON or as text by `Accept`. 409 while the game is not over.
+
+    With `notation` the game as text as people of its family write it, such as `aba-pro`; there are no times in it.
+    """
+    form = TEXT if query.notation else call.accepts("application/json", NDJSON, TEXT)
     line = await _found(call, game)
     found = await call.run(_record, call, game)
     if found is None:
         raise Problem("conflict", f"game {game} has no record yet", state=line.state, hint="watch its stream")
     data = without_logs(found.as_json())
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    if form == TEXT:
+    if query.notation:
+        text = await call.run(_in_notation, found, query.notation)
+    elif form == TEXT:
         text = await call.run(lambda: write_text(read_record(text)))
     from arena.api import cache
 
