@@ -19,7 +19,7 @@ from tests.web.conftest import Site
 from tests.web.stage import HOSTILE, PASSWORD
 
 AXE = Path(__file__).parents[1] / "data" / "axe" / "axe.min.js"
-PARTS = 6
+PARTS = 12
 """Pages are looked at in so many portions, side by side."""
 
 
