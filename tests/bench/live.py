@@ -19,9 +19,10 @@ BARE = "bare aiohttp broadcast"
 
 @contextmanager
 def listening(port: int, path: str, count: int) -> Iterator[list[int]]:
-    """That many connections, read by a thread; the number of bytes that have come."""
+    """That many connections, read by a thread: the bytes that have come, and how many have heard of a ply."""
     chooser = selectors.DefaultSelector()
-    total, stop = [0], threading.Event()
+    total, stop = [0, 0], threading.Event()
+    waiting: set[object] = set()
     sockets = []
     ask = f"GET {path} HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n".encode()
 
@@ -30,6 +31,9 @@ def listening(port: int, path: str, count: int) -> Iterator[list[int]]:
             for key, _ in chooser.select(0.2):
                 data = key.fileobj.recv(1 << 16)  # type: ignore[union-attr]
                 total[0] += len(data)
+                if key.fileobj in waiting and b"event: ply" in data:
+                    waiting.discard(key.fileobj)
+                    total[1] += 1
                 if not data:
                     chooser.unregister(key.fileobj)
 
@@ -41,6 +45,7 @@ def listening(port: int, path: str, count: int) -> Iterator[list[int]]:
             one.sendall(ask)
             one.setblocking(False)
             sockets.append(one)
+            waiting.add(one)
             chooser.register(one, selectors.EVENT_READ)
         yield total
     finally:
@@ -71,7 +76,9 @@ def _cost(server: Server, port: int, path: str, word: str, count: int, seconds: 
     with listening(port, path, count) as total:
         if not begun:
             server.tell(word)
-        time.sleep(2)  # everybody has joined
+        deadline = time.monotonic() + 60
+        while total[1] < count and time.monotonic() < deadline:
+            time.sleep(0.1)  # everybody has joined
         cpu, size, begin = server.tell("cpu"), total[0], time.monotonic()
         time.sleep(seconds)
         gone = time.monotonic() - begin
