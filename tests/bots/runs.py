@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,11 @@ def command(one: str, two: str, family: str, *more: str) -> list[str]:
     """The words of `arena play` for two bots, each a sample's name or `NAME=BOT`."""
     bots = [bot if "=" in bot else f"sample:{bot}" for bot in (one, two)]
     return ["arena", "play", *bots, "--family", family, *more]
+
+
+def warm(families: Sequence[str]) -> None:
+    """Compile what is not compiled yet, so that no bot does it while the referee waits for `readyok`."""
+    subprocess.run([sys.executable, "-m", "bots.warm", *families], cwd=ROOT, stderr=subprocess.DEVNULL, check=True)
 
 
 def run(words: list[str], out: Path | None = None) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from bots.sdk import families
 from tests.bots.driver import ROOT
-from tests.bots.runs import UNEXPECTED, command, run
+from tests.bots.runs import UNEXPECTED, command, run, warm
 
 PAGE = ROOT / "bots" / "README.md"
 MARKS = ("<!-- strength -->", "<!-- end of strength -->")
@@ -112,6 +112,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", action="store_true", help="put the table into bots/README.md")
     given = parser.parse_args(argv)
     rows = []
+    warm(given.family or families())
     with tempfile.TemporaryDirectory(prefix="strength") as name:
         folder = Path(name) if given.out is None else given.out
         for part in (given.only,) if given.only else ("greedy", "alphabeta", "mcts"):

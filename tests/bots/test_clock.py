@@ -85,3 +85,10 @@ def test_a_deadline_sets_the_flag() -> None:
         while not numbers[0]:
             pass
     assert clock.should_stop()
+
+
+def test_a_bot_may_be_told_to_do_with_fewer_nodes() -> None:
+    for given, most, left in ((None, 0, None), (None, 7, 7), (100, 7, 7), (5, 7, 5), (5, 0, 5)):
+        clock = Clock(Go(nodes=given), 0)
+        clock.cap_nodes(most)
+        assert clock.nodes == left

@@ -102,6 +102,16 @@ def test_a_limit_of_nodes_is_exact(family: str, monkeypatch: pytest.MonkeyPatch)
                 assert told.said[-1]["nodes"] == nodes
 
 
+def test_the_option_nodes_is_a_limit_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    position = opening("tablut", 1, 4)
+    for bot in (AlphaBeta(), MonteCarlo()):
+        told = Told(bot, monkeypatch)
+        bot._values["Nodes"] = "300"
+        moves = {choose(bot, position, go) for go in (Go(nodes=300), Go(nodes=9000), Go(movetime=60_000))}
+        assert len(moves) == 1
+        assert all(int(str(facts["nodes"])) <= 300 for facts in told.said)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_limit_of_depth_is_kept(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     position, bot = opening(family, 2, 3), AlphaBeta()

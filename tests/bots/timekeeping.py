@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bots.sdk import families
-from tests.bots.runs import UNEXPECTED, command, run
+from tests.bots.runs import UNEXPECTED, command, run, warm
 
 
 def slowest(game: dict[str, Any]) -> str:
@@ -38,6 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     wanted = given.family or families()
     each = max(2, given.games // len(wanted) // 2 * 2)
     played = failed = late = 0
+    warm(wanted)
     for family in wanted:
         words = command("alphabeta", "mcts", family, "--games", str(each), "--tc", given.tc)
         words += ["--openings", "random:2:1", "--concurrency", given.concurrency]
