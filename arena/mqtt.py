@@ -38,8 +38,9 @@ BATCH_S = 0.25
 """The shortest time between two looks at the outbox: what comes meanwhile goes together."""
 IDLE_S = 1.0
 """The longest: snapshots are refreshed that much late."""
-SETTLE_S = 3.0
-"""After a connection, how long games that others played before may stay silent: then they are over."""
+SETTLE_S = 10.0
+"""After a connection, how long games that others played before may stay silent (their referee may connect later than
+we do): then they are over."""
 PAUSES_S = (0.25, 5.0)
 """The first and the longest pause before another attempt to connect."""
 STEADY_S = 5.0
