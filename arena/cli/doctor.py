@@ -88,7 +88,7 @@ def examine(settings: Settings) -> Iterator[Part]:
     yield _sqlite(settings)
     yield _service("database", "database", settings.database, "SQLite in the data folder")
     yield _broker(settings)
-    yield _service("executor", "executor", settings.executor, settings.executor)
+    yield _cluster(settings) if settings.is_clustered else Part("executor", "ok", settings.executor)
 
 
 def _python() -> Part:
@@ -256,6 +256,34 @@ def _broker(settings: Settings) -> Part:
     if url.is_embedded:
         return Part("broker", "ok", f"amqtt can be started at {url}, for development")
     return Part("broker", "ok", f"{url} lets us in")
+
+
+def _cluster(settings: Settings) -> Part:
+    """Who plays: the workers of the scheduler."""
+    fix = "start `arena scheduler` there, or change the setting 'executor'"
+    try:
+        from arena.cluster.link import ClusterError, address_of, reason, security_of
+        from arena.cluster.state import look
+
+        address = address_of(settings.executor)
+        state = look(address, security_of(settings, address), 5)
+    except ModuleNotFoundError as error:
+        return Part("executor", "broken", f"{error.name} is not installed", "pip install 'bot-arena[cluster]'")
+    except (ClusterError, ValueError) as error:
+        return Part("executor", "broken", str(error), "change the setting 'executor'")
+    except (OSError, TimeoutError) as error:
+        return Part("executor", "broken", f"no scheduler answers at {settings.executor}: {reason(error)}", fix)
+    strangers = "".join(f"; {worker.name} is of another version: {worker.version}" for worker in state.refused)
+    if not state.slots:
+        start = f"arena worker --scheduler {settings.executor}"
+        return Part(
+            "executor", "weak", f"the scheduler answers; no worker, so games wait{strangers}", f"start `{start}`"
+        )
+    fit = len(state.workers) - len(state.refused)
+    detail = f"{fit} workers with {state.slots} slots, {state.busy} of them busy{strangers}"
+    return Part(
+        "executor", "weak" if strangers else "ok", detail, "install the arena's version there" if strangers else ""
+    )
 
 
 def _service(name: str, setting: str, url: str, otherwise: str) -> Part:

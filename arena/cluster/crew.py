@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import pickle
 import socket
 import uuid
 from collections import defaultdict
@@ -28,6 +29,9 @@ from referee.pool import SlotPool
 TOPIC = "arena-events"
 TAKEN = "taken"
 """The event that says: this job has been begun."""
+DONE = "done"
+"""The event that brings a job's result: sooner and cheaper than to have it fetched from here."""
+SOON_S = 0.005
 BATCH_S = 0.2
 LOOK_S = 0.1
 """How often it is seen whether a job is still wanted."""
@@ -60,7 +64,8 @@ class Crew:
         self._topics: dict[str, str] = {}
         """Who wants to hear of a game."""
         self._bags: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-        self._flushing: asyncio.TimerHandle | None = None
+        self._soon: asyncio.TimerHandle | None = None
+        self._later: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._worker: Worker | None = None
         self._log = logger("worker")
@@ -89,15 +94,16 @@ class Crew:
             while not (await asyncio.wait({answer}, timeout=LOOK_S))[0]:
                 if not _is_wanted(worker, key):
                     self._pool.call_off(future)
-            return answer.result()
+            result = answer.result()
+            self._put(topic, {"event": DONE, "key": key, "result": pickle.dumps(result)})
+            return result
         finally:
             if not future.done():  # the worker is closing
                 self._pool.call_off(future)
             self._flush()
             for game in games:
                 self._topics.pop(game, None)
-            if self._running.get(key) is future:
-                del self._running[key]
+            self._running.pop(key, None)
 
     def _localised(self, argument: Any) -> Any:
         """An argument as this machine needs it: bundles are unpacked in the folder of this worker."""
@@ -119,17 +125,18 @@ class Crew:
             self._put(topic, event)
 
     def _put(self, topic: str, event: dict[str, Any]) -> None:
-        """Send an event soon; plies wait for each other, everything else goes at once."""
+        """Send an event soon; plies wait for each other."""
         self._bags[topic].append(event)
-        if event["event"] != "ply":
-            self._flush()
-        elif self._flushing is None and self._loop:
-            self._flushing = self._loop.call_later(BATCH_S, self._flush)
+        if self._loop and event["event"] != "ply":
+            self._soon = self._soon or self._loop.call_later(SOON_S, self._flush)
+        elif self._loop:
+            self._later = self._later or self._loop.call_later(BATCH_S, self._flush)
 
     def _flush(self) -> None:
-        if self._flushing:
-            self._flushing.cancel()
-            self._flushing = None
+        for timer in (self._soon, self._later):
+            if timer:
+                timer.cancel()
+        self._soon = self._later = None
         bags, self._bags = self._bags, defaultdict(list)
         if self._worker and self._worker.status in (Status.running, Status.closing_gracefully):
             for topic, events in bags.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import pickle
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -15,56 +16,24 @@ from concurrent.futures import CancelledError, Executor, Future, InvalidStateErr
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
+import distributed
 from distributed import Client, KilledWorker
 
 from arena.cluster import crew
 from arena.cluster.link import METADATA, SLOT, ClusterError, Security, configure, reason, version
+from arena.cluster.state import ClusterState, state_of
 from arena.log import logger
 from referee.pool import WorkerLostError
 
 P = ParamSpec("P")
 T = TypeVar("T")
-LOOK_S = 0.5
+LOOK_S = 1.0
 """How often the workers are counted."""
 ANSWER_S = 10.0
 """A scheduler that takes longer to answer is lost."""
 CONNECT_S = 5.0
 RETRY_S = 0.5
 CLOSE_S = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerState:
-    """One worker as the scheduler knows it. `is_fit` is whether it is of the arena's version."""
-
-    name: str
-    version: str
-    slots: int
-    busy: int
-    sandbox: str
-    is_fit: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterState:
-    """What there is to play on. `slots` and `busy` are those of fit workers."""
-
-    address: str
-    is_connected: bool = False
-    workers: tuple[WorkerState, ...] = ()
-
-    @property
-    def slots(self) -> int:
-        return sum(worker.slots for worker in self.workers if worker.is_fit)
-
-    @property
-    def busy(self) -> int:
-        return sum(worker.busy for worker in self.workers if worker.is_fit)
-
-    @property
-    def refused(self) -> tuple[WorkerState, ...]:
-        """Workers that get no games: they are of another version."""
-        return tuple(worker for worker in self.workers if not worker.is_fit)
 
 
 @dataclass(slots=True, eq=False)
@@ -242,7 +211,7 @@ class ClusterExecutor(Executor):
         job.remote = link.client.submit(
             crew.play, *arguments, key=job.key, pure=False, retries=0, resources={SLOT: 1, version(): 1}
         )
-        answer = asyncio.ensure_future(job.remote.result())
+        answer = asyncio.ensure_future(_end_of(job, link.client))
         lost = asyncio.ensure_future(link.is_lost.wait())
         try:
             await asyncio.wait((answer, lost), return_when=asyncio.FIRST_COMPLETED)
@@ -279,6 +248,13 @@ class ClusterExecutor(Executor):
                     job.is_taken = True
                     with contextlib.suppress(InvalidStateError):
                         job.future.set_running_or_notify_cancel()
+            elif found.get("event") == crew.DONE:
+                with self._lock:
+                    job = self._jobs.get(str(found["key"]))
+                    if job:
+                        self._tries.pop(job.name, None)
+                if job:
+                    _settle(job.future, pickle.loads(found["result"]))  # noqa: S301 - from our own workers
             elif self._on_event:
                 self._on_event(dict(found))
 
@@ -371,23 +347,8 @@ class ClusterExecutor(Executor):
         client.subscribe_topic(self._topic, self._hear)
 
     def _count(self, identity: Mapping[str, Any]) -> None:
-        workers = []
-        for known in identity["workers"].values():
-            told: Mapping[str, Any] = known.get("arena") or {}
-            if not told or known["status"] != "running":
-                continue
-            workers.append(
-                WorkerState(
-                    str(told.get("name", known["name"])),
-                    str(told.get("version", "?")),
-                    int(known["nthreads"]),
-                    int((known.get("metrics") or {}).get("arena", {}).get("busy", 0)),
-                    str(told.get("sandbox", "?")),
-                    told.get("version") == version(),
-                )
-            )
         before = {worker.name for worker in self._state.refused}
-        self._state = ClusterState(self._address, True, tuple(sorted(workers, key=lambda worker: worker.name)))
+        self._state = state_of(self._address, identity)
         for worker in self._state.refused:
             if worker.name not in before:
                 self._log.warning("worker refused", name=worker.name, version=worker.version, wanted=version())
@@ -413,6 +374,16 @@ def _settle(future: Future[Any], result: Any = None, error: BaseException | None
             future.set_result(result)
         elif not (isinstance(error, CancelledError) and future.cancel()):
             future.set_exception(error)
+
+
+async def _end_of(job: _Job, client: Client) -> Any:
+    """What became of a task; its result is fetched only if the worker's own word of it did not come."""
+    with client.as_current():
+        waiting = distributed.wait([job.remote])
+    await waiting
+    if job.remote.status == "finished" and job.future.done():
+        return None
+    return await job.remote.result()
 
 
 async def _cancel(remote: Any) -> None:

@@ -46,6 +46,8 @@ _SETTINGS: dict[str, Any] = {
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
     "distributed.worker.profile.enabled": False,
+    # Events are passed on, not kept: results are among them.
+    "distributed.admin.low-level-log-length": 100,
     "distributed.admin.system-monitor.disk": False,
     "distributed.admin.system-monitor.host-cpu": False,
     "distributed.diagnostics.nvml": False,
@@ -124,7 +126,9 @@ async def ask_arena(address: str, security: Security | None) -> str | None:
 
 
 def reason(error: BaseException) -> str:
-    """The innermost reason of an error: Dask wraps what the system says."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    """What the system said, where Dask has wrapped it; else what Dask says."""
+    said, inner = str(error) or type(error).__name__, error.__cause__
+    while inner is not None:
+        said = getattr(inner, "strerror", None) or said
+        inner = inner.__cause__
+    return said

@@ -1,0 +1,78 @@
+"""What there is to play on: the workers of a scheduler, as it knows them. Refuses to know what they play."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from distributed.core import rpc
+
+from arena.cluster.link import Security, configure, version
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """One worker as the scheduler knows it. `is_fit` is whether it is of the arena's version."""
+
+    name: str
+    version: str
+    slots: int
+    busy: int
+    sandbox: str
+    is_fit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterState:
+    """What there is to play on. `slots` and `busy` are those of fit workers."""
+
+    address: str
+    is_connected: bool = False
+    workers: tuple[WorkerState, ...] = ()
+
+    @property
+    def slots(self) -> int:
+        return sum(worker.slots for worker in self.workers if worker.is_fit)
+
+    @property
+    def busy(self) -> int:
+        return sum(worker.busy for worker in self.workers if worker.is_fit)
+
+    @property
+    def refused(self) -> tuple[WorkerState, ...]:
+        """Workers that get no games: they are of another version."""
+        return tuple(worker for worker in self.workers if not worker.is_fit)
+
+
+def state_of(address: str, identity: Mapping[str, Any]) -> ClusterState:
+    """The workers in what a scheduler says of itself; Dask workers that are none of ours are left out."""
+    workers = []
+    for known in identity["workers"].values():
+        told: Mapping[str, Any] = known.get("arena") or {}
+        if not told or known["status"] != "running":
+            continue
+        workers.append(
+            WorkerState(
+                str(told.get("name", known["name"])),
+                str(told.get("version", "?")),
+                int(known["nthreads"]),
+                int((known.get("metrics") or {}).get("arena", {}).get("busy", 0)),
+                str(told.get("sandbox", "?")),
+                told.get("version") == version(),
+            )
+        )
+    return ClusterState(address, True, tuple(sorted(workers, key=lambda worker: worker.name)))
+
+
+def look(address: str, security: Security | None, timeout_s: float) -> ClusterState:
+    """Ask a scheduler once. Raises OSError, TimeoutError."""
+
+    async def ask() -> ClusterState:
+        arguments = security.get_connection_args("client") if security else {}
+        async with asyncio.timeout(timeout_s), rpc(address, connection_args=arguments) as scheduler:
+            return state_of(address, await scheduler.identity(n_workers=-1))
+
+    configure()
+    return asyncio.run(ask())

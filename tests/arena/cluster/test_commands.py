@@ -1,0 +1,159 @@
+"""`arena worker` and `arena scheduler`: what they refuse, and what they say then."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.__main__ import main
+from arena.cluster.link import WIRE, ClusterError, address_of, security_of, version
+from arena.config import Settings
+from arena.store import Store
+from tests.arena.cluster import processes
+from tests.arena.cluster.conftest import House, Opener
+from tests.arena.cluster.processes import Command
+
+OTHER = (
+    f"from arena.cluster import link; link.WIRE = {WIRE + 1}; from arena.__main__ import main; raise SystemExit(main())"
+)
+
+
+def test_addresses() -> None:
+    assert address_of("dask://10.0.0.1") == "tcp://10.0.0.1:8786"
+    assert address_of("dask://10.0.0.1:99/") == "tcp://10.0.0.1:99"
+    assert address_of("tls://far.example:99") == "tls://far.example:99"
+    assert address_of("dask://[::1]:99") == "tcp://[::1]:99"
+    for url in ("http://10.0.0.1", "dask://", "dask://x:y", "dask://x/path"):
+        with pytest.raises(ValueError, match="write dask://HOST:PORT"):
+            address_of(url)
+
+
+def test_a_worker_of_another_version_is_refused(house: House, open_executor: Opener, tmp_path: Path) -> None:
+    open_executor()
+    words = ["worker", "--scheduler", house.address, "--slots", "1", "--data", str(tmp_path), "--sandbox", "none"]
+    stranger = Command(*words, "--no-warm", program=("-c", OTHER))
+    try:
+        assert stranger.end() == 1, stranger.said
+        (line,) = [line for line in stranger.said if "install the arena's version" in line]
+        assert version() in line
+        assert version().replace(f"/{WIRE}", f"/{WIRE + 1}") in line
+    finally:
+        stranger.close()
+
+
+def test_a_worker_that_was_there_before_an_arena_of_another_version_leaves(
+    tmp_path: Path, open_executor: Opener
+) -> None:
+    from arena.cluster.executor import ClusterExecutor
+
+    with processes.scheduler() as (address, _):
+        words = ["worker", "--scheduler", address, "--slots", "1", "--data", str(tmp_path), "--sandbox", "none"]
+        stranger = Command(*words, "--no-warm", program=("-c", OTHER))
+        try:
+            stranger.until('"state": "ready"')
+            executor = ClusterExecutor(address_of(address))
+            try:
+                assert executor.size == 0
+                assert stranger.end() == 1, stranger.said
+            finally:
+                executor.shutdown(cancel_futures=True)
+        finally:
+            stranger.close()
+
+
+def test_no_scheduler_there(sqlite_store: Store, tmp_path: Path) -> None:
+    url = f"dask://127.0.0.1:{processes.free_port()}"
+    worker = Command("worker", "--scheduler", url, "--data", str(tmp_path), "--slots", "1", "--no-warm", "--wait", "0")
+    referee = Command("referee", "--data", str(tmp_path), "--executor", url)
+    try:
+        for command in (worker, referee):
+            assert command.end() == 5, command.said
+            (line,) = [line for line in command.said if "no Dask scheduler answers" in line]
+            assert url.removeprefix("dask") in line
+            assert "refused" in line or "imed out" in line
+            assert "arena scheduler" in line
+    finally:
+        worker.close()
+        referee.close()
+
+
+def test_bad_input(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ARENA_ALLOW_WEAK_SANDBOX", raising=False)
+    there = ["--data", str(tmp_path)]
+    assert main(["worker", *there, "--scheduler", "http://x"]) == 2
+    assert "write dask://HOST:PORT" in capsys.readouterr().err
+    assert main(["worker", *there, "--scheduler", "tls://x"]) == 2
+    assert "cluster_ca is not set" in capsys.readouterr().err
+    assert main(["worker", *there, "--scheduler", "dask://127.0.0.1:1", "--sandbox", "none"]) == 4
+    assert "ARENA_ALLOW_WEAK_SANDBOX" in capsys.readouterr().err
+
+
+def test_certificates_must_be_there(tmp_path: Path) -> None:
+    assert security_of(Settings(data=tmp_path), "tcp://x:1") is None
+    settings = Settings(data=tmp_path, cluster_ca=str(tmp_path / "ca.pem"), cluster_cert="c", cluster_key="k")
+    with pytest.raises(ClusterError, match=r"cluster_ca: .*ca.pem cannot be read"):
+        security_of(settings, "tls://x:1")
+
+
+def certificates(folder: Path) -> dict[str, str]:
+    """Settings that name an authority of our own and a certificate it signed."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("no openssl to make certificates with; install openssl")
+
+    def run(*words: str) -> None:
+        subprocess.run([openssl, *words], cwd=folder, check=True, capture_output=True)
+
+    new = ["-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    run("req", "-x509", *new, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=ours")
+    run("req", *new[:3], "-keyout", "key.pem", "-out", "cert.csr", "-subj", "/CN=cluster")
+    signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-out", "cert.pem"]
+    run("x509", "-req", "-in", "cert.csr", *signed)
+    names = {"ca": "ca.pem", "cert": "cert.pem", "key": "key.pem"}
+    return {f"ARENA_CLUSTER_{name.upper()}": str(folder / file) for name, file in names.items()}
+
+
+def test_an_encrypted_cluster_takes_nobody_without_a_certificate(tmp_path: Path) -> None:
+    from arena.cluster.executor import ClusterExecutor
+
+    environment = certificates(tmp_path)
+    with processes.scheduler(0, "--tls", **environment) as (address, _):
+        assert address.startswith("tls://")
+        with processes.worker(address, tmp_path / "worker", **environment):
+            files = {name.removeprefix("ARENA_").lower(): file for name, file in environment.items()}
+            security = security_of(Settings(data=tmp_path, **files), address)
+            executor = ClusterExecutor(address, security=security)
+            try:
+                assert executor.submit(int, "7").result(processes.PATIENCE_S) == 7
+            finally:
+                executor.shutdown(cancel_futures=True)
+        with pytest.raises(ClusterError, match="no Dask scheduler answers"):
+            ClusterExecutor(address.replace("tls://", "tcp://"), patience_s=0.5)
+
+
+def test_help_needs_no_dask() -> None:
+    code = "import sys; from arena.__main__ import main; main(['--help']); main(['worker', '--help']); "
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print('distributed' in sys.modules)"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_the_doctor_looks_at_the_cluster(house: House, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from arena.cli.doctor import examine
+
+    def executor(url: str) -> tuple[str, str]:
+        part = next(part for part in examine(Settings(data=tmp_path, executor=url)) if part.name == "executor")
+        return part.state, f"{part.detail} {part.fix}"
+
+    state, text = executor(f"dask://127.0.0.1:{processes.free_port()}")
+    assert (state, "refused" in text, "arena scheduler" in text) == ("broken", True, True)
+    house.worker()
+    assert executor(house.address) == ("ok", "1 workers with 1 slots, 0 of them busy ")
+    with processes.scheduler() as (address, _):
+        state, text = executor(address)
+        assert (state, "games wait" in text, "arena worker" in text) == ("weak", True, True)

@@ -1,0 +1,111 @@
+"""Games over a cluster: 1, 2 and 4 workers of one slot each beside local pools of as many slots, in the same run.
+
+Short games between two instant bots in C: what a game costs beside its moves is what is measured.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from arena.worker import BundlePlace, play_bundled
+from referee.pool import SlotPool
+from referee.spec import Adjudication, GameSpec
+from tests.bench.figure import Figure
+from tests.bench.overhead import build, specs
+
+FAMILY = "loa"
+PLIES = 20
+PATIENCE_S = 120.0
+
+
+def pairs(folder: Path, count: int) -> list[list[GameSpec]]:
+    """Pairs of games of 20 plies."""
+    games = [
+        replace(spec, adjudication=Adjudication(max_plies=PLIES), pair=spec.sequence // 2)
+        for spec in specs(FAMILY, folder, 2 * count)
+    ]
+    return [games[number : number + 2] for number in range(0, len(games), 2)]
+
+
+def rate(executor: Executor, slots: int, jobs: Sequence[list[GameSpec]], place: BundlePlace) -> float:
+    """Games per second, twice as many jobs out as there are slots, as the arena does it."""
+    todo = iter(jobs)
+    warm = [executor.submit(play_bundled, job, place, True) for _, job in zip(range(2 * slots), todo, strict=False)]
+    wait(warm)
+    begin, games = time.perf_counter(), 0
+    out: set[Future[Any]] = set()
+    while True:
+        while len(out) < 2 * slots and (job := next(todo, None)):
+            out.add(executor.submit(play_bundled, job, place, True))
+        if not out:
+            return games / (time.perf_counter() - begin)
+        done, out = wait(out, return_when=FIRST_COMPLETED)
+        for future in done:
+            records = future.result()
+            assert all(len(record.moves) == PLIES for record in records), records
+            games += len(records)
+
+
+@contextmanager
+def command(*words: str, until: str) -> Iterator[str]:
+    """A running `arena …`; the line in which it says that it is ready."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "arena", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if until in line:
+                yield line.split()[-1]
+                return
+        raise RuntimeError(f"arena {words[0]} ended with {process.wait()}; run it by hand to see why")
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE_S)
+
+
+def run(quick: bool) -> Iterator[Figure]:
+    """Throughput and the overhead of a game, over the cluster and in a local pool."""
+    from arena.cluster.executor import ClusterExecutor
+    from arena.cluster.link import address_of
+
+    repeats = 2 if quick else 4
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        build(folder)
+        place = BundlePlace(str(folder / "bundles"), str(folder / "unpacked"))
+        url = stack.enter_context(command("scheduler", "--port", "0", until="dask://"))
+        executor = ClusterExecutor(address_of(url))
+        stack.callback(executor.shutdown, cancel_futures=True)
+        present = 0
+        for workers in (1, 2, 4):
+            for number in range(present, workers):
+                words = ["--scheduler", url, "--slots", "1", "--data", str(folder / f"worker-{number}")]
+                line = ["worker", *words, "--sandbox", "none"]
+                stack.enter_context(command(*line, until="ready"))
+            present = workers
+            deadline = time.monotonic() + PATIENCE_S
+            while executor.size < workers and time.monotonic() < deadline:
+                time.sleep(0.1)
+            jobs = pairs(folder, (60 if quick else 200) + 2 * workers)
+            pool = SlotPool(workers)
+            local = far = 0.0
+            for _ in range(repeats):  # by turns, so that both meet the same neighbours
+                local = max(local, rate(pool, workers, jobs, place))
+                far = max(far, rate(executor, workers, jobs, place))
+            pool.shutdown()
+            title = f"{workers} worker{'s' if workers > 1 else ''}, games of {PLIES} plies"
+            beside = f"local pool of {workers}"
+            yield Figure("cluster", title, far, "games/s", beside, local)
+            spent, usual = 1e3 * workers / far, 1e3 * workers / local
+            yield Figure("cluster", f"{title}: a game in its slot", spent, "ms", beside, usual)
+            yield Figure("cluster", f"{title}: overhead", spent - usual, "ms/game", "", 0)
