@@ -8,6 +8,7 @@ Newton's method finds its one maximum. Refuses to know where the games come from
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -88,10 +89,10 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
     Raises ValueError for points other than 0, 0.5 and 1, and for a bot against itself.
     """
     table: dict[tuple[str, str], list[int]] = {}
-    for first, second, points in results:
+    for (first, second, points), games in Counter(results).items():  # counted in C: there may be millions
         if points not in (0, 0.5, 1) or first == second:
             raise ValueError(f"not a result: {first!r} against {second!r} with {points} points")
-        table.setdefault((first, second), [0, 0, 0])[int(2 - 2 * points)] += 1
+        table.setdefault((first, second), [0, 0, 0])[int(2 - 2 * points)] += games
     names = sorted({name for pair in table for name in pair})
     if not names:
         return Fit((), 0.0, 0.0, 0.0, 0)
@@ -106,15 +107,15 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
     centre = np.eye(size) - np.full((size, size), 1 / size)
     theta = centre @ values[:size]
     spread = centre @ covariance[:size, :size] @ centre
-    games = np.zeros(size)
-    np.add.at(games, one, counts.sum(axis=1))
-    np.add.at(games, two, counts.sum(axis=1))
+    totals = np.zeros(size)
+    np.add.at(totals, one, counts.sum(axis=1))
+    np.add.at(totals, two, counts.sum(axis=1))
     strengths = [
         Strength(
             name,
             float(ELO * theta[number]),
             float(Z95 * ELO * math.sqrt(max(0.0, spread[number, number]))),
-            int(games[number]),
+            int(totals[number]),
         )
         for number, name in enumerate(names)
     ]

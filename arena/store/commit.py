@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import zstandard
-from sqlalchemy import insert, inspect, select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
-from sqlmodel import col
+from sqlmodel import SQLModel, col
 
 from arena.models import Counter, Game, Rating, RatingChange, Record, Tournament, Version, now
 from arena.store import fold
@@ -24,7 +24,7 @@ from referee.record import GameRecord, read_record
 
 COUNTER = "commit"
 # As tables: nobody holds what is written here as an object, and the way by objects takes as long as the write itself.
-_GAMES, _RECORDS, _CHANGES = (inspect(model).local_table for model in (Game, Record, RatingChange))
+_GAMES, _RECORDS, _CHANGES = (SQLModel.metadata.tables[str(one.__tablename__)] for one in (Game, Record, RatingChange))
 _OVER = ("finished", "void", "cancelled")
 
 
