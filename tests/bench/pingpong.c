@@ -1,7 +1,9 @@
-/* The floor: the bare pipe round trip. Spawns itself as an echo and prints microseconds of wall and CPU per trip. */
+/* The floor: the bare pipe round trip. Spawns itself as an echo and prints microseconds of wall and CPU per trip.
+   With the argument `echo` it is the echo alone, on standard input and output: a line for whatever comes. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,6 +25,12 @@ int main(int argc, char **argv) {
     int trips = argc > 1 ? atoi(argv[1]) : 100000, there[2], back[2];
     char data[64] = {0};
     double begin;
+    if (argc > 1 && !strcmp(argv[1], "echo")) {
+        char line[4096];
+        while (read(0, line, sizeof line) > 0)
+            if (write(1, "bestmove c1c3\n", 14) != 14) return 1;
+        return 0;
+    }
     if (pipe(there) || pipe(back)) return 1;
     if (fork() == 0) {
         close(there[1]);

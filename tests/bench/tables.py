@@ -5,9 +5,12 @@ from __future__ import annotations
 import random
 import resource
 import time
+import tracemalloc
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from referee.bradley import fit
 from referee.core import Kind, Termination
 from referee.games import load
 from referee.ratings import fold
@@ -54,8 +57,15 @@ def run(quick: bool) -> Iterator[Figure]:
     fold(games)
     seconds = (time.perf_counter() - begin) * 100_000 / count
     yield Figure("tables", "TrueSkill fold of 100,000 games", seconds, "s", goal="< 30")
+    yield from _strengths()
     games = records(100, 10_000)
     names = [f"bot{number}" for number in range(100)]
+    begin = time.perf_counter()
+    tracemalloc.start()
+    crosstable(games, names)
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    yield Figure("tables", "memory of a crosstable of 100 bots, 10,000 games", peak, "MB")
     begin = time.perf_counter()
     crosstable(games, names)
     yield Figure("tables", "crosstable of 100 bots, 10,000 games", time.perf_counter() - begin, "s", goal="< 1")
@@ -68,3 +78,26 @@ def run(quick: bool) -> Iterator[Figure]:
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     yield Figure("tables", f"round robin of 500 bots ({len(plan):,} games)", seconds, "s", goal="< 1")
     yield Figure("tables", "memory of that schedule", grown, "MB")
+
+
+def _strengths() -> Iterator[Figure]:
+    """Bradley-Terry with draws over a million results; the bare counting of them in C is the baseline."""
+    rng = random.Random(1)
+    names = [f"bot{number}" for number in range(300)]
+    pairs = [rng.sample(names, 2) for _ in range(50_000)]
+    results = [(one, two, points) for points in (1.0, 0.5, 0.0, 1.0) for one, two in pairs] * 5
+    begin = time.process_time()
+    Counter(results)
+    counting = time.process_time() - begin
+    seconds = []
+    for _ in range(3):
+        begin = time.process_time()
+        fit(results)
+        seconds.append(time.process_time() - begin)
+    tracemalloc.start()
+    fit(results)
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    name = "Bradley-Terry with draws, 1,000,000 games, 300 bots (CPU)"
+    yield Figure("tables", name, min(seconds), "s", "counting the results", counting, "< 1")
+    yield Figure("tables", "memory of that fit", peak, "MB")
