@@ -31,7 +31,8 @@ def _echo(folder: Path) -> subprocess.Popen[bytes]:
 def blocking(folder: Path, trips: int) -> float:
     """Bytes on raw pipes, a blocking poll: what the referee does. Microseconds of wall time per trip."""
     with _ended(_echo(folder)) as process:
-        assert process.stdin and process.stdout
+        assert process.stdin
+        assert process.stdout
         out, back = process.stdin.fileno(), process.stdout.fileno()
         poll = select.poll()
         poll.register(back, select.POLLIN)
@@ -49,7 +50,8 @@ def text(folder: Path, trips: int) -> float:
         [str(folder / "pingpong"), "echo"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     with _ended(process):
-        assert process.stdin and process.stdout
+        assert process.stdin
+        assert process.stdout
         asked = ASK.decode()
         begin = time.perf_counter()
         for _ in range(trips):
@@ -65,7 +67,8 @@ def streams(folder: Path, trips: int) -> float:
     async def play() -> float:
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(str(folder / "pingpong"), "echo", stdin=pipe, stdout=pipe)
-        assert process.stdin and process.stdout
+        assert process.stdin
+        assert process.stdout
         begin = time.perf_counter()
         for _ in range(trips):
             process.stdin.write(ASK)
@@ -82,7 +85,8 @@ def streams(folder: Path, trips: int) -> float:
 def threads(folder: Path, trips: int) -> float:
     """An event loop that hands every move to a thread."""
     with _ended(_echo(folder)) as process:
-        assert process.stdin and process.stdout
+        assert process.stdin
+        assert process.stdout
         out, back = process.stdin.fileno(), process.stdout.fileno()
 
         def once() -> None:
