@@ -110,3 +110,11 @@ def test_pages_have_their_data_at_the_same_address(arena: Arena, path: str) -> N
     data = arena.server.get(f"{path}.json")
     assert (data.status, data.headers["Access-Control-Allow-Origin"]) == (200, "*")
     assert isinstance(data.json, dict)
+
+
+def test_a_redirect_that_is_raised_is_an_answer_like_others(arena: Arena) -> None:
+    reply = arena.server.get("/LOA")
+    assert (reply.status, reply.headers["Location"]) == (308, "/loa")
+    assert reply.headers["Server"] == "arena"
+    assert reply.headers["X-Content-Type-Options"] == "nosniff"
+    assert b"308" not in reply.body
