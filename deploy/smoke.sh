@@ -143,7 +143,8 @@ sys.stdout.write(urllib.request.urlopen(request, timeout=10).read().decode())
 PYTHON
 }
 
-cd "$ROOT" # `python -m arena` of these sources
+# The arena of that Python's environment, from wherever it is called.
+cd "$WORK"
 export PYTHONUNBUFFERED=1 ARENA_LOG_FORMAT=json
 read -r PG_PORT MQTT_PORT DASK_PORT WEB_PORT HTTP_PORT HTTPS_PORT METRICS_PORT < <("$PYTHON" - <<'PYTHON'
 import socket
@@ -151,6 +152,10 @@ held = [socket.create_server(("127.0.0.1", 0)) for _ in range(7)]
 print(*(one.getsockname()[1] for one in held))
 PYTHON
 )
+
+# Where the kernels are compiled already this takes a second or two; without them no bot would be ready in time.
+arena -q warmup loa --bots >"$WORK/logs/warmup" 2>&1
+say "kernels are there"
 
 # -- PostgreSQL, with a password --------------------------------------------------------------------------------------
 mkdir "$WORK/pg"
@@ -178,7 +183,7 @@ printf 'arena:%s\nspectator:%s\n' "$MQTT_PASSWORD" "$VIEW_PASSWORD" >"$WORK/mqtt
 mosquitto_passwd -U "$WORK/mqtt/passwords"
 sed -e "s|^listener 1883.*|listener $MQTT_PORT 127.0.0.1|; s|/etc/mosquitto/arena.passwd|$WORK/mqtt/passwords|" \
     -e "s|/etc/mosquitto/arena.acl|$ROOT/deploy/mosquitto.acl|; s|/var/lib/mosquitto/|$WORK/mqtt/|" \
-    deploy/mosquitto.conf >"$WORK/mqtt/mosquitto.conf"
+    "$ROOT/deploy/mosquitto.conf" >"$WORK/mqtt/mosquitto.conf"
 [ "$(id -u)" != 0 ] || echo "user root" >>"$WORK/mqtt/mosquitto.conf"
 launch mosquitto "$MOSQUITTO" -c "$WORK/mqtt/mosquitto.conf"
 await 10 "answer from Mosquitto" answers "$MQTT_PORT"
@@ -229,7 +234,7 @@ if [ -n "$NGINX" ]; then
     mkdir "$WORK/nginx"
     sed -e "s|/tmp/|$WORK/nginx/|; s|/run/secrets/|$WORK/|; s|arena:8000|127.0.0.1:$WEB_PORT|" \
         -e "s|listen 8080|listen 127.0.0.1:$HTTP_PORT|; s|listen 8443|listen 127.0.0.1:$HTTPS_PORT|" \
-        deploy/nginx.conf >"$WORK/nginx/nginx.conf"
+        "$ROOT/deploy/nginx.conf" >"$WORK/nginx/nginx.conf"
     launch nginx "$NGINX" -c "$WORK/nginx/nginx.conf" -p "$WORK/nginx" -e stderr -g 'daemon off;'
     await 10 "answer from nginx" answers "$HTTPS_PORT"
     export ARENA_SERVER=https://localhost:$HTTPS_PORT SSL_CERT_FILE=$WORK/tls.crt
@@ -251,11 +256,12 @@ for bot in random:random_mover greedy:greedy alphabeta:alphabeta mcts:mcts; do
 families = ["loa"]
 command = ["python", "-m", "bots.${bot##*:}", "--family", "loa"]
 TOML
-    arena -q bot submit "$folder" --name "smoke-${bot%%:*}" --watch >>"$WORK/submitted" 2>&1 &
+    timeout 150 "$PYTHON" -m arena -q bot submit "$folder" --name "smoke-${bot%%:*}" --watch >>"$WORK/submitted" 2>&1 &
     submitting+=($!)
 done
 for pid in "${submitting[@]}"; do
     wait "$pid" || {
+        echo "smoke: not all four bots were found fit within 150 s:" >&2
         cat "$WORK/submitted" >&2
         exit 1
     }
