@@ -5,6 +5,7 @@ Short games between two instant bots in C: what a game costs beside its moves is
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -55,17 +56,27 @@ def rate(executor: Executor, slots: int, jobs: Sequence[list[GameSpec]], place: 
             games += len(records)
 
 
+def cpu_s(pids: Sequence[int]) -> float:
+    """CPU seconds of processes so far: arena, scheduler and workers, without slots and bots."""
+    ticks = [Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[11:13] for pid in pids]
+    return sum(int(tick) for pair in ticks for tick in pair) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
-def command(*words: str, until: str) -> Iterator[str]:
-    """A running `arena …`; the line in which it says that it is ready."""
+def command(*words: str, until: str) -> Iterator[tuple[str, int]]:
+    """A running `arena …`: the last word of the line in which it says that it is ready, and its process."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "arena", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [sys.executable, "-m", "arena", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "ARENA_ALLOW_WEAK_SANDBOX": "1"},
     )
     try:
         assert process.stdout is not None
         for line in process.stdout:
             if until in line:
-                yield line.split()[-1]
+                yield line.split()[-1], process.pid
                 return
         raise RuntimeError(f"arena {words[0]} ended with {process.wait()}; run it by hand to see why")
     finally:
@@ -83,29 +94,34 @@ def run(quick: bool) -> Iterator[Figure]:
         folder = Path(name)
         build(folder)
         place = BundlePlace(str(folder / "bundles"), str(folder / "unpacked"))
-        url = stack.enter_context(command("scheduler", "--port", "0", until="dask://"))
+        url, scheduler = stack.enter_context(command("scheduler", "--port", "0", until="dask://"))
+        pids = [os.getpid(), scheduler]
         executor = ClusterExecutor(address_of(url))
         stack.callback(executor.shutdown, cancel_futures=True)
         present = 0
         for workers in (1, 2, 4):
             for number in range(present, workers):
                 words = ["--scheduler", url, "--slots", "1", "--data", str(folder / f"worker-{number}")]
-                line = ["worker", *words, "--sandbox", "none"]
-                stack.enter_context(command(*line, until="ready"))
+                line = ["worker", *words, "--sandbox", "none", "--no-warm"]
+                pids.append(stack.enter_context(command(*line, until="ready"))[1])
             present = workers
             deadline = time.monotonic() + PATIENCE_S
             while executor.size < workers and time.monotonic() < deadline:
                 time.sleep(0.1)
-            jobs = pairs(folder, (60 if quick else 200) + 2 * workers)
+            jobs = pairs(folder, (40 if quick else 200) + 2 * workers)
             pool = SlotPool(workers)
             local = far = 0.0
+            cpu = float("inf")
             for _ in range(repeats):  # by turns, so that both meet the same neighbours
                 local = max(local, rate(pool, workers, jobs, place))
+                before = cpu_s(pids)
                 far = max(far, rate(executor, workers, jobs, place))
+                cpu = min(cpu, 1e3 * (cpu_s(pids) - before) / (2 * len(jobs)))
             pool.shutdown()
             title = f"{workers} worker{'s' if workers > 1 else ''}, games of {PLIES} plies"
             beside = f"local pool of {workers}"
             yield Figure("cluster", title, far, "games/s", beside, local)
             spent, usual = 1e3 * workers / far, 1e3 * workers / local
             yield Figure("cluster", f"{title}: a game in its slot", spent, "ms", beside, usual)
-            yield Figure("cluster", f"{title}: overhead", spent - usual, "ms/game", "", 0)
+            yield Figure("cluster", f"{title}: overhead", spent - usual, "ms/game")
+            yield Figure("cluster", f"{title}: CPU outside of slots", cpu, "ms/game")
