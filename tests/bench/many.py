@@ -32,16 +32,14 @@ def run(quick: bool) -> Iterator[Figure]:
 def _waiting(folder: Path, count: int, seconds: float) -> Figure:
     """What so many game slots and bots use while every bot thinks, scaled to 64 of them."""
     before = children()
-    begun: list[object] = []
-    pool = SlotPool(count, on_event=begun.append)
+    pool = SlotPool(count)
     try:
         todo = specs("loa", folder, count, LONG_MS)
         jobs = [pool.submit(play_games, [spec]) for spec in todo]
         deadline = time.monotonic() + 120
-        while len(begun) < count and time.monotonic() < deadline:
-            time.sleep(0.1)
-        time.sleep(2)  # the last ones have shaken hands
-        everybody = _family(children() - before)
+        while len(everybody := _family(children() - before)) < 3 * count and time.monotonic() < deadline:
+            time.sleep(0.2)  # a slot and two bots each
+        time.sleep(3)  # the last ones have shaken hands
         cpu, begin = cpu_ns(everybody), time.perf_counter()
         time.sleep(seconds)
         share = (cpu_ns(everybody) - cpu) / 1e9 / (time.perf_counter() - begin)
