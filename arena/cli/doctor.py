@@ -266,7 +266,7 @@ def _cluster(settings: Settings) -> Part:
         from arena.cluster.state import look
 
         address = address_of(settings.executor)
-        state = look(address, security_of(settings, address), 5)
+        state = look(address, security_of(settings, address), 8)
     except ModuleNotFoundError as error:
         return Part("executor", "broken", f"{error.name} is not installed", "pip install 'bot-arena[cluster]'")
     except (ClusterError, ValueError) as error:
