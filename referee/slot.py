@@ -79,6 +79,7 @@ def main() -> None:
         os.sched_setaffinity(0, {core})
     with open_slot(sandbox, connection.fileno(), lambda event: connection.send(("event", event)), spare):
         _serve(connection)
+    signal.signal(signal.SIGCONT, signal.SIG_DFL)  # on its way out already: a parent that died has nothing to add
 
 
 def _die_with_parent() -> None:
