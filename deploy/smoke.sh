@@ -50,6 +50,8 @@ unset PGHOST PGPORT PGUSER PGDATABASE PGPASSWORD PGSERVICE
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/arena-smoke.XXXXXX")
 chmod 0711 "$WORK" # the user postgres and bots pass through
 mkdir "$WORK/logs" "$WORK/client"
+mkdir -m 1777 "$WORK/tmp"
+export TMPDIR=$WORK/tmp # what others leave in such a folder goes with it
 NAMES=() PIDS=()
 
 # Start a program in the background: its name, whether it runs as postgres, its line. Its output is in logs/NAME.
@@ -218,7 +220,7 @@ launch scheduler "$PYTHON" -m arena scheduler --bind 127.0.0.1 --port "$DASK_POR
 await 30 "answer from the scheduler" answers "$DASK_PORT"
 for number in 1 2; do
     launch "worker$number" env ARENA_WORKER_TOKEN="$WORKER_TOKEN" "$PYTHON" -m arena worker \
-        --scheduler "dask://127.0.0.1:$DASK_PORT" --slots 1 --data "$WORK/worker$number" --name "worker$number"
+        --scheduler "dask://127.0.0.1:$DASK_PORT" --slots 1 --data "$WORK/worker$number" --name "worker$number" --no-warm
 done
 launch referee "$PYTHON" -m arena referee "${CONFIG[@]}"
 await 60 "pages" fetch "http://127.0.0.1:$WEB_PORT/healthz"
@@ -289,7 +291,7 @@ PLAYED=$((SECONDS - played_from))
 say "the tournament has ended"
 
 # -- is it right? ------------------------------------------------------------------------------------------------------
-arena leaderboard loa >"$WORK/leaderboard"
+arena -q leaderboard loa >"$WORK/leaderboard"
 for bot in random greedy alphabeta mcts; do
     grep -q "smoke-$bot v1" "$WORK/leaderboard" || {
         echo "smoke: smoke-$bot is not on the leaderboard" >&2
