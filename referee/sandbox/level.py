@@ -34,7 +34,9 @@ class Wrap(Protocol):
 
 
 def _plain(command: Sequence[str], folder: str | None, limits: Limits, spare: int = 0) -> Launch:
-    return Launch((*death_with_parent(), *command), environment={**ONE_THREAD, **os.environ}, folder=folder)
+    # The arena's own variables hold passwords and tokens: nothing a bot should be handed.
+    known = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+    return Launch((*death_with_parent(), *command), environment={**ONE_THREAD, **known}, folder=folder)
 
 
 _WRAPS: dict[str, Wrap] = {
