@@ -15,15 +15,14 @@ from typing import Final, NamedTuple
 
 from referee.core import ParseError, UnknownNameError
 from referee.games.abalone import notation
-from referee.rules import GameText, Rules, Ruleset, Value
+from referee.gametags import NAME, RULE, Draft, placed, unescape, write_tag
+from referee.rules import GameText, Rules, Ruleset
 
 WIDTH: Final = 100
 """Columns after which the running text is broken."""
-RULE_TAG: Final = "Rule."
 OWN_TAGS: Final = ("Variant", "Position", "Result")
 
-_TAG = re.compile(r'\[([A-Za-z][A-Za-z0-9_.-]*)[ \t]+"((?:[^"\\]|\\.)*)"[ \t]*\]', re.DOTALL)
-_TAG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+_TAG = re.compile(rf'\[({NAME})[ \t]+"((?:[^"\\]|\\.)*)"[ \t]*\]', re.DOTALL)
 _WORD = re.compile(r"[^\s{]+")
 _TABLE_WORD = re.compile(r"[^\s{|]+")
 _NUMBER = re.compile(r"([0-9]{1,9})(\.+)")
@@ -50,21 +49,13 @@ class _Tag(NamedTuple):
     at: int
 
 
-@dataclass(slots=True)
-class _Draft:
+@dataclass
+class _Draft(Draft):
     """A game being read; `is_begun` once anything but a tag has been read."""
 
     moves: list[str] = field(default_factory=list)
-    tags: dict[str, str] = field(default_factory=dict)
-    options: dict[str, Value] = field(default_factory=dict)
-    variant: str = ""
-    position: str | None = None
-    result: str = "*"
     is_begun: bool = False
     is_tagged: bool = False
-
-    def finish(self) -> GameText:
-        return GameText(tuple(self.moves), self.variant, self.options, self.position, self.tags, self.result)
 
     def take(self, tag: _Tag, rules: Rules, text: str) -> None:
         """Keep what one tag says. Raises ParseError for a rule or value that does not exist."""
@@ -75,10 +66,9 @@ class _Draft:
             self.position = tag.value
         elif tag.name == "Result":
             self.result = tag.value
-        elif tag.name.startswith(RULE_TAG):
-            name = tag.name.removeprefix(RULE_TAG)
+        elif tag.name.startswith(RULE):
             try:
-                self.options[name] = rules.option(name).read(tag.value)
+                self.take_rule(tag.name, tag.value, rules)
             except UnknownNameError as error:
                 raise ParseError(str(error), text=text, index=tag.at) from None
         else:
@@ -98,7 +88,7 @@ def _pieces(text: str, word_pattern: re.Pattern[str]) -> Iterator[_Word | _Tag]:
             tag = _TAG.match(text, index)
             if tag is None:
                 raise ParseError("not a tag", text=text, index=index, hint='write tags as [Name "value"]')
-            yield _Tag(tag[1], re.sub(r"\\(.)", r"\1", tag[2], flags=re.DOTALL), index)
+            yield _Tag(tag[1], unescape(tag[2]), index)
             end = tag.end()
         elif (word := word_pattern.match(text, index)) is not None:
             yield _Word(word[0], index, line)
@@ -114,8 +104,7 @@ def _read_move(word: str, index: int, text: str) -> str:
     try:
         return notation.write_move(notation.read_move(word[skipped:]))
     except ParseError as error:
-        where = index + skipped + error.index
-        raise ParseError(error.problem, text=text, index=where, hint=error.hint) from None
+        raise placed(error, text, index + skipped) from None
 
 
 class _Reader:
@@ -145,7 +134,7 @@ class _Reader:
         return self.games
 
     def _close(self) -> None:
-        self.games.append(self.draft.finish())
+        self.games.append(self.draft.game(self.draft.moves))
         self.draft = _Draft()
 
     def _word(self, word: _Word) -> None:
@@ -241,13 +230,13 @@ def _tags(game: GameText) -> list[str]:
     """The tag lines of a game; none for what is as usual. Raises ValueError for a name that no tag can have."""
     pairs = [("Variant", game.variant), ("Position", game.position or "")]
     pairs += [("Result", "" if game.result == "*" else game.result)]
-    pairs += [(RULE_TAG + name, str(value).lower()) for name, value in game.options.items()]
+    pairs += [(RULE + name, str(value).lower()) for name, value in game.options.items()]
     lines = [(name, value) for name, value in pairs if value]
     for name, value in game.tags.items():
-        if not _TAG_NAME.fullmatch(name) or name in OWN_TAGS or name.startswith(RULE_TAG):
+        if not re.fullmatch(NAME, name) or name in OWN_TAGS or name.startswith(RULE):
             raise ValueError(f"{name!r} cannot be the name of a tag; use letters, digits, _ and -")
         lines.append((name, value))
-    return ['[{} "{}"]'.format(name, value.replace("\\", "\\\\").replace('"', '\\"')) for name, value in lines]
+    return [write_tag(name, value) for name, value in lines]
 
 
 def write_linear(game: GameText, ruleset: Ruleset) -> str:

@@ -13,44 +13,36 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-import numpy as np
-
 from referee.core import ParseError, UnknownNameError
 from referee.games.baroque.notation import display_move, read_move, square_name, victim_squares, write_move
 from referee.games.baroque.state import NUMBER, SIDE, SYMBOLS
-from referee.rules import Config, GameFormat, GameText, Ruleset, State, Value
+from referee.gametags import NAME, RESULTS, RULE, Draft, placed, step, unescape, write_tag
+from referee.rules import Config, GameFormat, GameText, Ruleset, State
 
 WIDTH = 100
 """Columns after which move text is broken."""
-RULE_TAG = "Rule."
-RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 ANY_VARIANT = frozenset({"baroque", "ultima"})
 """What other programs write as the variant: the name of the family."""
 OWN_TAGS = frozenset({"variant", "position", "fen", "result"})
 
 _TOKEN = re.compile(
-    r"""(?P<space>[ \t\r\n]+|\{[^}]*\}|;[^\n]*)
-      | \[[ \t]*(?P<name>[A-Za-z][A-Za-z0-9_.-]*)[ \t]+"(?P<value>(?:[^"\\\n]|\\["\\])*)"[ \t]*\]
-      | (?P<result>1-0|0-1|1/2-1/2|1/2|\*)(?![^ \t\r\n{\[;])
-      | (?P<exact>[0-9]{1,9}\.[wb](?=[ \t]))
-      | (?P<number>[0-9]{1,9}\.+)
-      | (?P<from>[a-h][1-8])\.(?P<to>[a-h][1-8])[ \t]+[-.a-zA-Z0-9]{1,400}/[-.a-zA-Z0-9]{1,400}
+    rf"""(?P<space>[ \t\r\n]+|\{{[^}}]*\}}|;[^\n]*)
+      | \[[ \t]*(?P<name>{NAME})[ \t]+"(?P<value>(?:[^"\\\n]|\\["\\])*)"[ \t]*\]
+      | (?P<result>1-0|0-1|1/2-1/2|1/2|\*)(?![^ \t\r\n{{\[;])
+      | (?P<exact>[0-9]{{1,9}}\.[wb](?=[ \t]))
+      | (?P<number>[0-9]{{1,9}}\.+)
+      | (?P<from>[a-h][1-8])\.(?P<to>[a-h][1-8])[ \t]+[-.a-zA-Z0-9]{{1,400}}/[-.a-zA-Z0-9]{{1,400}}
       | (?P<move>[A-Za-z][A-Za-z0-9]*(?:-off)?)[+#!?]*
     """,
     re.VERBOSE,
 )
 
 
-@dataclass(slots=True)
-class _Draft:
+@dataclass
+class _Draft(Draft):
     """One game while it is being read; `exact` are the moves of vchess's list for machines, which stands behind the
     list for people and repeats it."""
 
-    variant: str = ""
-    options: dict[str, Value] = field(default_factory=dict)
-    position: str | None = None
-    tags: dict[str, str] = field(default_factory=dict)
-    result: str = "*"
     moves: list[tuple[int, str]] = field(default_factory=list)
     exact: list[tuple[int, str]] = field(default_factory=list)
     is_begun: bool = False
@@ -60,14 +52,12 @@ class _Draft:
     def tag(self, name: str, value: str, ruleset: Ruleset, text: str, index: int) -> None:
         """Take one tag. Raises ParseError for an unknown variant, rule or value."""
         rules = ruleset.rules
-        value = re.sub(r"\\(.)", r"\1", value)
         try:
             if name.lower() == "variant":
                 if value.strip().lower() not in ANY_VARIANT:
                     self.variant = rules.variant(value.strip().lower()).name
-            elif name.startswith(RULE_TAG):
-                option = rules.option(name.removeprefix(RULE_TAG))
-                self.options[option.name] = option.read(value)
+            elif name.startswith(RULE):
+                self.take_rule(name, value, rules)
             elif name.lower() in ("position", "fen"):
                 self.position = ruleset.write(ruleset.read(value)) if value else None
             elif name.lower() == "result":
@@ -87,8 +77,8 @@ class _Draft:
                 ruleset = ruleset.rules.settle(self.variant or ruleset.variant.name, inherited | self.options)
             except ParseError as error:
                 raise ParseError(error.problem, text=text, hint=error.hint) from None
-        moves = tuple(write_move(move) for _, move in _played(ruleset, self.position, self.exact or self.moves, text))
-        return GameText(moves, self.variant, self.options, self.position, self.tags, self.result)
+        played = _played(ruleset, self.position, self.exact or self.moves, text)
+        return self.game(write_move(move) for _, move in played)
 
 
 def _result(word: str, text: str, index: int) -> str:
@@ -102,20 +92,17 @@ def _played(
     ruleset: Ruleset, position: str | None, words: Sequence[tuple[int, str]], text: str
 ) -> Iterator[tuple[State, int]]:
     """Each move as its code, with the position before it; `words` are (place in `text`, move). Raises ParseError."""
-    kernel, config = ruleset.rules.kernel, ruleset.config
     state = ruleset.read(position)
-    buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
     for index, word in words:
         try:
-            move = read_move(word, state, config)
+            move = read_move(word, state, ruleset.config)
         except ParseError as error:
-            raise ParseError(error.problem, text=text, index=index + error.index, hint=error.hint) from None
-        if move not in buffer[: kernel.legal(state, config, buffer)]:
+            raise placed(error, text, index) from None
+        after = step(ruleset, state, move)
+        if after is None:
             where = ruleset.write(state)
             raise ParseError(f"illegal move {word[:12]}", text=text, index=index, hint=f"the position is {where}")
         yield state, move
-        after = np.empty_like(state)
-        kernel.play(state, config, move, after)
         state = after
 
 
@@ -136,7 +123,7 @@ def read(text: str, ruleset: Ruleset) -> list[GameText]:
             draft, is_exact = _Draft(), False
         draft.is_empty = False
         if found["name"]:
-            draft.tag(found["name"], found["value"], ruleset, text, start)
+            draft.tag(found["name"], unescape(found["value"]), ruleset, text, start)
             continue
         draft.is_begun = True
         if found["exact"]:
@@ -166,7 +153,7 @@ def _settled(game: GameText, ruleset: Ruleset) -> Ruleset:
 
 def _tag(name: str, value: object) -> str:
     shown = str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
-    return '[{} "{}"]'.format(name, shown.replace("\\", "\\\\").replace('"', '\\"'))
+    return write_tag(name, shown)
 
 
 def _other_tags(game: GameText) -> list[str]:
@@ -174,9 +161,7 @@ def _other_tags(game: GameText) -> list[str]:
     return [
         _tag(name, value)
         for name, value in game.tags.items()
-        if re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", name)
-        and name.lower() not in OWN_TAGS
-        and not name.startswith(RULE_TAG)
+        if re.fullmatch(NAME, name) and name.lower() not in OWN_TAGS and not name.startswith(RULE)
     ]
 
 
@@ -229,7 +214,7 @@ def _write(game: GameText, ruleset: Ruleset, spell: Callable[[int, State, Config
     lines = _other_tags(game)
     if game.variant:
         lines.append(_tag("Variant", game.variant))
-    lines += [_tag(RULE_TAG + name, value) for name, value in game.options.items()]
+    lines += [_tag(RULE + name, value) for name, value in game.options.items()]
     if game.position:
         lines.append(_tag("Position", game.position))
     lines.append(_tag("Result", game.result))
@@ -257,7 +242,7 @@ def write_vchess(game: GameText, ruleset: Ruleset) -> str:
     played = _play(game, settled)
     defaults = {option.name: option.default for option in settled.rules.options}
     lines = [*_other_tags(game), _tag("Variant", "Baroque")]
-    lines += [_tag(RULE_TAG + name, value) for name, value in settled.values.items() if value != defaults[name]]
+    lines += [_tag(RULE + name, value) for name, value in settled.values.items() if value != defaults[name]]
     lines.append(_tag("Fen", settled.write(settled.read(game.position))))
     lines.append(_tag("Result", game.result))
     shown = _numbered(played, settled.config, _short)

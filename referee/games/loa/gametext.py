@@ -11,10 +11,8 @@ from collections.abc import Iterator
 
 from referee.core import ParseError, UnknownNameError
 from referee.games.loa.notation import read_move, write_move
-from referee.rules import GameFormat, GameText, Ruleset, Value
-
-RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
-"""The first side (Black) won, the second won, a draw, unknown or unfinished."""
+from referee.gametags import RESULTS, RULE, Draft, placed, unescape, write_tag
+from referee.rules import GameFormat, GameText, Ruleset
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+)
@@ -30,17 +28,13 @@ _TOKEN = re.compile(
 _POSITION_TAGS = ("Position", "FEN")
 
 
-class _Draft:
+class _Draft(Draft):
     """One game while it is being read."""
 
     def __init__(self, ruleset: Ruleset) -> None:
+        super().__init__()
         self.ruleset = ruleset
-        self.variant = ""
-        self.options: dict[str, Value] = {}
-        self.tags: dict[str, str] = {}
-        self.position: str | None = None
         self.moves: list[str] = []
-        self.result = "*"
         self.started = False
 
     def tag(self, name: str, value: str, text: str, index: int) -> None:
@@ -49,9 +43,8 @@ class _Draft:
         try:
             if name == "Variant":
                 self.variant = self.ruleset.rules.variant(value.strip().lower()).name
-            elif name.startswith("Rule."):
-                option = self.ruleset.rules.option(name[5:])
-                self.options[option.name] = option.read(value)
+            elif name.startswith(RULE):
+                self.take_rule(name, value, self.ruleset.rules)
             elif name in _POSITION_TAGS:
                 self.position = value
             elif name == "Result":
@@ -83,7 +76,7 @@ class _Draft:
         try:
             code = read_move(word, self._state, self.ruleset.config)
         except ParseError as error:
-            raise ParseError(error.problem, text=text, index=index + error.index, hint=error.hint) from None
+            raise placed(error, text, index) from None
         self.started = True
         self.moves.append(write_move(code))
 
@@ -91,11 +84,7 @@ class _Draft:
         """The game as read. Raises ParseError."""
         if not self.moves:
             self.settle(text, index)
-        return GameText(tuple(self.moves), self.variant, self.options, self.position, self.tags, self.result)
-
-
-def _unescape(value: str) -> str:
-    return re.sub(r"\\(.)", r"\1", value)
+        return self.game(self.moves)
 
 
 def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
@@ -114,7 +103,7 @@ def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
             if draft.moves:
                 yield draft.finish(text, index)
                 draft = _Draft(ruleset)
-            draft.tag(token["name"], _unescape(token["value"]), text, index)
+            draft.tag(token["name"], unescape(token["value"]), text, index)
         elif token["result"]:
             draft.result = token["result"]
             yield draft.finish(text, index)
@@ -127,8 +116,7 @@ def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
 
 
 def _tag(name: str, value: str) -> str:
-    clean = re.sub(r"[\r\n]", " ", value)
-    return '[{} "{}"]\n'.format(name, clean.replace("\\", "\\\\").replace('"', '\\"'))
+    return write_tag(name, re.sub(r"[\r\n]", " ", value)) + "\n"
 
 
 def write_game(game: GameText, ruleset: Ruleset) -> str:
@@ -140,7 +128,7 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     rules = ruleset.rules
     lines = "".join(_tag(name, value) for name, value in game.tags.items())
     lines += _tag("Variant", game.variant) if game.variant else ""
-    lines += "".join(_tag(f"Rule.{name}", str(value)) for name, value in game.options.items())
+    lines += "".join(_tag(RULE + name, str(value)) for name, value in game.options.items())
     lines += _tag("Position", game.position) if game.position is not None else ""
     lines += _tag("Result", game.result)
     settled = rules.settle(game.variant or ruleset.variant.name, game.options)

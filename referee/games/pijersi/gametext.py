@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from referee.core import ParseError, UnknownNameError
 from referee.games.pijersi.notation import (
     display_move,
@@ -25,7 +23,8 @@ from referee.games.pijersi.notation import (
 )
 from referee.games.pijersi.setups import STANDARD
 from referee.games.pijersi.state import FULL, HALF, PHASE
-from referee.rules import GameFormat, GameText, Ruleset, State, Value
+from referee.gametags import RULE, Draft, placed, step, unescape, write_tag
+from referee.rules import GameFormat, GameText, Ruleset, State
 
 KINDS = ("standard", "random", "random/symmetry", "exercise")
 """What `#!` may say of the set-up: `random/symmetry` mirrors, `random` does not, `exercise` is made up."""
@@ -40,17 +39,13 @@ _PLY = re.compile(r"[0-9]+\.?")
 _BAD = re.compile(r"[\r\n]+")
 
 
-class _Draft:
+class _Draft(Draft):
     """One game while it is being read; `whole` is the text it stands in."""
 
     def __init__(self, ruleset: Ruleset, whole: str) -> None:
+        super().__init__(result="")
         self.ruleset = ruleset
         self.whole = whole
-        self.variant = ""
-        self.options: dict[str, Value] = {}
-        self.tags: dict[str, str] = {}
-        self.position: str | None = None
-        self.result = ""
         self.setup: list[tuple[int, str]] = []
         self.moves: list[str] = []
         self.started = False
@@ -66,9 +61,8 @@ class _Draft:
         try:
             if name == "Variant":
                 self.variant = self.ruleset.rules.variant(value).name
-            elif name.startswith("Rule."):
-                option = self.ruleset.rules.option(name[5:])
-                self.options[option.name] = option.read(value)
+            elif name.startswith(RULE):
+                self.take_rule(name, value, self.ruleset.rules)
             elif name == "Position":
                 self.position = self.ruleset.write(self.ruleset.read(value or "-"))
             elif name == "Result":
@@ -130,17 +124,15 @@ class _Draft:
         if self.state is None:
             self.begin(index, word.startswith("("))
         self.started = True
-        state, config, kernel = self.state, self.ruleset.config, self.ruleset.rules.kernel
+        state, config = self.state, self.ruleset.config
         assert state is not None
         try:
             code = read_move(word, state, config)
         except ParseError as error:
-            raise self.fail(error.problem, index + error.index, error.hint) from None
-        buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
-        if code not in buffer[: kernel.legal(state, config, buffer)]:
+            raise placed(error, self.whole, index) from None
+        after = step(self.ruleset, state, code)
+        if after is None:
             raise self.fail(f"illegal ply {word[:40]!r}", index, f"the position is {write_position(state, config)}")
-        after = np.empty_like(state)
-        kernel.play(state, config, code, after)
         self.state = after
         self.moves.append(write_move(code))
 
@@ -148,11 +140,11 @@ class _Draft:
         """The game as read. Raises ParseError."""
         if self.state is None:
             self.begin(index, None)
-        result = self.result
-        if not result and self.moves:
+        if not self.result and self.moves:
             code = int(self.ruleset.rules.kernel.result(self.state, self.ruleset.config, 1, 0))  # type: ignore[arg-type]
-            result = RESULTS[code % 4]
-        return GameText(tuple(self.moves), self.variant, self.options, self.position, self.tags, result or "*")
+            self.result = RESULTS[code % 4]
+        self.result = self.result or "*"
+        return self.game(self.moves)
 
 
 def _words(text: str) -> Iterator[tuple[str, str, int]]:
@@ -184,7 +176,7 @@ def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
             if draft.moves:
                 yield from fresh(index)
             if tag:
-                draft.tag(tag[1], re.sub(r"\\(.)", r"\1", tag[2]), index)
+                draft.tag(tag[1], unescape(tag[2]), index)
             elif what == "setup":
                 draft.started = True
                 draft.setup.append((index, content))
@@ -211,8 +203,7 @@ def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
 
 
 def _tag(name: str, value: Any) -> str:
-    clean = _BAD.sub(" ", str(value)).replace("\\", "\\\\").replace('"', '\\"')
-    return f'# [{name} "{clean}"]'
+    return "# " + write_tag(name, _BAD.sub(" ", str(value)))
 
 
 def write_game(game: GameText, ruleset: Ruleset) -> str:
@@ -221,7 +212,7 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     Raises ValueError for moves that are not legal in turn.
     """
     settled = ruleset.rules.settle(game.variant or ruleset.variant.name, {**ruleset.overrides, **game.options})
-    config, kernel = settled.config, settled.rules.kernel
+    config = settled.config
     state = settled.read(game.position)
     tags = dict(game.tags)
     lines = []
@@ -230,7 +221,7 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     lines += [_tag(name, value) for name, value in tags.items()]
     name = game.variant or (ruleset.variant.name if ruleset.variant.name != "standard" else "")
     lines += [_tag("Variant", name)] if name else []
-    lines += [_tag(f"Rule.{option}", value) for option, value in game.options.items()]
+    lines += [_tag(RULE + option, value) for option, value in game.options.items()]
     expressible = not state[PHASE] & 1 and state[HALF] == 0 and state[FULL] == 1
     start = write_position(state, config).removesuffix(" swap")
     if game.position is not None and not (expressible and game.position != settled.variant.position):
@@ -238,17 +229,15 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     if expressible and start != STANDARD:
         setup = write_setup(state)
         lines += [setup] if setup else []
-    buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
     plies = []
     for number, text in enumerate(game.moves, start=1):
         code = read_move(text, state, config)
-        if code not in buffer[: kernel.legal(state, config, buffer)]:
+        after = step(settled, state, code)
+        if after is None:
             raise ValueError(f"ply {number}, {text}, is not legal in {write_position(state, config)}")
         plies.append(f"{number} {display_move(code, state, config)}")
-        after = np.empty_like(state)
-        kernel.play(state, config, code, after)
         state = after
-    reached = RESULTS[int(kernel.result(state, config, 1, 0)) % 4] if game.moves else "*"
+    reached = RESULTS[int(settled.rules.kernel.result(state, config, 1, 0)) % 4] if game.moves else "*"
     if game.result != reached:
         lines.append(_tag("Result", game.result))
     lines += ["   ".join(plies[place : place + 2]) for place in range(0, len(plies), 2)]

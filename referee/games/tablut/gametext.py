@@ -10,19 +10,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from referee.core import ParseError, UnknownNameError
 from referee.games.tablut import notation
+from referee.gametags import NAME, RESULTS, RULE, placed, step, write_tag
 from referee.rules import GameText, Ruleset, State, Value
 
-RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 ANNOUNCEMENTS = ("raichi", "tuichi")
-RULE_TAG = "Rule."
 
 _PLAIN = re.compile(
     r"\{[^}]*\}|;[^\n]*"  # comments
-    r'|\[\s*([A-Za-z][\w.-]*)\s+"((?:[^"\\]|\\.)*)"\s*\]'  # a tag
+    rf'|\[\s*({NAME})\s+"((?:[^"\\]|\\.)*)"\s*\]'  # a tag
     r"|[^\s{}\[\];]+|[{}\[\]]",
     re.ASCII | re.DOTALL,
 )
@@ -63,8 +60,7 @@ class _Draft:
         try:
             move = notation.read_move(rest)
         except ParseError as error:
-            offset = at + len(word) - len(rest)
-            raise ParseError(error.problem, text=self.text, index=offset + error.index, hint=error.hint) from None
+            raise placed(error, self.text, at + len(word) - len(rest)) from None
         if self.is_over:
             raise ParseError("a move after the end of the game", text=self.text, index=at, hint="tags begin a game")
         self.moves.append(notation.write_move(move))
@@ -93,8 +89,8 @@ def _position(draft: _Draft, settled: Ruleset, text: str) -> str:
 def _plain_game(draft: _Draft, ruleset: Ruleset) -> GameText:
     tags = dict(draft.tags)
     variant, position, result = tags.pop("Variant", ""), tags.pop("Position", None), tags.pop("Result", "*")
-    names = [name for name in tags if name.startswith(RULE_TAG)]
-    options: dict[str, Value] = {name.removeprefix(RULE_TAG): tags.pop(name) for name in names}
+    names = [name for name in tags if name.startswith(RULE)]
+    options: dict[str, Value] = {name.removeprefix(RULE): tags.pop(name) for name in names}
     if result not in RESULTS:
         raise draft.fail(f"unknown result {result[:20]!r}", "one of " + " ".join(RESULTS))
     settled = _settle(draft, ruleset, variant, options) if variant or options else ruleset
@@ -146,8 +142,7 @@ def _tag(name: str, value: object) -> str:
     if not name[:1].isalpha():
         name = "Tag_" + name
     shown = str(value).lower() if isinstance(value, bool) else str(value)
-    shown = shown.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'[{name} "{shown}"]'
+    return write_tag(name, shown).replace("\n", "\\n")
 
 
 def _numbered(words: Sequence[str], *, every: int) -> Iterator[str]:
@@ -169,7 +164,7 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     settled = _rules_of(game, ruleset)
     lines = [_tag(name, value) for name, value in game.tags.items()]
     lines.append(_tag("Variant", settled.variant.name))
-    lines += [_tag(RULE_TAG + name, value) for name, value in settled.overrides.items()]
+    lines += [_tag(RULE + name, value) for name, value in settled.overrides.items()]
     if game.position is not None:
         lines.append(_tag("Position", game.position))
     result = game.result if game.result in RESULTS else "*"
@@ -351,20 +346,18 @@ def _one_line(value: str) -> str:
 
 def _otn_moves(game: GameText, settled: Ruleset) -> Iterator[str]:
     """The moves as OpenTafl writes them, while they are legal; then bare."""
-    kernel, config = settled.rules.kernel, settled.config
-    state, after = settled.read(game.position), settled.read(game.position)
-    buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
+    config, state = settled.config, settled.read(game.position)
     is_legal = True
     for text in game.moves:
         move = notation.read_move(text, state, config)
-        is_legal = is_legal and move in buffer[: kernel.legal(state, config, buffer)].tolist()
-        if not is_legal:
+        after = step(settled, state, move) if is_legal else None
+        if after is None:
+            is_legal = False
             canonical = notation.write_move(move)
             yield f"{canonical[:2]}-{canonical[2:]}"
             continue
         shown = notation.display_move(move, state, config)
-        kernel.play(state, config, move, after)
-        state, after = after, state
+        state = after
         yield shown + _mark(state, settled)
 
 
