@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from typing import Any, Literal
+from typing import Any, Literal, TextIO, cast
 
 import structlog
 
@@ -16,6 +16,16 @@ Form = Literal["auto", "json", "text"]
 
 _TRACE = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 """Local variables hold secrets: a trace shows where, never with what."""
+
+
+class _Stderr:
+    """Standard error as it is when something is said: whoever replaced it may have closed what was there before."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
@@ -43,7 +53,7 @@ def configure(form: Form = "auto", level: str = "info") -> None:
     structlog.configure(
         processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, _Stderr())),
         cache_logger_on_first_use=False,
     )
     # Libraries that log in the standard way come out in the same form.
@@ -51,7 +61,7 @@ def configure(form: Form = "auto", level: str = "info") -> None:
         foreign_pre_chain=shared,
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(cast(TextIO, _Stderr()))
     handler.setFormatter(formatter)
     logging.basicConfig(handlers=[handler], level=max(number, logging.WARNING), force=True)
 

@@ -151,6 +151,9 @@ class MqttBus:
             self.publish("referee/state", {"state": "starting", "holder": ""})
         first: asyncio.Future[None] = self._loop.create_future()
         self._task = asyncio.create_task(self._run(first))
+        await asyncio.wait([first, self._task], return_when=asyncio.FIRST_COMPLETED)
+        if not first.done():
+            await self._task  # raises what ended it before it could say anything
         await first
         return self
 
