@@ -83,7 +83,7 @@ class Scaled(Stage):
             f"""database = "{self.database_url}"
 mqtt = "mqtt://127.0.0.1:{broker_port}"
 executor = "dask://127.0.0.1:{scheduler_port}"
-worker_bundles = "{self.data / "bundles"}"
+worker_bundles = "http://{near}:{self.port}/api/v1/bundles"
 public_url = "http://{near}:{self.port}"
 bind = "{"0.0.0.0" if self.network else "127.0.0.1"}"
 port = {self.port}
