@@ -67,8 +67,19 @@ def fill(server: Server) -> Arena:
     )
 
 
-def _tournament(store: Store, by: int, name: str, bots: list[str]) -> int:
-    document = {"name": name, "family": "loa", "games": 4, "time": "1+0.01", "entries": {"bots": bots}}
+def play_abalone(store: Store, moves: tuple[str, ...]) -> GameRecord:
+    """A game of a tournament of its own, of real moves from the usual start; the second player resigned."""
+    by = store.users.find("organiser").id or 0
+    spec = specs(store, _tournament(store, by, "Real", ["random", "greedy"], "abalone"))[0]
+    reason, plies = Termination.RESIGNED, tuple(Ply(ms=1.0) for _ in moves)
+    rules = load("abalone").settle(spec.variant, spec.options)
+    start = spec.position or rules.write(rules.read())
+    record = replace(record_of(spec), position=start, moves=moves, plies=plies, detail="")
+    return _commit(store, replace(record, winner="first", termination=reason, kind=reason.kind))
+
+
+def _tournament(store: Store, by: int, name: str, bots: list[str], family: str = "loa") -> int:
+    document = {"name": name, "family": family, "games": 4, "time": "1+0.01", "entries": {"bots": bots}}
     row = tournaments.create(store, document, by, now())
     assert row.id is not None
     tournaments.plan(store, row.id)
@@ -112,9 +123,12 @@ def record_of(spec: GameSpec, *, plies: int = 6) -> GameRecord:
 
 def play(store: Store, spec: GameSpec) -> GameRecord:
     """Hand a planned game out and commit a made-up record of it."""
-    store.games.hand_out([spec.id], "test")
-    store.games.start(spec.id)
-    record = record_of(spec)
+    return _commit(store, record_of(spec))
+
+
+def _commit(store: Store, record: GameRecord) -> GameRecord:
+    store.games.hand_out([record.id], "test")
+    store.games.start(record.id)
     store.games.commit(record, "test")
     return record
 
