@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,6 +17,11 @@ from referee.spec import BotSpec, GameSpec, Limits, TimeControl
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 LIMITS = replace(Limits(), start_ms=20_000, ready_ms=40_000, quit_ms=600, grace_ms=600, margin_ms=500)
+
+
+def has_networks() -> bool:
+    """Whether a process can have a network of its own here, so that fixed ports are no matter."""
+    return subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode == 0
 
 
 def bridge(module: str, *words: str) -> BotSpec:

@@ -26,7 +26,7 @@ from referee.position import Position
 from referee.record import GameRecord
 from referee.sandbox import Sandbox
 from referee.spec import BotSpec, TimeControl
-from tests.bridges.table import HERE, LIMITS, ROOT, bridge, honest, meet
+from tests.bridges.table import HERE, LIMITS, ROOT, bridge, has_networks, honest, meet
 
 ASHTON = load("tablut").settle("ashton")
 SLOW = TimeControl("movetime", 8000, 0)
@@ -185,7 +185,7 @@ def test_a_client_that_cannot_be_started(ports: None) -> None:
 
 
 def test_two_clients_play_a_match_each_in_its_own_network() -> None:
-    if subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode != 0:
+    if not has_networks():
         pytest.skip("no network namespaces here")
     one, two = bologna("unquoted"), bologna("upper", seconds=0)
     for first, second in ((one, two), (two, one)):
@@ -276,7 +276,7 @@ def test_the_clients_command_line() -> None:
 
 def test_a_tournament_by_the_command_line() -> None:
     """Two games of the same client at once: each has a network of its own."""
-    if subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode != 0:
+    if not has_networks():
         pytest.skip("no network namespaces here")
     command = f"{sys.executable} -m bots.bridges.bologna --seconds 3 -- {' '.join(client('upper'))}"
     words = ["play", f"bologna={command}", "sample:random", "--family", "tablut", "--variant", "ashton", "--games", "2"]
