@@ -3,7 +3,8 @@
 On its standard input the program finds the position on the first line and the legal moves on the second, then the end;
 on its standard output the last line that is not empty is its move. The environment says more: `ARENA_FAMILY`,
 `ARENA_VARIANT`, `ARENA_SIDE` (first or second), `ARENA_TIME_MS` (what it may take), `ARENA_PLY`. Its standard error is
-the bot's own. Refuses to know what the program does.
+the bot's own. A program that is late is waited for a little longer than its clock lasts: who loses on time is the
+referee's to say. Refuses to know what the program does.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from referee.position import Position
 OUTPUT_BYTES = 65_536
 """How much a program may say before its move: more is a mistake."""
 LONGEST_MS = 600_000.0
+GRACE_MS = 1000.0
+"""How long a program is waited for beyond the end of its clock, and after a `stop` it cannot hear."""
 ENDING_S = 0.2
 
 
@@ -39,7 +42,7 @@ class Command(Bot):
         self.command = tuple(command)
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """What the program says. Raises BridgeError when that is no legal move in time."""
+        """What the program says. Raises BridgeError when that is no legal move, or far too late."""
         limit_ms = min(LONGEST_MS, clock.remaining_ms())
         said = self.ask(position, clock, limit_ms)
         lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
@@ -92,7 +95,9 @@ def _plies(position: Position) -> int:
 
 
 def _converse(process: subprocess.Popen[bytes], question: bytes, clock: Clock) -> bytes | None:
-    """Write the question, read to the end of the output; None when the time is up. Raises BridgeError."""
+    """Write the question, read to the end of the output; None when that takes too long. Raises BridgeError."""
+    last_ms = [_patience_ms(clock)]
+    clock.on_stop(lambda: last_ms.append(clock.elapsed_ms() + GRACE_MS))
     assert process.stdin
     assert process.stdout
     source, sink = process.stdout.fileno(), process.stdin.fileno()
@@ -100,8 +105,8 @@ def _converse(process: subprocess.Popen[bytes], question: bytes, clock: Clock) -
     said = bytearray()
     with process.stdin, process.stdout:
         while True:
-            left_s = None if math.isinf(clock.remaining_ms()) else clock.remaining_ms() / 1000
-            wait_s = min(0.1, left_s) if left_s is not None else 0.1  # a `stop` is noticed within that
+            left_s = (min(last_ms) - clock.elapsed_ms()) / 1000
+            wait_s = max(0.0, min(0.1, left_s))  # a `stop` is noticed within that
             readable, writable, _ = select.select([source], [sink] if question else [], (), wait_s)
             if writable:
                 try:
@@ -118,8 +123,17 @@ def _converse(process: subprocess.Popen[bytes], question: bytes, clock: Clock) -
                 said += data
                 if len(said) > OUTPUT_BYTES:
                     raise BridgeError(Exit.ANSWER, f"the program wrote more than {OUTPUT_BYTES} bytes")
-            elif clock.should_stop():
+            elif left_s <= 0:
                 return None
+
+
+def _patience_ms(clock: Clock) -> float:
+    """How long to wait for a program: all that its clock has, not what the program had better take."""
+    if clock.movetime_ms is not None:
+        return clock.movetime_ms + GRACE_MS
+    if clock.infinite or clock.time_left_ms is None:
+        return LONGEST_MS
+    return clock.time_left_ms + GRACE_MS
 
 
 def _let_end(process: subprocess.Popen[bytes]) -> None:

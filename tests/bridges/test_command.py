@@ -63,6 +63,13 @@ def test_a_program_that_is_late_is_named() -> None:
     assert "had no move after" in str(error)
 
 
+def test_a_program_may_use_all_its_clock_and_the_referee_says_what_is_late() -> None:
+    slow = "import time; time.sleep(0.3); print('b1b3')"
+    choose = Command([sys.executable, "-S", "-E", "-c", slow]).choose
+    assert choose(START, Clock(Go(movetime=50), 0)) == START.read("b1b3")
+    assert choose(START, Clock(Go(p1time=3000, p2time=3000), 0)) == START.read("b1b3")
+
+
 def test_the_referee_shows_how_a_program_ended() -> None:
     record = meet(bridge("command", "--family", "loa", "--", "/no/such/program"), honest("h4f2"), "loa")
     assert (record.termination, record.loser) == ("crashed", "first")
