@@ -119,8 +119,7 @@ def test_the_page_has_commands_and_bots() -> None:
 def test_a_check_of_the_page_passes(line: str, folder: Path) -> None:
     (folder / "engine.toml").unlink()
     done = typed(f"{line} --sandbox none", folder)
-    # A check grants 50 ms for a move, in which a busy machine may not even have started a program.
-    assert done.returncode == 0 or "./program had no move after" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     assert (folder / "engine.toml").exists() is ("--save" in line)
 
 

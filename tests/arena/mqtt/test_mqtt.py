@@ -389,15 +389,20 @@ def test_start_up_with_something_that_is_no_broker(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(mqtt, "TIMEOUT_S", 0.5)
 
     async def main() -> None:
+        is_over = asyncio.Event()
+
         async def nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await reader.read()
             writer.close()
+            await writer.wait_closed()
+            is_over.set()
 
         server = await asyncio.start_server(nothing, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(BusError, match=r"see whether an MQTT broker without TLS listens there"):
             async with open_bus(Settings(mqtt=f"mqtt://127.0.0.1:{port}")):
                 pass
+        await is_over.wait()
         server.close()
 
     within(main())
