@@ -134,9 +134,7 @@ class Stage:
         options.setdefault("upkeep", Upkeep(self.store, []))
         return Conductor(self.settings, self.store, self.bus, executor, clock=lambda: self.now, **options)
 
-    def play(
-        self, number: int, executor: Dice | None = None, turns: int = 500, turn: timedelta = timedelta(0)
-    ) -> Dice:
+    def play(self, number: int, executor: Dice | None = None, turns: int = 500, turn: timedelta = timedelta(0)) -> Dice:
         """Drive a conductor until a tournament is over. A turn takes no time unless said otherwise."""
         dice = executor or Dice()
         conductor = self.conductor(dice)
