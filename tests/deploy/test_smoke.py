@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,19 @@ from tests.arena import postgres
 from tests.deploy.sources import DEPLOY
 
 
-def test_the_whole_topology(tmp_path: Path) -> None:
+def test_the_whole_topology(request: pytest.FixtureRequest) -> None:
     missing = [name for name in ("mosquitto", "mosquitto_sub", "bash", "setpriv") if not _found(name)]
     if postgres.programs() is None:
         missing.append("postgresql")
     if missing:
         pytest.skip(f"no {', '.join(missing)} here; install them")
-    os.chmod(tmp_path, 0o711)
+    # PostgreSQL's own user must reach it too: folders of pytest are for one user alone.
+    folder = Path(tempfile.mkdtemp(prefix="arena-smoke-test-"))
+    request.addfinalizer(lambda: shutil.rmtree(folder))
+    folder.chmod(0o711)
     found = subprocess.run(
         [DEPLOY / "smoke.sh"],
-        env={**os.environ, "PYTHON": sys.executable, "TMPDIR": _open_to_all(tmp_path)},
+        env={**os.environ, "PYTHON": sys.executable, "TMPDIR": str(folder)},
         capture_output=True,
         text=True,
         timeout=220,
@@ -32,19 +36,11 @@ def test_the_whole_topology(tmp_path: Path) -> None:
     assert found.returncode == 0, found.stdout + found.stderr
     assert "8 games verified, 0 wrong" in found.stdout
     assert "everything has ended, nothing is left" in found.stdout
-    assert not list(Path(tmp_path).iterdir())
+    assert not list(folder.iterdir())
 
 
 def _found(name: str) -> bool:
     return bool(shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin"))
-
-
-def _open_to_all(folder: Path) -> str:
-    """A folder that PostgreSQL's own user reaches too: pytest's are for one user alone."""
-    for above in (folder, *folder.parents):
-        if above.name.startswith("pytest-"):
-            os.chmod(above, os.stat(above).st_mode | 0o011)
-    return str(folder)
 
 
 def test_words_it_does_not_know() -> None:

@@ -31,6 +31,8 @@ def test_every_operation_has_a_curl_line_that_runs(arena: Arena, route: Route) -
         elif word == "-H":
             name, _, value = words.pop(0).partition(": ")
             headers[name] = value.replace("$ARENA_TOKEN", arena.tokens["admin"])
+        elif word == "-o":
+            words.pop(0)
         elif word in ("-d", "--data-binary"):
             given = words.pop(0)
             data = b"#!/bin/sh\n" if given.startswith("@") else given.encode()
