@@ -250,7 +250,7 @@ def test_quota_schedules_and_exports(arena: Arena, cli: Any, tmp_path: Path) -> 
     assert cli("bot", "quota", *token, "--json", is_json=True)["bots"] == {"used": 0, "limit": 20}
     assert "versions" in cli("bot", "quota", *token)
     file = tmp_path / "weekly.toml"
-    file.write_text('name = "Friday evening"\nfamily = "loa"\nentries = { all = true }\nschedule = { cron = "0 20 * * 5" }\n')
+    file.write_text('name = "Fridays"\nfamily = "loa"\nentries = { all = true }\nschedule = { cron = "0 20 * * 5" }\n')
     made = cli("tournament", "create", str(file), *token, "--json", is_json=True)
     assert "0 20 * * 5" in cli("schedule", "list")
     number = str(made["id"])
