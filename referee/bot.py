@@ -57,7 +57,9 @@ from referee.spec import BotSpec, Limits
 _MS = 1_000_000
 _CHUNK = 65_536
 _SLICE_MS = 100
-"""The longest single wait: being late for its end is noticed, whatever the reason, a stopped process included."""
+"""A single wait at first: being late for its end is noticed, whatever the reason, a stopped process included."""
+_LONG_SLICE_MS = 500
+"""The longest single wait. A slice grows to a tenth of what was waited already, so that waiting long costs little."""
 _HELD_MS = 50
 """Late by more than that for the end of a wait, this process was held up, and very likely the bot with it."""
 _CATCH_UP_BYTES = 2**20
@@ -360,15 +362,18 @@ class Bot:
         """
         lines = self._lines
         assert self._child
+        since = 0
         while not lines:
             begin = time.monotonic_ns()
+            since = since or begin
             left = deadline_ns - begin
             if self._is_quick:
                 self._is_quick = False
                 slice_ms = 1 if left > _MS else max(0, -(-left // _MS))
                 delay = None
             else:
-                slice_ms = min(_SLICE_MS, max(0, -(-left // _MS)))
+                patience = min(_LONG_SLICE_MS, max(_SLICE_MS, (begin - since) // (10 * _MS)))
+                slice_ms = min(patience, max(0, -(-left // _MS)))
                 delay = self._meter.read()
             events = self._poll.poll(slice_ms)
             if not events:
@@ -380,7 +385,7 @@ class Bot:
                     self._held_ns += held
                     deadline_ns += held
                 if now < deadline_ns:
-                    if slice_ms == _SLICE_MS:
+                    if slice_ms >= _SLICE_MS:
                         self._child.look()
                     continue
                 return None

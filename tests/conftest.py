@@ -10,7 +10,10 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
+settings.register_profile("arena", deadline=None)  # a busy machine is not an error
+settings.load_profile("arena")
 OPTIONAL = "optional: "
 
 

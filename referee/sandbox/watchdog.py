@@ -16,7 +16,7 @@ from referee.reaper import children, descendants, kill_tree
 from referee.sandbox.launch import Cell
 
 INTERVAL_NS = 90_000_000
-"""A little less than the longest single wait for a bot, so that every such wait ends with a look."""
+"""A little less than a single wait for a bot, so that every such wait ends with a look."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -32,14 +32,14 @@ class Trace:
     files: int
 
     @classmethod
-    def take(cls) -> Trace:
-        """Count now."""
+    def take(cls, others: Container[int] = ()) -> Trace:
+        """Count now, but not the children `others`, a database server say, and what they start."""
         with open("/proc/self/statm", "rb") as file:
             resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         return cls(
             resident,
             len(os.listdir("/proc/self/fd")),
-            sum(1 for _ in descendants(os.getpid())),
+            sum(1 for child in children() if child not in others for _ in (child, *descendants(child))),
             len(os.listdir(tempfile.gettempdir())),
         )
 

@@ -190,8 +190,8 @@ def test_nothing_is_left_behind(game: Build) -> None:
         for number in range(3):
             play(game(["resign"], [], sequence=number), roster)
             play(game(["nonsense"], [], sequence=number), roster)
-    assert children() == before
-    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert children() <= before
+    assert len(os.listdir("/proc/self/fd")) <= descriptors
 
 
 def test_a_forged_record_is_found_out(game: Build, roster: Roster) -> None:
