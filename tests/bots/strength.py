@@ -30,6 +30,8 @@ PLIES = {"abalone": 4, "baroque": 4, "loa": 4, "pijersi": 2, "tablut": 4}
 RAICHI = "perpetual_raichi=defenders_lose"
 DEEP = {"pijersi": 100_000, "tablut": 50_000}
 """Nodes for alpha-beta against greedy where moves are many."""
+VARIANTS = {"tablut": ("", "ashton")}
+"""Variants whose strength is shown, "" the default one: in Tablut's default rules a king can often force a draw."""
 DOUBLINGS = ((100, 400), (400, 1600))
 
 
@@ -41,17 +43,20 @@ class Match:
     two: str
     family: str
     tc: str
+    variant: str = ""
     option: str = ""
 
     def words(self, games: int) -> list[str]:
         """The command, without `--json`."""
         more = ["--games", str(games), "--tc", self.tc, "--openings", f"random:{PLIES.get(self.family, 4)}:1"]
-        return command(self.one, self.two, self.family, *more, *(["--option", self.option] if self.option else []))
+        rules = [("--variant", self.variant), ("--option", self.option)]
+        return command(self.one, self.two, self.family, *more, *(word for rule in rules if rule[1] for word in rule))
 
     @property
     def name(self) -> str:
         """A file name for it."""
-        return re.sub(r"[^A-Za-z0-9.-]+", "_", " ".join((self.family, self.one, self.two, self.tc, self.option)))
+        words = (self.family, self.one, self.two, self.tc, self.variant, self.option)
+        return re.sub(r"[^A-Za-z0-9.-]+", "_", " ".join(words))
 
 
 def mcts(folder: Path, nodes: int) -> str:
@@ -65,13 +70,18 @@ def mcts(folder: Path, nodes: int) -> str:
 
 def matches(family: str, part: str, folder: Path) -> list[Match]:
     """The matches of a part of the table in a family."""
+    variants = VARIANTS.get(family, ("",))
     if part == "alphabeta":
         tc = f"nodes:{DEEP.get(family, 20_000)}"
-        found = [Match("alphabeta", "greedy", family, tc)]
-        return [*found, Match("alphabeta", "greedy", family, tc, RAICHI)] if family == "tablut" else found
+        found = [Match("alphabeta", "greedy", family, tc, variant) for variant in variants]
+        return [*found, Match("alphabeta", "greedy", family, tc, option=RAICHI)] if family == "tablut" else found
     if part == "greedy":
         return [Match("greedy", "random", family, "nodes:1")]
-    return [Match(mcts(folder, high), mcts(folder, low), family, f"nodes:{high}") for low, high in DOUBLINGS]
+    return [
+        Match(mcts(folder, high), mcts(folder, low), family, f"nodes:{high}", variant)
+        for variant in variants
+        for low, high in DOUBLINGS
+    ]
 
 
 def row(match: Match, games: Sequence[dict[str, Any]]) -> str:
@@ -84,7 +94,7 @@ def row(match: Match, games: Sequence[dict[str, Any]]) -> str:
     count = Counter(names)
     wins, draws, losses = count[one], count["draw"], count[two]
     share = (wins + draws / 2) / len(games)
-    rules = f" (`{match.option}`)" if match.option else ""
+    rules = f" (`{match.variant or match.option}`)" if match.variant or match.option else ""
     return f"| {match.family}{rules} | {one} v {two} | `{match.tc}` | {wins} | {draws} | {losses} | {share:.1%} |"
 
 
