@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import zstandard
-from sqlalchemy import insert, select, update
+from sqlalchemy import Row, bindparam, insert, select, update
 from sqlalchemy.orm import Session
-from sqlmodel import SQLModel, col
+from sqlmodel import SQLModel
 
 from arena.models import Counter, Game, Rating, RatingChange, Record, Tournament, Version, now
 from arena.store import fold
@@ -23,9 +23,40 @@ from referee.core import Kind
 from referee.record import GameRecord, read_record
 
 COUNTER = "commit"
-# As tables: nobody holds what is written here as an object, and the way by objects takes as long as the write itself.
-_GAMES, _RECORDS, _CHANGES = (SQLModel.metadata.tables[str(one.__tablename__)] for one in (Game, Record, RatingChange))
 _OVER = ("finished", "void", "cancelled")
+
+# As tables, and each statement made once: nobody holds what is written here as an object, and going by objects, or
+# making a statement anew, takes as long as the write itself.
+_COUNTERS, _GAMES, _RATINGS, _RECORDS, _CHANGES, _TOURNAMENTS, _VERSIONS = (
+    SQLModel.metadata.tables[str(one.__tablename__)]
+    for one in (Counter, Game, Rating, Record, RatingChange, Tournament, Version)
+)
+_NEXT_NUMBER = (
+    update(_COUNTERS)
+    .where(_COUNTERS.c.name == COUNTER)
+    .values(value=_COUNTERS.c.value + 1)
+    .returning(_COUNTERS.c.value)
+)
+_PLAN = select(
+    *(_GAMES.c[name] for name in ("tournament_id", "pool", "first_id", "second_id", "is_rated")),
+    *(_GAMES.c[name] for name in ("state", "family", "first", "second")),
+).where(_GAMES.c.id == bindparam("game"))
+_FINISH = update(_GAMES).where(_GAMES.c.id == bindparam("game"))
+_COUNT_OVER = (
+    update(_TOURNAMENTS)
+    .where(_TOURNAMENTS.c.id == bindparam("tournament"))
+    .values(finished_games=_TOURNAMENTS.c.finished_games + 1)
+)
+_THIS_LINE = (_RATINGS.c.pool == bindparam("of_pool"), _RATINGS.c.version_id == bindparam("of_version"))
+_RATING = select(
+    *(
+        _RATINGS.c[name]
+        for name in ("mu", "sigma", "games", "wins", "draws", "losses", "forfeits", "opposition", "last")
+    )
+).where(*_THIS_LINE)
+_NEW_LINE, _NEXT_LINE = insert(_RATINGS), update(_RATINGS).where(*_THIS_LINE)
+_FOLLOWS = select(_VERSIONS.c.follows_id).where(_VERSIONS.c.id == bindparam("version"))
+_NEW_RECORD, _NEW_CHANGES = insert(_RECORDS), insert(_CHANGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +90,23 @@ class LiveTable:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.rows: dict[tuple[str, int], Rating] = {}
+        self.known: set[int] = set()
+        """The versions whose line was found."""
 
     def line(self, pool: str, version_id: int) -> fold.Line | None:
         """See `fold.Table`."""
-        row = self._session.get(Rating, (pool, version_id))
+        row = self._session.execute(_RATING, {"of_pool": pool, "of_version": version_id}).one_or_none()
         if row is None:
             return None
-        self.rows[pool, version_id] = row
+        self.known.add(version_id)
         return line_of(row)
 
     def follows(self, version_id: int) -> int | None:
         """See `fold.Table`."""
-        return self._session.scalar(select(col(Version.follows_id)).where(col(Version.id) == version_id))
+        return self._session.scalar(_FOLLOWS, {"version": version_id})
 
 
-def line_of(row: Rating) -> fold.Line:
+def line_of(row: Rating | Row[Any]) -> fold.Line:
     """A stored rating as the fold knows it."""
     rating = ratings.Rating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
     return fold.Line(rating, row.forfeits, row.opposition, row.last)
@@ -120,12 +152,7 @@ def commit(session: Session, record: GameRecord, worker: str = "") -> Committed 
     """
     if record.kind is Kind.VOID:
         raise ValueError(f"game {record.id} is void: it has no result to commit")
-    number = session.scalar(
-        update(Counter)
-        .where(col(Counter.name) == COUNTER)
-        .values(value=Counter.value + 1)
-        .returning(col(Counter.value))
-    )
+    number = session.scalar(_NEXT_NUMBER)
     if number is None:
         raise SchemaError("the commit counter is missing; run `arena db upgrade`")
     game = _planned(session, record)
@@ -136,22 +163,22 @@ def commit(session: Session, record: GameRecord, worker: str = "") -> Committed 
     played = fold.Played(
         record.id, number, record.family, pool, first_id, second_id, record.winner, record.kind.value, is_rated
     )
-    session.execute(insert(_RECORDS).values(game_id=record.id, data=pack(record)))
+    session.execute(_NEW_RECORD, {"game_id": record.id, "data": pack(record)})
     session.execute(
-        update(_GAMES)
-        .where(_GAMES.c.id == record.id)
-        .values(
-            state="finished",
-            committed=number,
-            worker=worker,
-            started=_instant(record.started),
-            finished=_instant(record.finished),
-            winner=record.winner,
-            termination=record.termination.value,
-            kind=record.kind.value,
-            detail=record.detail,
-            plies=len(record.moves),
-        )
+        _FINISH,
+        {
+            "game": record.id,
+            "state": "finished",
+            "committed": number,
+            "worker": worker,
+            "started": _instant(record.started),
+            "finished": _instant(record.finished),
+            "winner": record.winner,
+            "termination": record.termination.value,
+            "kind": record.kind.value,
+            "detail": record.detail,
+            "plies": len(record.moves),
+        },
     )
     count_over(session, tournament_id)
     changes = _rate(session, played) if played.counts else ()
@@ -160,18 +187,7 @@ def commit(session: Session, record: GameRecord, worker: str = "") -> Committed 
 
 def _planned(session: Session, record: GameRecord) -> tuple[Any, ...] | None:
     """What the plan says of the game; None when it is over."""
-    query = select(
-        col(Game.tournament_id),
-        col(Game.pool),
-        col(Game.first_id),
-        col(Game.second_id),
-        col(Game.is_rated),
-        col(Game.state),
-        col(Game.family),
-        col(Game.first),
-        col(Game.second),
-    ).where(col(Game.id) == record.id)
-    row = session.execute(query).one_or_none()
+    row = session.execute(_PLAN, {"game": record.id}).one_or_none()
     if row is None:
         raise NotFoundError("game", record.id)
     *plan, state, family, first, second = tuple(row)
@@ -186,11 +202,7 @@ def _planned(session: Session, record: GameRecord) -> tuple[Any, ...] | None:
 
 def count_over(session: Session, tournament_id: int) -> None:
     """One more game of the tournament is over."""
-    session.execute(
-        update(Tournament)
-        .where(col(Tournament.id) == tournament_id)
-        .values(finished_games=Tournament.finished_games + 1)
-    )
+    session.execute(_COUNT_OVER, {"tournament": tournament_id})
 
 
 def _rate(session: Session, game: fold.Played) -> tuple[fold.Change, ...]:
@@ -198,14 +210,11 @@ def _rate(session: Session, game: fold.Played) -> tuple[fold.Change, ...]:
     changes = fold.step(table, game)
     for change in changes:
         columns = row_of(game.pool, change.version_id, change.after)
-        row = table.rows.get((game.pool, change.version_id))
-        if row is None:
-            session.add(Rating(**columns))
+        if change.version_id in table.known:
+            session.execute(_NEXT_LINE, {**columns, "of_pool": game.pool, "of_version": change.version_id})
         else:
-            for name, value in columns.items():
-                setattr(row, name, value)
-    session.flush()
-    session.execute(insert(_CHANGES), [change_row(game, change) for change in changes])
+            session.execute(_NEW_LINE, columns)
+    session.execute(_NEW_CHANGES, [change_row(game, change) for change in changes])
     return changes
 
 

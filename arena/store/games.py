@@ -10,10 +10,10 @@ from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
 from typing import Any, Unpack
 
-from sqlalchemy import Select, func, insert, select, union_all, update
+from sqlalchemy import Select, bindparam, func, insert, select, union_all, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
-from sqlmodel import col
+from sqlmodel import SQLModel, col
 
 from arena.models import Game, Record, Tournament, Void, now
 from arena.store.commit import Committed, commit, count_over, pack, unpack, unpack_line
@@ -29,6 +29,19 @@ from referee.spec import GameSpec, spec_from_json
 
 _BATCH = 500
 """Rows per statement, within the parameter limits of every database."""
+_GAMES = SQLModel.metadata.tables[str(Game.__tablename__)]
+_THESE = _GAMES.c.id.in_(bindparam("ids", expanding=True))
+_HAND_OUT = (
+    update(_GAMES)
+    .where(_THESE, _GAMES.c.state == "planned")
+    .values(state="queued", worker=bindparam("to"), attempt=_GAMES.c.attempt + 1)
+    .returning(_GAMES.c.id)
+)
+_START = (
+    update(_GAMES)
+    .where(_THESE, _GAMES.c.state == "queued")
+    .values(state="running", started=bindparam("at", type_=_GAMES.c.started.type))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,19 +218,13 @@ class Games:
     def hand_out(self, ids: Sequence[str], worker: str) -> list[str]:
         """Mark planned games as queued for a worker, one attempt more; returns those that were still planned."""
         with self._sessions.writing() as session:
-            mine = (col(Game.id).in_(ids), col(Game.state) == "planned")
-            found = list(session.scalars(select(col(Game.id)).where(*mine).with_for_update()))
-            session.execute(update(Game).where(*mine).values(state="queued", worker=worker, attempt=Game.attempt + 1))
-        return found
+            mine = set(session.scalars(_HAND_OUT, {"ids": list(ids), "to": worker}))
+        return [game_id for game_id in ids if game_id in mine]
 
     def start(self, *ids: str) -> None:
         """Queued games are being played now."""
         with self._sessions.writing() as session:
-            session.execute(
-                update(Game)
-                .where(col(Game.id).in_(ids), col(Game.state) == "queued")
-                .values(state="running", started=now())
-            )
+            session.execute(_START, {"ids": list(ids), "at": now()})
 
     def give_back(self, *, worker: str | None = None, ids: Sequence[str] | None = None) -> int:
         """Queued and running games (of a worker, or these) wait again: who had them is gone. Returns how many."""

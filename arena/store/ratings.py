@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, tuple_
+from sqlalchemy import bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.orm import Session
-from sqlmodel import col
+from sqlmodel import SQLModel, col
 
 from arena.models import Bot, Counter, Game, Rating, RatingChange, User, Version
 from arena.store import fold
@@ -286,11 +286,13 @@ class Ratings:
             session.get(Counter, COUNTER, with_for_update=True)  # no commit in between
             wrong += _wrong_changes(session, table)
             for part in batched(wrong):
-                if keys := [key for key, old, _ in part if old is not None]:
-                    there = tuple_(col(RatingChange.game_id), col(RatingChange.version_id)).in_(keys)
-                    session.execute(delete(RatingChange).where(there))
-                if right := [dict(zip(_CHANGE, new, strict=True)) for _, _, new in part if new is not None]:
-                    session.execute(insert(RatingChange), right)
+                if gone := [key for key, _, new in part if new is None]:
+                    there = tuple_(_CHANGES.c.game_id, _CHANGES.c.version_id).in_(gone)
+                    session.execute(delete(_CHANGES).where(there))
+                if missing := [new for _, old, new in part if old is None and new is not None]:
+                    session.execute(insert(_CHANGES), [dict(zip(_CHANGE, new, strict=True)) for new in missing])
+                if other := [new for _, old, new in part if old is not None and new is not None]:
+                    session.execute(_MEND, [dict(zip(_MENDED, new, strict=True)) for new in other])
             for (pool, version), _, line in list(_wrong_lines(session, table)):
                 session.execute(delete(Rating).where(col(Rating.pool) == pool, col(Rating.version_id) == version))
                 if line is not None:
@@ -321,6 +323,11 @@ class _Fresh:
 
 
 _CHANGE = ("game_id", "version_id", "pool", "committed", "mu_before", "sigma_before", "mu", "sigma")
+_CHANGES = SQLModel.metadata.tables[str(RatingChange.__tablename__)]
+_MENDED = ("of_game", "of_version", *_CHANGE[2:])
+_MEND = update(_CHANGES).where(
+    _CHANGES.c.game_id == bindparam("of_game"), _CHANGES.c.version_id == bindparam("of_version")
+)
 _Key = tuple[str, int]
 _Row = tuple[Any, ...]
 
