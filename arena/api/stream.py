@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +29,8 @@ MAX_WAITING_BYTES = 64 * 1024
 """What a listener may leave unread, here and again in the system's buffer, before it is dropped."""
 SLOW_S = 30.0
 """How long a listener may take to read what came before it."""
+KEPT_LINES = 256
+"""How many lines a feed keeps for those who are about to join it."""
 PAUSE_S = 0.2
 """The shortest time between two looks at the source: many results in a row come as one batch."""
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "Vary": "Accept"}
@@ -77,7 +80,7 @@ async def follow(call: Call, key: str, after: int | None, source: Source) -> web
             return services.feeds.get(key) or own.enter_context(Feed(services, key, source))
 
         feed = find()
-        turn = feed.turn
+        mark = feed.mark
         batch = await source(after, False)  # problems are still an answer of their own
         response = web.StreamResponse(headers={**_HEADERS, "Content-Type": f"{form}; charset=utf-8"})
         await response.prepare(call.request)
@@ -88,16 +91,14 @@ async def follow(call: Call, key: str, after: int | None, source: Source) -> web
                     after = batch.lines[-1].seq
                 if batch.is_final or services.closing.is_set():
                     break
-                if listener := feed.join(call.request, response, form, after or 0, turn):
+                if listener := feed.join(call.request, response, form, after or 0, mark):
                     try:
                         await listener.done
                     finally:
                         feed.leave(listener)
                     break
-                await feed.turned()
-                if feed.is_over:
-                    feed = find()
-                turn = feed.turn
+                feed = find()
+                mark = feed.mark
                 batch = await source(after, False)
             await response.write_eof()
         except (ConnectionError, TimeoutError):
@@ -112,12 +113,16 @@ def _cut(request: web.BaseRequest) -> None:
 
 @dataclass(slots=True, eq=False)
 class Listener:
-    """One open stream that has heard everything so far. `done` ends it: with an error if it was too slow or is gone."""
+    """One open stream that has heard everything so far. `done` ends it: with an error if it was too slow or is gone.
+
+    `after` is not None while it has heard more than its feed has told.
+    """
 
     transport: asyncio.Transport
     form: str
     is_chunked: bool
     done: asyncio.Future[None]
+    after: int | None
 
     def tell(self, data: bytes, chunk: bytes) -> None:
         """Send without waiting. A listener that has not taken what it was sent is dropped, not waited for."""
@@ -129,21 +134,45 @@ class Listener:
             self.transport.write(chunk if self.is_chunked else data)
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A line of a feed, and the turn in which it was told. A repeat is news about a `seq` that was told before."""
+
+    turn: int
+    line: Line
+    is_repeat: bool
+
+    def is_new(self, after: int) -> bool:
+        """Whether it is, to somebody who has heard everything up to that `seq`."""
+        return self.is_repeat or self.line.seq > after
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a feed was at some moment: its turn, and the `seq` it had told."""
+
+    turn: int
+    seq: int
+
+
 class Feed:
-    """What is told of one subject to all who have heard the same so far: looked at and put into words once for all."""
+    """What is told of one subject to all its listeners: looked at and put into words once for all.
+
+    It keeps its last lines, so that whoever looks for himself and then joins misses nothing that was told meanwhile.
+    """
 
     def __init__(self, services: Services, key: str, source: Source) -> None:
         self._services, self._key, self._source = services, key, source
         self._listeners: set[Listener] = set()
         self._after = 0
         self._is_looking = False
-        self._turned = asyncio.Event()
+        self._recent: deque[Told] = deque()
+        self._kept_since = 0  # what was told in later turns is in `_recent`
+        self._turn = 0
         self._task: asyncio.Task[None] | None = None
         self._ringing = ExitStack()
         # From now on: nothing between the first look and the first wait is lost.
         self._bell = self._ringing.enter_context(services.live.bell(key))
-        self.turn = 0
-        """How often there was something to tell."""
         self.is_over = False
 
     def __len__(self) -> int:
@@ -159,18 +188,23 @@ class Feed:
         if self._task is None:  # nobody has joined it
             self._end()
 
+    @property
+    def mark(self) -> Mark:
+        """Where it is. Whoever looks at the source after that and then joins has missed nothing."""
+        return Mark(self._turn, self._after)
+
     def join(
-        self, request: web.Request, response: web.StreamResponse, form: str, after: int, turn: int
+        self, request: web.Request, response: web.StreamResponse, form: str, after: int, mark: Mark
     ) -> Listener | None:
-        """Listen from behind `after`, which was looked up when `turn` was the present one; None: it is not any more."""
+        """Listen from behind `after`, which was looked up after `mark`; None: look again."""
         if self.is_over:
             return None
         if self._services.feeds.setdefault(self._key, self) is not self:
             self._end()  # somebody else was faster
             return None
         if not self._listeners and not self._is_looking:
-            self._after = after
-        elif turn != self.turn or self._is_looking or after != self._after:
+            self._begin(after)
+        elif mark.turn < self._kept_since or after < mark.seq:
             return None
         transport = request.transport
         if transport is None:
@@ -178,11 +212,18 @@ class Feed:
         if (plug := transport.get_extra_info("socket")) is not None:
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MAX_WAITING_BYTES)  # nor may the system hold much
         is_chunked = response.headers.get("Transfer-Encoding") == "chunked"
-        listener = Listener(transport, form, is_chunked, asyncio.get_running_loop().create_future())
+        listener = Listener(transport, form, is_chunked, asyncio.get_running_loop().create_future(), after)
         self._listeners.add(listener)
+        self._tell_one(listener, [told for told in self._recent if told.turn > mark.turn])
         if self._task is None:
             self._task = asyncio.create_task(self._run())
         return listener
+
+    def _begin(self, after: int) -> None:
+        """Tell from behind `after` on; who looked before that looks again."""
+        self._turn += 1
+        self._after, self._kept_since = after, self._turn
+        self._recent.clear()
 
     def leave(self, listener: Listener) -> None:
         """Listen no more; the feed ends with its last listener."""
@@ -190,31 +231,20 @@ class Feed:
         if not self._listeners:
             self._bell.set()
 
-    async def turned(self) -> None:
-        """Wait until there was something to tell, or there is nothing any more."""
-        if self._task is not None and not self.is_over:
-            self._bell.set()
-            await self._turned.wait()
-
     async def _run(self) -> None:
         closing = self._services.closing
         try:
             while self._listeners and not closing.is_set():
                 is_timeout = not await _rung(self._bell, closing)
                 if is_timeout:
-                    self._tell({NDJSON: b"\n", SSE: b": keep-alive\n\n"})
+                    self._tell({NDJSON: b"\n", SSE: b": keep-alive\n\n"}, self._listeners)
                 if not self._listeners or closing.is_set():
                     break
                 self._is_looking = True
                 batch = await self._source(self._after, is_timeout)
                 self._is_looking = False
                 if batch.lines:
-                    self._after = batch.lines[-1].seq
-                    forms = {listener.form for listener in self._listeners}
-                    self._tell({form: b"".join(written(line, form) for line in batch.lines) for form in forms})
-                self.turn += 1
-                self._turned.set()
-                self._turned.clear()
+                    self._tell_lines(batch.lines)
                 if batch.is_final:
                     break
             for listener in self._listeners:
@@ -228,9 +258,37 @@ class Feed:
                     listener.done.set_exception(ConnectionResetError("the feed has ended"))
             self._end()
 
-    def _tell(self, texts: Mapping[str, bytes]) -> None:
-        chunks = {form: b"%x\r\n%s\r\n" % (len(data), data) for form, data in texts.items()}
-        for listener in self._listeners:
+    def _tell_lines(self, lines: Sequence[Line]) -> None:
+        """Tell a batch to everybody, and keep it for those who are about to join."""
+        if lines[0].seq < self._after:  # the source has begun again: nobody is ahead, and what was told counts no more
+            self._begin(lines[0].seq)
+            for listener in self._listeners:
+                listener.after = None
+        self._turn += 1
+        batch: list[Told] = []
+        for line in lines:
+            batch.append(Told(self._turn, line, line.seq <= self._after))
+            self._after = line.seq
+        self._recent.extend(batch)
+        while len(self._recent) > KEPT_LINES:
+            self._kept_since = self._recent.popleft().turn
+        level = [listener for listener in self._listeners if listener.after is None]
+        ahead = self._listeners.difference(level)
+        forms = {listener.form for listener in level}
+        self._tell({form: b"".join(written(line, form) for line in lines) for form in forms}, level)
+        for listener in ahead:
+            self._tell_one(listener, batch)
+
+    def _tell_one(self, listener: Listener, batch: Sequence[Told]) -> None:
+        """Tell a listener that joined a moment ago what it has not heard yet."""
+        after = listener.after or 0
+        if data := b"".join(written(told.line, listener.form) for told in batch if told.is_new(after)):
+            listener.tell(data, _chunk(data))
+        listener.after = after if after > self._after else None
+
+    def _tell(self, texts: Mapping[str, bytes], listeners: Collection[Listener]) -> None:
+        chunks = {form: _chunk(data) for form, data in texts.items()}
+        for listener in listeners:
             if listener.form in texts:
                 listener.tell(texts[listener.form], chunks[listener.form])
 
@@ -239,7 +297,11 @@ class Feed:
         self._ringing.close()
         if self._services.feeds.get(self._key) is self:
             del self._services.feeds[self._key]
-        self._turned.set()
+
+
+def _chunk(data: bytes) -> bytes:
+    """As HTTP/1.1 frames a part of an answer of unknown length."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
 
 
 class opened:  # noqa: N801 - a context manager, used as a word
