@@ -255,6 +255,7 @@ def schedule(plan: Plan) -> list[GameSpec]:
     rounds = max((number for number, _, _ in tables), default=0)
     for cycle in range((plan.games + 1) // 2):
         opening = plan.openings[cycle % len(plan.openings)]
+        options = {**plan.ruleset.overrides, **dict(opening.options)}
         swaps = (False, True) if 2 * cycle + 1 < plan.games else (cycle % 2 == 1,)
         for number, one, two in tables:
             pair += 1
@@ -264,7 +265,7 @@ def schedule(plan: Plan) -> list[GameSpec]:
                     GameSpec(
                         family=plan.ruleset.rules.family,
                         variant=opening.variant,
-                        options={**plan.ruleset.overrides, **dict(opening.options)},
+                        options=options,
                         position=opening.position,
                         opening=opening.moves,
                         first=plan.bots[first],

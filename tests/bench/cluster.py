@@ -89,7 +89,7 @@ def run(quick: bool) -> Iterator[Figure]:
     from arena.cluster.executor import ClusterExecutor
     from arena.cluster.link import address_of
 
-    repeats = 2 if quick else 4
+    repeats = 1 if quick else 4
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         build(folder)
@@ -99,7 +99,7 @@ def run(quick: bool) -> Iterator[Figure]:
         executor = ClusterExecutor(address_of(url))
         stack.callback(executor.shutdown, cancel_futures=True)
         present = 0
-        for workers in (1, 2, 4):
+        for workers in (1, 2) if quick else (1, 2, 4):
             for number in range(present, workers):
                 words = ["--scheduler", url, "--slots", "1", "--data", str(folder / f"worker-{number}")]
                 line = ["worker", *words, "--sandbox", "none", "--no-warm"]
@@ -108,7 +108,7 @@ def run(quick: bool) -> Iterator[Figure]:
             deadline = time.monotonic() + PATIENCE_S
             while executor.size < workers and time.monotonic() < deadline:
                 time.sleep(0.1)
-            jobs = pairs(folder, (40 if quick else 200) + 2 * workers)
+            jobs = pairs(folder, (20 if quick else 200) + 2 * workers)
             pool = SlotPool(workers)
             local = far = 0.0
             cpu = float("inf")

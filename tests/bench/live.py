@@ -59,7 +59,7 @@ def run(quick: bool) -> Iterator[Figure]:
     """What listeners cost the server, in CPU seconds a second."""
     league = open_league(10 if quick else 100)
     game = _running(league)
-    count, seconds = 1000, 4 if quick else 10
+    count, seconds = 1000, 3 if quick else 10
     with Server(league.url) as server:
         bare = _cost(server, server.bare, "/stream", "bare", count, seconds)
         mine = _cost(server, server.port, f"/api/v1/games/{game}/stream", f"live {game}", count, seconds)

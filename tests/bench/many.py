@@ -23,7 +23,7 @@ def run(quick: bool) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         build(folder)
-        yield _waiting(folder, 16 if quick else WAITING, 4 if quick else 10)
+        yield _waiting(folder, 8 if quick else WAITING, 3 if quick else 10)
         cores = sorted(os.sched_getaffinity(0))
         if len(cores) > 1:
             yield _thinking(folder, cores, 2 if quick else 10)

@@ -106,7 +106,7 @@ def run(quick: bool) -> Iterator[Figure]:
         for family in ("loa", "abalone"):
             specs(family, folder, 1)
             best: tuple[float, float, float, float] | None = None
-            for _ in range(3 if quick else 5):
+            for _ in range(2 if quick else 5):
                 base_cpu, base_rate = floor(folder, cores[0])
                 ((cpu, rate),) = slots(family, folder, games, cores[:1])
                 if best is None or cpu < best[0]:
@@ -117,7 +117,7 @@ def run(quick: bool) -> Iterator[Figure]:
             yield Figure("referee", f"{family}: CPU per move, both bots included", cpu, "µs", trip, base_cpu, "<= 35")
             yield Figure("referee", f"{family}: one game slot", rate, "moves/s", trip, base_rate, ">= 30,000")
             if len(cores) > 1:
-                many = max(sum(rate for _, rate in slots(family, folder, games, cores)) for _ in range(3))
+                many = max(sum(rate for _, rate in slots(family, folder, games, cores)) for _ in range(1 if quick else 3))
                 yield Figure(
                     "referee", f"{family}: {len(cores)} slots on {len(cores)} cores", many, "moves/s", "one slot", rate
                 )

@@ -69,7 +69,7 @@ def run(quick: bool) -> Iterator[Figure]:
     with Server(league.url) as server, connected(server.port, server.bare) as (client, bare):
         for name, path in addresses(league).items():
             yield from _kept(name, path, client, bare, 300 if quick else 2000)
-        yield from _cold(league, client, bare, 5 if quick else 20)
+        yield from _cold(league, client, bare, 3 if quick else 20)
 
 
 def _kept(name: str, path: str, client: Client, bare: Client, count: int) -> Iterator[Figure]:
