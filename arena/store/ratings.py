@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy import and_, bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.orm import Session
 from sqlmodel import SQLModel, col
 
@@ -239,24 +239,28 @@ class Ratings:
 
     def of_tournament(self, tournament_id: int) -> dict[int, tuple[float, float]]:
         """mu - 3 sigma of every version before its first rated game of a tournament, and after its last one."""
-        query = (
+        ends = (
             select(
                 col(RatingChange.version_id),
-                col(RatingChange.mu_before),
-                col(RatingChange.sigma_before),
-                col(RatingChange.mu),
-                col(RatingChange.sigma),
+                col(RatingChange.pool),
+                func.min(col(RatingChange.committed)).label("first"),
+                func.max(col(RatingChange.committed)).label("last"),
             )
             .join(Game, col(Game.id) == col(RatingChange.game_id))
             .where(col(Game.tournament_id) == tournament_id)
-            .order_by(col(RatingChange.committed))
+            .group_by(col(RatingChange.version_id), col(RatingChange.pool))
+            .subquery()
         )
-        found: dict[int, tuple[float, float]] = {}
+        first, last = _CHANGES.alias("first"), _CHANGES.alias("last")
+        query = select(ends.c.version_id, first.c.mu_before, first.c.sigma_before, last.c.mu, last.c.sigma)
+        for change, at in ((first, ends.c.first), (last, ends.c.last)):
+            mine = (change.c.version_id == ends.c.version_id, change.c.pool == ends.c.pool, change.c.committed == at)
+            query = query.join(change, and_(*mine))
         with self._sessions.reading() as session:
-            for version_id, mu_before, sigma_before, mu, sigma in fetch(session, query):
-                first, _ = found.get(version_id, (mu_before - 3 * sigma_before, 0.0))
-                found[version_id] = (first, mu - 3 * sigma)
-        return found
+            return {
+                version_id: (mu_before - 3 * sigma_before, mu - 3 * sigma)
+                for version_id, mu_before, sigma_before, mu, sigma in fetch(session, query)
+            }
 
     # -- rebuilding --------------------------------------------------------------------------------------------------
 

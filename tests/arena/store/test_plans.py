@@ -53,6 +53,7 @@ PAGES: dict[str, Page] = {
     "latest of versions": lambda store, field: store.games.latest(versions=[1, 2], after=HALF),
     "latest of a pairing": lambda store, field: store.games.latest(versions=[1], against=[2]),
     "results of a tournament": lambda store, field: store.games.results(tournament_id=field.tournament_id),
+    "ratings of a tournament": lambda store, field: store.ratings.of_tournament(field.tournament_id),
     "results of a pool": lambda store, field: store.games.results(pool="loa", limit=100),
     "records": lambda store, field: list(store.games.records(after=80)),
     "records of a tournament": lambda store, field: list(store.games.records(tournament_id=field.tournament_id)),

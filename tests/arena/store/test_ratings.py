@@ -71,3 +71,15 @@ def test_average_opponent(store: Store, field: Field) -> None:
     lines = store.ratings.leaderboard("loa").items
     assert {line.opponents for line in lines if line.games == 1} >= {25.0}
     assert sum(line.score for line in lines) == pytest.approx(len(lines) / 2)
+
+
+def test_ratings_before_and_after_a_tournament(store: Store, field: Field) -> None:
+    field.play(30)
+    found = store.ratings.of_tournament(field.tournament_id)
+    assert len(found) == len(field.versions)
+    for version_id, (before, after) in found.items():
+        lines = store.ratings.changes(version_id, "loa", limit=500).items
+        first, last = lines[0], lines[-1]
+        assert before == first.mu_before - 3 * first.sigma_before
+        assert after == last.mu - 3 * last.sigma
+    assert store.ratings.of_tournament(10**6) == {}
