@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import contextlib
 import os
-import signal
 import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from arena.bus import Bus, EventBus
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
+from arena.cli.interrupt import heard
 from arena.cli.play import report, show_crosstable
 from arena.conductor import Conductor
 from arena.contender import SAMPLES
@@ -159,26 +159,17 @@ async def _play(
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {concurrency} games at once")
     pool = SlotPool(concurrency, sandbox=sandbox.name, spare=len(SAMPLES) - 2, on_event=publisher(bus))
     conductor = Conductor(settings, store, bus, pool)
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-
-    def interrupt() -> None:
-        if stop.is_set():
-            conductor.abort()
-        else:
-            output.note("finishing the running games; Ctrl-C again calls them off")
-            stop.set()
-
-    loop.add_signal_handler(signal.SIGINT, interrupt)
-    task = asyncio.create_task(conductor.run(stop))
+    stop = asyncio.Event()
     progress = _Progress(store, [tournament.id or 0 for tournament in planned])
     try:
-        while not task.done() and not await asyncio.to_thread(progress.look):
-            await asyncio.wait([task], timeout=LOOK_S)
-        stop.set()
-        await task
+        with heard(stop, conductor.abort):
+            task = asyncio.create_task(conductor.run(stop))
+            while not task.done() and not await asyncio.to_thread(progress.look):
+                await asyncio.wait([task], timeout=LOOK_S)
+            stop.set()
+            await task
         return await asyncio.to_thread(progress.look)
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
         await asyncio.to_thread(pool.shutdown, cancel_futures=True)
 
 
@@ -254,11 +245,6 @@ async def _pages(store: Store, settings: Settings, bus: EventBus, host: str, por
 
 async def _until_told() -> None:
     """Wait for Ctrl-C or SIGTERM."""
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    try:
+    stop = asyncio.Event()
+    with heard(stop):
         await stop.wait()
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.cli import output
+from arena.cli.acting import act
 from arena.cli.exit import CommandError, Exit
+from arena.cli.interrupt import heard
 
 if TYPE_CHECKING:
-    from arena.bus import EventBus
     from arena.config import Settings
     from arena.metrics import Metrics
     from arena.store import Store
@@ -73,7 +73,8 @@ async def _run(settings: Settings, store: Store) -> None:
     metrics = Metrics()
     with _offered(settings, metrics):
         async with open_bus(settings, metrics, has_pages=False) as bus:
-            await _act(settings, store, bus, metrics)
+            with heard(asyncio.Event()) as interrupts:
+                await act(settings, store, bus, metrics, interrupts)
 
 
 @contextlib.contextmanager
@@ -94,33 +95,3 @@ def _offered(settings: Settings, metrics: Metrics) -> Iterator[None]:
             ) from None
         output.note(f"metrics: http://{host}:{port}/metrics")
         yield
-
-
-async def _act(settings: Settings, store: Store, bus: EventBus, metrics: Metrics) -> None:
-    from arena.conductor import Conductor
-    from arena.executor import ExecutorAwayError, open_executor
-    from arena.metrics import RefereeMetrics
-
-    try:
-        executor = open_executor(settings, bus)
-    except ValueError as error:
-        raise CommandError(str(error)) from None
-    except ExecutorAwayError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
-    conductor = Conductor(settings, store, bus, executor, metrics=RefereeMetrics(metrics.registry))
-    stop = asyncio.Event()
-
-    def interrupt() -> None:
-        if stop.is_set():
-            conductor.abort()
-        else:
-            output.note("finishing the running games; once more calls them off")
-            stop.set()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
-    try:
-        await conductor.run(stop)
-    finally:
-        await asyncio.to_thread(executor.shutdown, cancel_futures=True)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
 import sys
 from pathlib import Path
 
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
+from arena.cli.interrupt import heard
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -70,15 +70,13 @@ async def _serve(address: str, security: object, dashboard: str | None, worker_t
     from arena.cluster.house import serve
 
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
 
     def tell(found: str) -> None:
         output.text(found.replace("tcp://", "dask://"))
         sys.stdout.flush()  # whoever started us may be waiting for the address
 
-    await serve(address, stop, security=security, dashboard=dashboard, worker_ttl_s=worker_ttl_s, on_start=tell)
+    with heard(stop):
+        await serve(address, stop, security=security, dashboard=dashboard, worker_ttl_s=worker_ttl_s, on_start=tell)
 
 
 def missing(error: ModuleNotFoundError) -> CommandError:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
-import signal
 import sys
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.cli import output
+from arena.cli.acting import act
 from arena.cli.exit import CommandError, Exit
+from arena.cli.interrupt import heard
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -118,14 +117,13 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
     runner = Runner(build(services), shutdown_timeout=CLOSE_S)
     await runner.setup()
     try:
-        await _listen(runner, settings)
-        output.note("first Ctrl-C ends in good order, the second at once")
-        stop = services.stopping
-        if settings.referee:
-            await _referee(settings, store, bus, stop, metrics)
-        else:
-            with _signals(stop, lambda: None):
-                await stop.wait()
+        with heard(services.stopping) as interrupts:
+            await _listen(runner, settings)
+            output.note("first Ctrl-C ends in good order, the second at once")
+            if settings.referee:
+                await act(settings, store, bus, metrics, interrupts)
+            else:
+                await services.stopping.wait()
     finally:
         await runner.cleanup()
     return Exit.DONE
@@ -145,45 +143,3 @@ async def _listen(runner: web.AppRunner, settings: Settings) -> None:
     for host, port, *_ in runner.addresses:
         output.text(f"http://{f'[{host}]' if ':' in host else host}:{port}")
     sys.stdout.flush()  # whoever started us may be waiting for the address
-
-
-async def _referee(settings: Settings, store: Store, bus: EventBus, stop: asyncio.Event, metrics: Metrics) -> None:
-    """Play and record until told to stop, or until the conductor fails: then the server ends too, and says so."""
-    from arena.conductor import Conductor
-    from arena.executor import ExecutorAwayError, open_executor
-    from arena.metrics import RefereeMetrics
-
-    try:
-        executor = open_executor(settings, bus)
-    except ValueError as error:
-        raise CommandError(str(error)) from None
-    except ExecutorAwayError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
-    try:
-        conductor = Conductor(settings, store, bus, executor, metrics=RefereeMetrics(metrics.registry))
-        with _signals(stop, conductor.abort):
-            await conductor.run(stop)
-    finally:
-        await asyncio.to_thread(executor.shutdown, cancel_futures=True)
-
-
-@contextlib.contextmanager
-def _signals(stop: asyncio.Event, abort: Callable[[], None]) -> Iterator[None]:
-    """SIGINT and SIGTERM: the first sets `stop`, the second calls `abort`."""
-    loop = asyncio.get_running_loop()
-
-    def handle() -> None:
-        if stop.is_set():
-            output.note("calling off what is running")
-            abort()
-        else:
-            output.note("stopping: running games finish; once more calls them off")
-            stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, handle)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)

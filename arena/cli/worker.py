@@ -8,12 +8,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli import choice, output
+from arena.cli import choice
 from arena.cli.exit import CommandError, Exit
+from arena.cli.interrupt import heard
 
 if TYPE_CHECKING:
     from arena.cluster.crew import Crew
@@ -97,22 +97,11 @@ def _probe(settings: Settings) -> str:
 
 async def _work(crew: Crew, address: str, security: Security | None, arguments: argparse.Namespace) -> None:
     stop = asyncio.Event()
-
-    def interrupt() -> None:
-        if stop.is_set():
-            output.note("calling off what is running")
-            crew.abort()
-        else:
-            output.note("finishing the running games; once more calls them off")
-            stop.set()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
-    if not arguments.no_warm:
-        await _warm(crew, stop)
-    if not stop.is_set():
-        await crew.work(address, stop, security=security, patience_s=arguments.wait, grace_s=arguments.grace)
+    with heard(stop, crew.abort):
+        if not arguments.no_warm:
+            await _warm(crew, stop)
+        if not stop.is_set():
+            await crew.work(address, stop, security=security, patience_s=arguments.wait, grace_s=arguments.grace)
 
 
 async def _warm(crew: Crew, stop: asyncio.Event) -> None:

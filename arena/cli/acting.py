@@ -1,0 +1,35 @@
+"""The referee in this process: what `arena serve` and `arena referee` have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from arena.cli.exit import CommandError, Exit
+
+if TYPE_CHECKING:
+    from arena.bus import EventBus
+    from arena.cli.interrupt import Interrupts
+    from arena.config import Settings
+    from arena.metrics import Metrics
+    from arena.store import Store
+
+
+async def act(settings: Settings, store: Store, bus: EventBus, metrics: Metrics, interrupts: Interrupts) -> None:
+    """Play and record until told to stop, or until the conductor fails. Raises CommandError where it cannot begin."""
+    from arena.conductor import Conductor
+    from arena.executor import ExecutorAwayError, open_executor
+    from arena.metrics import RefereeMetrics
+
+    try:
+        executor = open_executor(settings, bus)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+    except ExecutorAwayError as error:
+        raise CommandError(str(error), Exit.UNREACHABLE) from None
+    try:
+        conductor = Conductor(settings, store, bus, executor, metrics=RefereeMetrics(metrics.registry))
+        interrupts.again = conductor.abort
+        await conductor.run(interrupts.stop)
+    finally:
+        await asyncio.to_thread(executor.shutdown, cancel_futures=True)
