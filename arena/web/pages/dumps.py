@@ -7,9 +7,18 @@ from aiohttp import web
 from arena.api.call import SERVICES
 from arena.api.problem import not_found
 from arena.dumps import DamagedError, Dumps, Index
+from arena.web.lists import column
+from arena.web.table import Column, arranged
 from arena.web.view import page, run
 
 routes = web.RouteTableDef()
+_FILES = (
+    column("month", "File"),
+    Column("games", "Games"),
+    Column("bytes", "Size"),
+    Column("first", "Commits"),
+    column("", "SHA-256"),
+)
 
 
 def _archive(request: web.Request) -> Dumps:
@@ -26,7 +35,8 @@ async def show(request: web.Request) -> web.Response:
         found = Index()  # the next run writes it anew
     settings = request.app[SERVICES].settings
     hour = settings.archive_hour
-    return page(request, "dumps.html", index=found, dumps=found.latest_first, licence=archive.licence, hour=hour)
+    dumps = arranged(request, _FILES, found.latest_first)
+    return page(request, "dumps.html", index=found, dumps=dumps, licence=archive.licence, hour=hour)
 
 
 async def download(request: web.Request) -> web.StreamResponse:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
 
 from arena import pace
+from arena import tournaments as verbs
+from arena.api.call import IDENTITY, SERVICES
+from arena.api.problem import Problem
 from arena.models import Tournament
 from arena.store import Store
 from arena.store.games import Result
@@ -20,8 +23,9 @@ from arena.tournaments.standing import Standing as TableOf
 from arena.tournaments.standing import standing
 from arena.web import crosstable
 from arena.web.lists import column
+from arena.web.session import checked_form
 from arena.web.table import Column, arranged, choice, number, sorting
-from arena.web.view import number_in, page, run, store_of
+from arena.web.view import number_in, page, redirect, run, store_of
 from referee.core import Kind, Termination
 from referee.games import families
 from referee.standings import standings
@@ -33,6 +37,15 @@ PAGE = 100
 MAX_CROSSTABLE = 40
 """With more bots the crosstable is a file: a page of it would be too heavy to read."""
 
+_STEERING: dict[str, tuple[str, str, Callable[[Store, int, int, datetime], object], tuple[str, ...]]] = {
+    "start": ("Start now", "do not wait for its time", verbs.start, ("scheduled",)),
+    "drain": ("Finish running games, then pause", "start no more", verbs.drain, ("running",)),
+    "pause": ("Pause at once", "what is being played begins anew later", verbs.pause, ("running", "draining")),
+    "resume": ("Go on", "where it was paused", verbs.resume, ("paused", "draining")),
+    "cancel": ("Cancel", "for good; results stay", verbs.cancel, ("scheduled", "running", "draining", "paused")),
+}
+"""What organisers may do: the word on the button, what it means, what it does, and in which states."""
+
 _TOURNAMENTS = (
     column("name", "Name"),
     column("family", "Family"),
@@ -42,6 +55,13 @@ _TOURNAMENTS = (
     column("is_rated", "Rated"),
     Column("starts", "Start"),
     Column("finished", "End"),
+)
+_RECURRING = (
+    column("name", "Name"),
+    column("", "When"),
+    column("zone", "Zone"),
+    column("missed", "Missed runs"),
+    column("next_fire", "Next"),
 )
 _ENDINGS = (column("name", "Ended by"), Column("games", "Games"), column("", "Meaning"))
 _ENTRIES = (
@@ -101,7 +121,7 @@ async def index(request: web.Request) -> web.Response:
         "tournaments.html",
         tournaments=found,
         table=arranged(request, _TOURNAMENTS, found.items),
-        schedules=schedules,
+        schedules=arranged(request, _RECURRING, schedules, parameter="recurring"),
         family=family,
         state=state,
         states=STATES,
@@ -232,8 +252,25 @@ async def show(request: web.Request) -> web.Response:
         terminations=[one.value for one in Termination],
         game_states=GAME_STATES,
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
+        steering=[(name, *verb[:2]) for name, verb in _STEERING.items() if tournament.state in verb[3]],
         is_live=tournament.state in ("running", "draining", "scheduled", "paused"),
     )
+
+
+@routes.post("/tournaments/{tournament}/steer")
+async def steer(request: web.Request) -> web.Response:
+    """What an organiser's button says: start, drain, pause, resume or cancel."""
+    fields = await checked_form(request)
+    identity = request[IDENTITY]
+    if "organise" not in identity.scopes:
+        raise Problem("forbidden", "only organisers steer tournaments", hint="ask one")
+    tournament_id = number_in(request, "tournament", "tournament")
+    verb = _STEERING.get(fields.get("verb", ""))
+    if verb is None:
+        raise Problem("invalid", "no such button", field="verb", hint="one of " + ", ".join(_STEERING))
+    await run(verb[2], store_of(request), tournament_id, identity.user_id, datetime.now(UTC))
+    request.app[SERVICES].bus.publish("referee/wake", {})
+    return redirect(f"/tournaments/{tournament_id}")
 
 
 def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
