@@ -33,10 +33,11 @@ def open_executor(settings: Settings, bus: EventBus) -> Executor:
     kind, _, rest = settings.executor.partition(":")
     if kind != "local":
         return _open_cluster(settings, bus)
-    reason = refusal(open_sandbox(settings.sandbox), allow_weak=True)
+    sandbox = open_sandbox(settings.sandbox)
+    reason = refusal(sandbox, allow_weak=True)
     if reason and not settings.allow_weak_sandbox:
         raise ValueError(f"{reason}; or set allow_weak_sandbox")
-    return SlotPool(int(rest or os.cpu_count() or 1), sandbox=settings.sandbox, on_event=publisher(bus))
+    return SlotPool(int(rest or os.cpu_count() or 1), sandbox=sandbox.name, on_event=publisher(bus))
 
 
 def _open_cluster(settings: Settings, bus: EventBus) -> Executor:

@@ -49,7 +49,7 @@ class SlotPool(Executor):
     ) -> None:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._on_event = on_event
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._spare = spare
         self._lock = threading.Lock()
         self._connections: dict[Connection, Future[Any] | None] = {}
@@ -155,7 +155,7 @@ class SlotPool(Executor):
         with theirs:
             # Not `-m`: jobs name functions of the imported module, not of __main__.
             start = "from referee.slot import main; main()"
-            line = [sys.executable, "-c", start, str(theirs.fileno()), self._sandbox, str(core), str(self._spare)]
+            line = [sys.executable, "-c", start, str(theirs.fileno()), self.sandbox, str(core), str(self._spare)]
             try:
                 process = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
             except OSError:
