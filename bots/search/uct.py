@@ -44,7 +44,8 @@ GAMES, LIMIT, STOP, SIZE, ROOT, SIDE, PLIES, DEEPEST = range(8)
 """`work`: simulations so far, their limit, the order to stop (set from outside), nodes in the tree; the root's place in
 `line`, the side to move at the root; the length of a random game; the depth reached."""
 
-EXPLORATION = 0.6
+EXPLORATION = 0.12
+"""Small: a first guess stands beside every move, and with many moves to try a larger one looks at all of them alike."""
 GUESS_WEIGHT = 3.0
 """How many simulations the first guess counts for."""
 HALF_SCORE = 250.0
