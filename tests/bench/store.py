@@ -7,6 +7,7 @@ import sqlite3
 import statistics
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -102,6 +103,7 @@ def _rebuild(count: int) -> Iterator[Figure]:
             again = time.process_time() - begin
         finally:
             store.close()
+        peak = _memory(league.path, Path(name) / "memory.sqlite3")
         with closing(sqlite3.connect(path)) as base:
             names = "id, committed, family, pool, first_id, second_id, winner, kind, is_rated"
             games = [fold.Played(*row) for row in base.execute(f"SELECT {names} FROM games ORDER BY committed")]
@@ -131,3 +133,17 @@ def _rebuild(count: int) -> Iterator[Figure]:
         "< 30",
     )
     yield Figure("store", "and checked, all right (CPU)", again * scale, "s", base_name, pure * scale, "< 30")
+    yield Figure("store", f"memory of that rebuild, {count:,} games", peak, "MB")
+
+
+def _memory(source: Path, path: Path) -> float:
+    """The peak of a rebuild of everything, in megabytes; measured by itself, as measuring slows it down."""
+    shutil.copy(source, path)
+    store = Store(f"sqlite:///{path}")
+    tracemalloc.start()
+    try:
+        store.ratings.rebuild()
+        return tracemalloc.get_traced_memory()[1] / 2**20
+    finally:
+        tracemalloc.stop()
+        store.close()
