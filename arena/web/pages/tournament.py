@@ -42,7 +42,7 @@ _STEERING: dict[str, tuple[str, str, Callable[[Store, int, int, datetime], objec
     "drain": ("Finish running games, then pause", "start no more", verbs.drain, ("running",)),
     "pause": ("Pause at once", "what is being played begins anew later", verbs.pause, ("running", "draining")),
     "resume": ("Go on", "where it was paused", verbs.resume, ("paused", "draining")),
-    "cancel": ("Cancel", "for good; results stay", verbs.cancel, ("scheduled", "running", "draining", "paused")),
+    "cancel": ("Cancel for good", "results so far stay", verbs.cancel, ("scheduled", "running", "draining", "paused")),
 }
 """What organisers may do: the word on the button, what it means, what it does, and in which states."""
 
