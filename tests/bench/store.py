@@ -93,6 +93,11 @@ def _rebuild(count: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "league.sqlite3"
         shutil.copy(league.path, path)
+        with closing(sqlite3.connect(path)) as base:
+            names = "id, committed, family, pool, first_id, second_id, winner, kind, is_rated"
+            query = f"SELECT {names} FROM games WHERE committed IS NOT NULL ORDER BY committed"
+            games = [fold.Played(*row) for row in base.execute(query)]
+        count = len(games)
         store = Store(f"sqlite:///{path}")
         try:
             begin = time.process_time()
@@ -103,10 +108,7 @@ def _rebuild(count: int) -> Iterator[Figure]:
             again = time.process_time() - begin
         finally:
             store.close()
-        peak = _memory(league.path, Path(name) / "memory.sqlite3")
-        with closing(sqlite3.connect(path)) as base:
-            names = "id, committed, family, pool, first_id, second_id, winner, kind, is_rated"
-            games = [fold.Played(*row) for row in base.execute(f"SELECT {names} FROM games ORDER BY committed")]
+        peak = _memory(open_league(1).path, Path(name) / "memory.sqlite3")
     lines: dict[tuple[str, int], fold.Line] = {}
 
     class Table:
@@ -133,7 +135,7 @@ def _rebuild(count: int) -> Iterator[Figure]:
         "< 30",
     )
     yield Figure("store", "and checked, all right (CPU)", again * scale, "s", base_name, pure * scale, "< 30")
-    yield Figure("store", f"memory of that rebuild, {count:,} games", peak, "MB")
+    yield Figure("store", "memory of such a rebuild of 10,000 games", peak, "MB")
 
 
 def _memory(source: Path, path: Path) -> float:
