@@ -134,7 +134,10 @@ def run(quick: bool) -> Iterator[Figure]:
         for way in WAYS:
             for pinned in (True, False) if way == "bytes, blocking poll" else (True,):
                 line = [sys.executable, "-m", "tests.bench.gains", way, name, str(trips), str(core if pinned else -1)]
-                outputs = [subprocess.run(line, capture_output=True, check=True, text=True).stdout for _ in range(3)]
+                outputs = [
+                    subprocess.run(line, capture_output=True, check=True, text=True).stdout
+                    for _ in range(2 if quick else 3)
+                ]
                 label = f"round trip: {way}, {'one core' if pinned else 'wherever it lands'}"
                 yield Figure("gains", label, min(map(float, outputs)), "µs", FLOOR, 1e6 / rate)
 

@@ -97,7 +97,7 @@ def _compilation(quick: bool) -> Iterator[Figure]:
     """Cold and warm starts; the cold one of the first family only, when it must be quick."""
     for number, family in enumerate(families()):
         line = [sys.executable, "-m", "arena", "perft", family, "--depth", "1", "--json"]
-        is_cold, repeats = number == 0 or not quick, 2 if quick else 3
+        is_cold, repeats = number == 0 or not quick, 1 if quick else 3
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, **({"NUMBA_CACHE_DIR": folder} if is_cold else {})}
 

@@ -26,7 +26,7 @@ def run(quick: bool) -> Iterator[Figure]:
         yield _waiting(folder, 8 if quick else WAITING, 3 if quick else 10)
         cores = sorted(os.sched_getaffinity(0))
         if len(cores) > 1:
-            yield _thinking(folder, cores, 2 if quick else 10)
+            yield _thinking(folder, cores, 1 if quick else 10)
 
 
 def _waiting(folder: Path, count: int, seconds: float) -> Figure:

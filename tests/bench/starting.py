@@ -35,7 +35,13 @@ def run(quick: bool) -> Iterator[Figure]:
         folder = Path(name)
         build(folder)
         yield Figure(
-            "starting", "arena play to its first bot", _first_bot(folder), "s", "bare interpreter", bare, "< 1"
+            "starting",
+            "arena play to its first bot",
+            _first_bot(folder, 2 if quick else 3),
+            "s",
+            "bare interpreter",
+            bare,
+            "< 1",
         )
         games = [replace(spec, adjudication=Adjudication(max_plies=2)) for spec in specs("loa", folder, 41)]
         with Roster(Sandbox("none")) as roster:
@@ -48,7 +54,7 @@ def run(quick: bool) -> Iterator[Figure]:
     yield Figure("starting", "of that, waiting for the bots' moves", thinking, "ms")
 
 
-def _first_bot(folder: Path) -> float:
+def _first_bot(folder: Path, repeats: int) -> float:
     wrapper = folder / "stamped.sh"
     wrapper.write_text(STAMP)
     wrapper.chmod(0o755)
@@ -58,7 +64,7 @@ def _first_bot(folder: Path) -> float:
     bots = [f"one={wrapper} {folder}/instant 0 {moves}", f"two={wrapper} {folder}/instant 1 {moves}"]
     line = [sys.executable, "-m", "arena", "play", *bots, "--family", "loa", "--games", "1", "--max-plies", "200"]
     found = []
-    for _ in range(3):
+    for _ in range(repeats):
         stamp = Path(f"{wrapper}.stamp")
         stamp.unlink(missing_ok=True)
         begin = time.time()

@@ -29,6 +29,8 @@ def run(quick: bool) -> Iterator[Figure]:
     """Figures of the store."""
     yield from _writes(100 if quick else 1000)
     yield from _rebuild(10_000 if quick else 100_000)
+    if not quick:
+        yield Figure("store", "memory of such a rebuild of 10,000 games", _memory(), "MB")
 
 
 def _writes(count: int) -> Iterator[Figure]:
@@ -108,7 +110,6 @@ def _rebuild(count: int) -> Iterator[Figure]:
             again = time.process_time() - begin
         finally:
             store.close()
-        peak = _memory(open_league(1).path, Path(name) / "memory.sqlite3")
     lines: dict[tuple[str, int], fold.Line] = {}
 
     class Table:
@@ -135,17 +136,18 @@ def _rebuild(count: int) -> Iterator[Figure]:
         "< 30",
     )
     yield Figure("store", "and checked, all right (CPU)", again * scale, "s", base_name, pure * scale, "< 30")
-    yield Figure("store", "memory of such a rebuild of 10,000 games", peak, "MB")
 
 
-def _memory(source: Path, path: Path) -> float:
+def _memory() -> float:
     """The peak of a rebuild of everything, in megabytes; measured by itself, as measuring slows it down."""
-    shutil.copy(source, path)
-    store = Store(f"sqlite:///{path}")
-    tracemalloc.start()
-    try:
-        store.ratings.rebuild()
-        return tracemalloc.get_traced_memory()[1] / 2**20
-    finally:
-        tracemalloc.stop()
-        store.close()
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "league.sqlite3"
+        shutil.copy(open_league(1).path, path)
+        store = Store(f"sqlite:///{path}")
+        tracemalloc.start()
+        try:
+            store.ratings.rebuild()
+            return tracemalloc.get_traced_memory()[1] / 2**20
+        finally:
+            tracemalloc.stop()
+            store.close()
