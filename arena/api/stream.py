@@ -97,6 +97,9 @@ async def follow(call: Call, key: str, after: int | None, source: Source) -> web
                     finally:
                         feed.leave(listener)
                     break
+                if not batch.lines:  # the source has begun again, and the feed has not seen it yet
+                    feed.look()
+                    await asyncio.sleep(PAUSE_S)
                 feed = find()
                 mark = feed.mark
                 batch = await source(after, False)
@@ -230,6 +233,10 @@ class Feed:
         self._listeners.discard(listener)
         if not self._listeners:
             self._bell.set()
+
+    def look(self) -> None:
+        """Have the feed look at its source now."""
+        self._bell.set()
 
     async def _run(self) -> None:
         closing = self._services.closing

@@ -120,6 +120,23 @@ def test_both_forms_of_one_feed(arena: Arena, game: str) -> None:
         assert json.loads(events.line().removeprefix(b"data: ")) == told
 
 
+def test_a_source_that_knows_less_than_it_told(arena: Arena, game: str) -> None:
+    """Its news is lost: who comes then hears the state as it is, and so does everybody else."""
+    feeds = arena.server.services.feeds
+    with Reader(arena, f"/games/{game}/stream") as reader:
+        assert reader.next()["event"] == "state"
+        for number in (1, 2, 3):
+            ply(arena, game, number)
+            assert reader.next()["seq"] == number
+        del arena.server.services.live.games[game]
+        with Reader(arena, f"/games/{game}/stream") as later:
+            told = later.next()
+            assert (told["event"], told["seq"]) == ("state", 0)
+            told = reader.next()
+            assert (told["event"], told["seq"]) == ("state", 0)
+            wait(lambda: len(feeds[f"game/{game}"]) == 2)
+
+
 def test_who_does_not_read_is_dropped(arena: Arena, game: str) -> None:
     """Plies go on until its buffers are full: then it is cut off, and others have missed nothing."""
     with socket.socket() as deaf, Reader(arena, f"/games/{game}/stream") as reader:
