@@ -78,6 +78,10 @@ class Services:
         self.streams = Gate(self.settings.streams_per_client, STREAMS)
         self.trusted = tuple(ipaddress.ip_network(one, strict=False) for one in self.settings.trusted_proxies)
 
+    def wake(self) -> None:
+        """Tell the referee that there is something new to do."""
+        self.bus.publish("referee/wake", {})
+
     @property
     def is_https(self) -> bool:
         """Whether browsers reach this server over https."""
@@ -130,7 +134,7 @@ class Call:
 
     def wake(self) -> None:
         """Tell the referee that there is something new to do."""
-        self.services.bus.publish("referee/wake", {})
+        self.services.wake()
 
     async def note(self, action: str, subject: str, **detail: Any) -> None:
         """Write what was done into the audit log."""

@@ -13,10 +13,10 @@ from typing import Any
 import zstandard
 from sqlalchemy import Row, bindparam, insert, select, update
 from sqlalchemy.orm import Session
-from sqlmodel import SQLModel
 
 from arena.models import Counter, Game, Rating, RatingChange, Record, Tournament, Version, now
 from arena.store import fold
+from arena.store.engine import table_of
 from arena.store.errors import ConflictError, NotFoundError, SchemaError
 from referee import ratings
 from referee.core import Kind
@@ -28,8 +28,7 @@ _OVER = ("finished", "void", "cancelled")
 # As tables, and each statement made once: nobody holds what is written here as an object, and going by objects, or
 # making a statement anew, takes as long as the write itself.
 _COUNTERS, _GAMES, _RATINGS, _RECORDS, _CHANGES, _TOURNAMENTS, _VERSIONS = (
-    SQLModel.metadata.tables[str(one.__tablename__)]
-    for one in (Counter, Game, Rating, Record, RatingChange, Tournament, Version)
+    table_of(model) for model in (Counter, Game, Rating, Record, RatingChange, Tournament, Version)
 )
 _NEXT_NUMBER = (
     update(_COUNTERS)

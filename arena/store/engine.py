@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from itertools import count, islice
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, create_engine, event
+from sqlalchemy import Connection, Engine, Select, Table, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.orm import Session
+from sqlmodel import SQLModel
 
 from arena.store.errors import BadValueError, translated
 
@@ -93,6 +94,11 @@ def batched(rows: Iterable[T]) -> Iterator[list[T]]:
     source = iter(rows)
     while part := list(islice(source, BATCH)):
         yield part
+
+
+def table_of(model: type[SQLModel]) -> Table:
+    """The table of a model, for statements that go by no objects."""
+    return SQLModel.metadata.tables[str(model.__tablename__)]
 
 
 class Sessions:

@@ -13,11 +13,11 @@ from typing import Any, Unpack
 from sqlalchemy import Select, bindparam, func, insert, select, union_all, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
-from sqlmodel import SQLModel, col
+from sqlmodel import col
 
 from arena.models import Game, Record, Tournament, Void, now
 from arena.store.commit import Committed, commit, count_over, pack, unpack, unpack_line
-from arena.store.engine import Sessions, batched, fetch
+from arena.store.engine import Sessions, batched, fetch, table_of
 from arena.store.errors import BadValueError, ConflictError, NotFoundError
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
 from arena.store.wanted import Wanted, conditions
@@ -29,7 +29,7 @@ from referee.spec import GameSpec, spec_from_json
 
 _BATCH = 500
 """Rows per statement, within the parameter limits of every database."""
-_GAMES = SQLModel.metadata.tables[str(Game.__tablename__)]
+_GAMES = table_of(Game)
 _THESE = _GAMES.c.id.in_(bindparam("ids", expanding=True))
 _HAND_OUT = (
     update(_GAMES)

@@ -10,12 +10,12 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.orm import Session
-from sqlmodel import SQLModel, col
+from sqlmodel import col
 
 from arena.models import Bot, Counter, Game, Rating, RatingChange, User, Version
 from arena.store import fold
 from arena.store.commit import COUNTER, change_row, line_of, row_of
-from arena.store.engine import Sessions, batched, fetch
+from arena.store.engine import Sessions, batched, fetch, table_of
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
 from referee.ratings import Rating as Strength
 
@@ -327,7 +327,7 @@ class _Fresh:
 
 
 _CHANGE = ("game_id", "version_id", "pool", "committed", "mu_before", "sigma_before", "mu", "sigma")
-_CHANGES = SQLModel.metadata.tables[str(RatingChange.__tablename__)]
+_CHANGES = table_of(RatingChange)
 _MENDED = ("of_game", "of_version", *_CHANGE[2:])
 _MEND = update(_CHANGES).where(
     _CHANGES.c.game_id == bindparam("of_game"), _CHANGES.c.version_id == bindparam("of_version")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -37,14 +38,29 @@ PAGE = 100
 MAX_CROSSTABLE = 40
 """With more bots the crosstable is a file: a page of it would be too heavy to read."""
 
-_STEERING: dict[str, tuple[str, str, Callable[[Store, int, int, datetime], object], tuple[str, ...]]] = {
-    "start": ("Start now", "do not wait for its time", verbs.start, ("scheduled",)),
-    "drain": ("Finish running games, then pause", "start no more", verbs.drain, ("running",)),
-    "pause": ("Pause at once", "what is being played begins anew later", verbs.pause, ("running", "draining")),
-    "resume": ("Go on", "where it was paused", verbs.resume, ("paused", "draining")),
-    "cancel": ("Cancel for good", "results so far stay", verbs.cancel, ("scheduled", "running", "draining", "paused")),
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """What organisers may do: the word on the button, what it means, what it does, and in which states."""
+
+    word: str
+    meaning: str
+    act: Callable[[Store, int, int, datetime], object]
+    states: tuple[str, ...]
+
+
+def _before(state: str) -> tuple[str, ...]:
+    """The states that one may follow."""
+    return tuple(name for name, following in FOLLOWING.items() if state in following)
+
+
+_STEERING = {
+    "start": Button("Start now", "do not wait for its time", verbs.start, ("scheduled",)),
+    "drain": Button("Finish running games, then pause", "start no more", verbs.drain, _before("draining")),
+    "pause": Button("Pause at once", "what is being played begins anew later", verbs.pause, _before("paused")),
+    "resume": Button("Go on", "where it was paused", verbs.resume, ("paused", "draining")),
+    "cancel": Button("Cancel for good", "results so far stay", verbs.cancel, _before("cancelled")),
 }
-"""What organisers may do: the word on the button, what it means, what it does, and in which states."""
 
 _TOURNAMENTS = (
     column("name", "Name"),
@@ -252,7 +268,7 @@ async def show(request: web.Request) -> web.Response:
         terminations=[one.value for one in Termination],
         game_states=GAME_STATES,
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
-        steering=[(name, *verb[:2]) for name, verb in _STEERING.items() if tournament.state in verb[3]],
+        steering={name: button for name, button in _STEERING.items() if tournament.state in button.states},
         is_live=tournament.state in ("running", "draining", "scheduled", "paused"),
     )
 
@@ -265,11 +281,11 @@ async def steer(request: web.Request) -> web.Response:
     if "organise" not in identity.scopes:
         raise Problem("forbidden", "only organisers steer tournaments", hint="ask one")
     tournament_id = number_in(request, "tournament", "tournament")
-    verb = _STEERING.get(fields.get("verb", ""))
-    if verb is None:
+    button = _STEERING.get(fields.get("verb", ""))
+    if button is None:
         raise Problem("invalid", "no such button", field="verb", hint="one of " + ", ".join(_STEERING))
-    await run(verb[2], store_of(request), tournament_id, identity.user_id, datetime.now(UTC))
-    request.app[SERVICES].bus.publish("referee/wake", {})
+    await run(button.act, store_of(request), tournament_id, identity.user_id, datetime.now(UTC))
+    request.app[SERVICES].wake()
     return redirect(f"/tournaments/{tournament_id}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -61,6 +62,20 @@ def test_from_pause_to_the_end(arena: Arena, eve: Person, number: int) -> None:
     assert (eve.press(number, "explode"), state()) == (422, "running")
     assert (eve.press(number, "cancel"), state()) == (303, "cancelled")
     assert eve.buttons(number) == []
+
+
+def test_before_it_begins(arena: Arena, eve: Person) -> None:
+    by = arena.store.users.find("organiser").id or 0
+    document = {"name": "Later", "family": "loa", "entries": {"bots": ["greedy", "random"]}}
+    later = tournaments.create(
+        arena.store, {**document, "starts": "2027-01-01T00:00:00Z"}, by, datetime(2026, 12, 1, tzinfo=UTC)
+    )
+    number = later.id or 0
+    assert eve.buttons(number) == ["start", "pause", "cancel"]
+    assert eve.press(number, "pause") == 303
+    assert eve.buttons(number) == ["resume", "cancel"]
+    assert eve.press(number, "resume") == 303
+    assert arena.store.tournaments.get(number).state == "scheduled"
 
 
 def test_for_organisers_only(arena: Arena, number: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from attacker import error_of, run
 
 SECRETS = sys.argv[1:]
+INIT = 1
 
 
 def attack() -> dict[str, Any]:
@@ -18,7 +19,14 @@ def attack() -> dict[str, Any]:
     }
     own = {
         name: error_of(lambda name=name: Path(name).read_bytes()[:40])
-        for name in ("link", "link-up", "link-folder/secret", "hard", "/proc/self/cwd/link", "/proc/1/root/etc/shadow")
+        for name in (
+            "link",
+            "link-up",
+            "link-folder/secret",
+            "hard",
+            "/proc/self/cwd/link",
+            f"/proc/{INIT}/root/etc/shadow",
+        )
     }
     return {
         "found": found,
