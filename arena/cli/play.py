@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from arena.cli import output
@@ -268,28 +269,39 @@ def _play(arguments: argparse.Namespace, games: list[GameSpec], folder: RunFolde
 
 
 class Interrupts:
-    """The first Ctrl-C finishes running games, the second calls them off."""
+    """The first Ctrl-C finishes running games, the second calls them off.
+
+    A signal may come in the middle of anything the main thread does, printing and holding locks included: its handler
+    only passes it on, and a thread answers it.
+    """
 
     def __init__(self, dispatcher: Dispatcher, pool: SlotPool) -> None:
-        self._dispatcher, self._pool, self._count = dispatcher, pool, 0
+        self._dispatcher, self._pool = dispatcher, pool
+        self._heard: SimpleQueue[bool] = SimpleQueue()
+        self._thread = threading.Thread(target=self._answer, daemon=True)
         self._before: Any = None
 
-    def _handle(self, *_: object) -> None:
-        self._count += 1
-        if self._count == 1:
-            output.note("finishing the running games; Ctrl-C again calls them off")
-            self._dispatcher.stop()
-        else:
-            self._dispatcher.abort()
-            self._pool.abort()
+    def _answer(self) -> None:
+        count = 0
+        while self._heard.get():
+            count += 1
+            if count == 1:
+                output.note("finishing the running games; Ctrl-C again calls them off")
+                self._dispatcher.stop()
+            else:
+                self._dispatcher.abort()
+                self._pool.abort()
 
     def __enter__(self) -> None:
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._handle)
+            self._thread.start()
+            self._before = signal.signal(signal.SIGINT, lambda *_: self._heard.put(True))
 
     def __exit__(self, *_: object) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
+            self._heard.put(False)
+            self._thread.join()
 
 
 def report(record: GameRecord, done: int, total: int, wants_logs: bool) -> None:
