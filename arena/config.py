@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from arena.mqtt_url import BrokerUrl
+from arena.events.mqtt.url import BrokerUrl
 
 PREFIX = "ARENA_"
 FILE = "arena.toml"

@@ -11,12 +11,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.bundles import BundleError, Bundles
 from arena.store.errors import StoreUnavailableError
-from arena.unpack import Bounds
-from referee.core import Termination
+from arena.submission.bundle_store import BundleError, Bundles
+from arena.submission.unpack import Bounds
 from referee.dispatch import void_record
 from referee.record import GameRecord
+from referee.rules.core import Termination
 from referee.slot import play_games
 from referee.spec import GameSpec, canonical
 
@@ -65,7 +65,7 @@ def _open(url: str, cache: str, options: str, bounds: Bounds, cache_bytes: int) 
     import json
 
     if url.startswith(("http://", "https://")):
-        from arena.depot import Depot
+        from arena.submission.remote_bundles import Depot
 
         return Depot(url, Path(cache), bounds=bounds, cache_bytes=cache_bytes)
     return Bundles(url, Path(cache), options=json.loads(options), bounds=bounds, cache_bytes=cache_bytes)
@@ -74,7 +74,7 @@ def _open(url: str, cache: str, options: str, bounds: Bounds, cache_bytes: int) 
 def warm_up() -> None:
     """Make the kernels of all families ready in this process, as a slot does before its first game."""
     from arena.cli.warmup import warm
-    from referee.games import families
+    from referee.rules import families
 
     for family in families():
         warm(family)

@@ -12,7 +12,7 @@ from bots.clock import NODES
 from bots.sdk import Bot, Clock, OptionDecl, run
 
 if TYPE_CHECKING:
-    from referee.position import Position
+    from referee.rules.position import Position
 
 DEPTH_WITHOUT_LIMIT = 60
 SPENT = 0.55

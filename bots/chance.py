@@ -10,7 +10,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from referee.position import Position
+    from referee.rules.position import Position
 
 
 def number(position: Position, seed: int) -> int:

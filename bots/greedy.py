@@ -13,8 +13,8 @@ from bots.random_mover import SEED
 from bots.sdk import Bot, Clock, run
 
 if TYPE_CHECKING:
-    from referee.position import Position
-    from referee.rules import Ruleset, State
+    from referee.rules.position import Position
+    from referee.rules.rules import Ruleset, State
 
 WIN = 30_000
 """More than any static score."""

@@ -14,7 +14,7 @@ from bots.random_mover import SEED
 from bots.sdk import Bot, Clock, OptionDecl, run
 
 if TYPE_CHECKING:
-    from referee.position import Position
+    from referee.rules.position import Position
 
 WITHOUT_LIMIT = 10_000
 """Simulations when the referee sets no limit but a depth, which means nothing here."""

@@ -12,7 +12,7 @@ from bots.chance import below
 from bots.sdk import Bot, Clock, OptionDecl, run
 
 if TYPE_CHECKING:
-    from referee.position import Position
+    from referee.rules.position import Position
 
 SEED = OptionDecl("Seed", "spin", "0", 0, 2**31 - 1)
 

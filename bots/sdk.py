@@ -50,7 +50,7 @@ from protocol.options import OptionDecl
 
 if TYPE_CHECKING:
     from bots.table import Table
-    from referee.position import Position
+    from referee.rules.position import Position
 
 __all__ = ["Bot", "Clock", "OptionDecl", "families", "run"]
 
@@ -59,7 +59,7 @@ FAMILY_OPTION = "Family"
 
 def families() -> tuple[str, ...]:
     """All families there are, from the listing of their folder: nothing of them is imported."""
-    found = importlib.util.find_spec("referee.games")
+    found = importlib.util.find_spec("referee.rules")
     places = found.submodule_search_locations if found is not None else None
     return tuple(sorted(module.name for module in pkgutil.iter_modules(places) if module.ispkg))
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from protocol.errors import BadOption
 from protocol.options import OptionDecl
-from referee.core import ParseError, UnknownNameError
-from referee.games import load
-from referee.position import Position
-from referee.rules import Option, Ruleset
+from referee.rules import load
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.position import Position
+from referee.rules.rules import Option, Ruleset
 
 RULE_PREFIX = "Rule."
 SWAP_RULE = "swap_phase"

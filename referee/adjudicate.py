@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.core import SIDES, Outcome, Termination
+from referee.rules.core import SIDES, Outcome, Termination
 from referee.spec import Adjudication
 
 

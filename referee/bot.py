@@ -47,7 +47,7 @@ from protocol.messages import (
     parse_bot_line,
 )
 from protocol.session import Capabilities, RefereeSession, State, Stray
-from referee.core import Termination
+from referee.rules.core import Termination
 from referee.sandbox import Sandbox
 from referee.sandbox.child import Child
 from referee.sandbox.selftest import fault

@@ -20,10 +20,10 @@ from protocol.errors import ProtocolError
 from protocol.messages import SetOption
 from protocol.options import OptionDecl
 from referee.bot import Bot, BotError, SandboxError, Thought
-from referee.core import ParseError, Termination
 from referee.play import prepare
-from referee.position import Position
-from referee.rules import Ruleset
+from referee.rules.core import ParseError, Termination
+from referee.rules.position import Position
+from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox
 from referee.spec import BotSpec, Limits
 

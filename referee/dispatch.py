@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from itertools import groupby
 
-from referee.core import Kind, Termination
 from referee.pool import WorkerLostError
 from referee.record import GameRecord
+from referee.rules.core import Kind, Termination
 from referee.slot import play_games
 from referee.spec import GameSpec
 

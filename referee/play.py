@@ -17,12 +17,12 @@ from protocol.session import movetime_for
 from referee.adjudicate import Adjudicator
 from referee.bot import Bot, BotError, SandboxError, Stopped
 from referee.clock import Clock
-from referee.core import SIDES, Outcome, ParseError, Termination, Winner
-from referee.games import load
-from referee.history import Line
 from referee.record import GameRecord, Ply
 from referee.roster import Roster
-from referee.rules import Ruleset
+from referee.rules import load
+from referee.rules.core import SIDES, Outcome, ParseError, Termination, Winner
+from referee.rules.history import Line
+from referee.rules.rules import Ruleset
 from referee.spec import GameSpec
 
 Watch = Callable[[int, str, Ply], None]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
-from referee.core import Kind, Side, Termination, Winner
-from referee.position import Position
-from referee.rules import Ruleset, Value
+from referee.rules.core import Kind, Side, Termination, Winner
+from referee.rules.position import Position
+from referee.rules.rules import Ruleset, Value
 
 
 @dataclass(slots=True)  # not frozen: one is made per move, and freezing triples what that costs
@@ -132,7 +132,7 @@ def read_record(text: str | bytes) -> GameRecord:
 
 def ruleset_of(record: GameRecord) -> Ruleset:
     """The rules a record was played by. Raises UnknownNameError or ParseError."""
-    from referee.games import load
+    from referee.rules import load
 
     return load(record.family).settle(record.variant, record.options)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from referee.bot import Bot
-from referee.reaper import children, sweep
 from referee.sandbox import Sandbox
+from referee.sandbox.reaper import children, sweep
 from referee.sandbox.watchdog import Watchdog
 from referee.spec import BotSpec, Limits
 

@@ -15,10 +15,10 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from referee.play import play
-from referee.reaper import become_subreaper, wake_at_death_of_parent
 from referee.record import GameRecord, Ply
 from referee.roster import Roster
 from referee.sandbox import open_sandbox
+from referee.sandbox.reaper import become_subreaper, wake_at_death_of_parent
 from referee.spec import GameSpec
 
 Emit = Callable[[dict[str, Any]], None]

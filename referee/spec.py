@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
-from referee.core import ParseError
-from referee.rules import Value
+from referee.rules.core import ParseError
+from referee.rules.rules import Value
 
 
 def canonical(data: Any) -> str:

@@ -12,13 +12,14 @@ from typing import Annotated, Any, get_args, get_origin
 from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
-from arena.api import cache, idempotency
-from arena.api.call import SERVICES, Answer, Call, require
-from arena.api.identity import cookie_name, identify, too_many
+from arena.api import idempotency
 from arena.api.page import Page
-from arena.api.problem import Problem, near, not_found, shown
 from arena.api.registry import PREFIX, Route
-from arena.api.upload import Upload
+from arena.http import cache
+from arena.http.call import SERVICES, Answer, Call, require
+from arena.http.identity import cookie_name, identify, too_many
+from arena.http.problem import Problem, near, not_found, shown
+from arena.http.upload import Upload
 
 MAX_BODY_BYTES = 2**20
 JSON = "application/json"

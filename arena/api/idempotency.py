@@ -16,9 +16,9 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.api.call import Call
-from arena.api.problem import Problem
-from arena.models import now
+from arena.http.call import Call
+from arena.http.problem import Problem
+from arena.store.models import now
 
 HEADER = "Idempotency-Key"
 ABANDONED = timedelta(minutes=15)

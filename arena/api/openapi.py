@@ -11,8 +11,8 @@ from typing import Any
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from arena.api.idempotency import HEADER as IDEMPOTENCY
-from arena.api.problem import CONTENT_TYPE, TYPES
 from arena.api.registry import PREFIX, Route
+from arena.http.problem import CONTENT_TYPE, TYPES
 
 _REF = "#/components/schemas/{model}"
 _PROBLEM = {

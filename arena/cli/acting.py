@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
-    from arena.bus import EventBus
     from arena.cli.interrupt import Interrupts
     from arena.config import Settings
+    from arena.events.bus import EventBus
     from arena.metrics import Metrics
     from arena.store import Store
 
 
 async def act(settings: Settings, store: Store, bus: EventBus, metrics: Metrics, interrupts: Interrupts) -> None:
     """Play and record until told to stop, or until the conductor fails. Raises CommandError where it cannot begin."""
-    from arena.conductor import Conductor
-    from arena.executor import ExecutorAwayError, open_executor
+    from arena.coordinator.coordinator import Conductor
+    from arena.coordinator.executors import ExecutorAwayError, open_executor
     from arena.metrics import RefereeMetrics
 
     try:

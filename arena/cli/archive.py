@@ -15,10 +15,10 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.parser import examples
 
 if TYPE_CHECKING:
-    from arena.archive.collection import Collection
-    from arena.archive.entry import Entry
+    from arena.collections.collection import Collection
+    from arena.collections.entry import Entry
     from arena.store.archive import Archive, Search
-    from referee.rules import GameFormat, Rules, Ruleset
+    from referee.rules.rules import GameFormat, Rules, Ruleset
 
 SHOWN = 50
 """How many games a search lists unless told otherwise."""
@@ -127,7 +127,7 @@ def _open(arguments: argparse.Namespace) -> Archive:
 def find_format(rules: Rules, name: str) -> GameFormat:
     """A notation of a family, or the arena's own `record`. Raises UnknownNameError."""
     from arena.cli.gametext import RECORD
-    from referee.core import UnknownNameError
+    from referee.rules.core import UnknownNameError
 
     formats = {form.name: form for form in (*rules.formats, RECORD)}
     if name not in formats:
@@ -139,7 +139,7 @@ def find_format(rules: Rules, name: str) -> GameFormat:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    from arena.archive.entry import make_entry
+    from arena.collections.entry import make_entry
 
     ruleset = choice.settle(arguments)
     form = find_format(ruleset.rules, arguments.format) if arguments.format else None
@@ -167,8 +167,8 @@ def _text(name: str) -> str:
 
 
 def _read(text: str, name: str, ruleset: Ruleset, form: GameFormat | None) -> Collection:
-    from arena.archive.collection import best_reading, read_collection
     from arena.cli.gametext import RECORD
+    from arena.collections.collection import best_reading, read_collection
 
     try:
         if form is not None:
@@ -212,10 +212,10 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _sought(arguments: argparse.Namespace) -> Search:
     """The search of the arguments. Raises CommandError, UnknownNameError, ParseError, IllegalMoveError."""
-    from arena.archive.entry import position_key
+    from arena.collections.entry import position_key
     from arena.store.archive import Search
-    from referee.games import load
-    from referee.position import Position
+    from referee.rules import load
+    from referee.rules.position import Position
 
     moves: tuple[str, ...] = ()
     key = None
@@ -245,7 +245,7 @@ def _sought(arguments: argparse.Namespace) -> Search:
 
 def _canonical(words: list[str], ruleset: Ruleset) -> tuple[str, ...]:
     """Moves in canonical text. Their legality is not asked: the games found may have begun elsewhere."""
-    from referee.position import IllegalMoveError, Position
+    from referee.rules.position import IllegalMoveError, Position
 
     notation, line = ruleset.rules.notation, Position.start(ruleset)
     found = []

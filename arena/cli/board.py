@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from arena.cli import output
-from referee.draw import Word, draw
+from referee.rules.draw import Word, draw
 
 if TYPE_CHECKING:
-    from referee.core import Outcome
-    from referee.position import Position
-    from referee.rules import Rules
+    from referee.rules.core import Outcome
+    from referee.rules.position import Position
+    from referee.rules.rules import Rules
 
 _STYLES: Mapping[Word, tuple[output.Style, ...]] = {
     "first": ("bold", "yellow"),

@@ -11,7 +11,7 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.parser import examples
 
 if TYPE_CHECKING:
-    from arena.book import Line
+    from arena.collections.book import Line
 
 MOST_PLIES = 60
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _make(arguments: argparse.Namespace) -> int:
     from contextlib import ExitStack
 
-    from arena.book import BookError, Judge, make_book, write_book
+    from arena.collections.book import BookError, Judge, make_book, write_book
     from referee.bot import BotError
     from referee.sandbox import Sandbox
 
@@ -109,8 +109,8 @@ def _make(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from referee.core import ParseError
-    from referee.schedule import file_openings
+    from referee.plan import file_openings
+    from referee.rules.core import ParseError
 
     ruleset = choice.settle(arguments)
     text = arguments.file.read_text(encoding="utf-8")

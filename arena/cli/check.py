@@ -6,15 +6,15 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from arena.botfile import read_capabilities, write_bot_file
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.play import add_memory, read_options
-from arena.contender import read_bot, refuse_unreachable
+from referee.bot_argument import read_bot, refuse_unreachable
+from referee.bot_file import read_capabilities, write_bot_file
 from referee.check import Step, check
-from referee.fallback import choose
-from referee.games import families, load
-from referee.reaper import become_subreaper, children, sweep
+from referee.rules import families, load
+from referee.sandbox.choice import choose
+from referee.sandbox.reaper import become_subreaper, children, sweep
 from referee.spec import Limits
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from arena.cli.exit import CommandError
 
 if TYPE_CHECKING:
-    from referee.position import Position
-    from referee.rules import Ruleset
+    from referee.rules.position import Position
+    from referee.rules.rules import Ruleset
 
 
 def add_rules(parser: argparse.ArgumentParser, *, has_family: bool = True) -> None:
@@ -48,14 +48,14 @@ def pairs(options: list[str]) -> dict[str, str]:
 
 def settle(arguments: argparse.Namespace) -> Ruleset:
     """The rules that the arguments name. Raises UnknownNameError, ParseError or CommandError."""
-    from referee.games import load
+    from referee.rules import load
 
     return load(arguments.family).settle(arguments.variant, pairs(arguments.options))
 
 
 def start(arguments: argparse.Namespace) -> Position:
     """The position that the arguments name. Raises what `settle` raises."""
-    from referee.position import Position
+    from referee.rules.position import Position
 
     return Position.start(settle(arguments), arguments.position)
 

@@ -12,22 +12,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.bus import Bus, EventBus
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import heard
 from arena.cli.play import report, show_crosstable
-from arena.conductor import Conductor
-from arena.contender import SAMPLES
-from arena.executor import publisher
-from arena.models import Tournament, Version
+from arena.coordinator.coordinator import Conductor
+from arena.coordinator.executors import publisher
+from arena.events.bus import Bus, EventBus
 from arena.store import SchemaError, Store, StoreUnavailableError
+from arena.store.models import Tournament, Version
 from arena.tournaments import create
-from referee.fallback import choose
-from referee.games import families, load
+from referee.bot_argument import SAMPLES
 from referee.pool import SlotPool
+from referee.ratings.standings import crosstable
+from referee.rules import families, load
+from referee.sandbox.choice import choose
 from referee.spec import BotSpec, Limits, read_time_control
-from referee.standings import crosstable
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -226,8 +226,8 @@ async def _pages(store: Store, settings: Settings, bus: EventBus, host: str, por
     """The pages over the same bus as the games: what is played is seen. Raises CommandError."""
     from aiohttp import web
 
-    from arena.web.app import build, services_of
-    from arena.web.front import Runner
+    from arena.app import build, services_of
+    from arena.http.wire import Runner
 
     runner = Runner(build(services_of(store, settings, bus)), shutdown_timeout=CLOSE_S)
     await runner.setup()

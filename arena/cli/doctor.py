@@ -26,7 +26,7 @@ from arena.cli import output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.output import Style
 from arena.config import ConfigError, Settings, read_settings
-from referee.cache import cache_root
+from referee.rules.cache import cache_root
 from referee.sandbox import LEVELS, Assessment, assess, open_sandbox, refusal
 from referee.sandbox.cgroup import Place, find_place
 from referee.spec import Limits
@@ -244,9 +244,9 @@ def _broker(settings: Settings) -> Part:
     """Whether the broker lets us in."""
     if not settings.mqtt:
         return Part("broker", "ok", "none: events stay in one process")
-    from arena.bus import BusError
-    from arena.mqtt import probe
-    from arena.mqtt_url import BrokerUrl
+    from arena.events.bus import BusError
+    from arena.events.mqtt.bus import probe
+    from arena.events.mqtt.url import BrokerUrl
 
     try:
         asyncio.run(probe(settings))

@@ -67,7 +67,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _archive(arguments: argparse.Namespace) -> int:
     """Exit code 1 when a file is not what it should be, or cannot be written."""
-    from arena.dumps import Dumps
+    from arena.collections.dumps import Dumps
     from arena.store import StoreUnavailableError
 
     settings = settings_of(arguments)

@@ -1,4 +1,4 @@
-"""The format `record` of game texts: one JSON object per game and line, with the keys of `referee.rules.GameText`.
+"""The format `record` of game texts: one JSON object per game and line, with the keys of `GameText`.
 
 A whole `GameRecord` of the arena is read too: its keys contain these. Refuses to know whether the moves are legal.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from referee.core import ParseError
-from referee.rules import GameFormat, GameText, Ruleset
+from referee.rules.core import ParseError
+from referee.rules.rules import GameFormat, GameText, Ruleset
 
 _RESULTS = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}
 _HINT = 'one JSON object per line with "moves", a list of canonical moves'

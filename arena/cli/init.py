@@ -26,9 +26,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make what is not there yet; password and token of the first administrator are printed once and kept nowhere."""
     from arena.config import FILE
-    from arena.contender import SAMPLES
     from arena.store import BadValueError, SchemaError, Store, StoreUnavailableError
-    from referee.games import families, load
+    from referee.bot_argument import SAMPLES
+    from referee.rules import families, load
 
     settings = settings_of(arguments)
     variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
@@ -81,8 +81,8 @@ def _write_settings(file: Path) -> bool:
 
 def _first_admin(store: Store, name: str) -> tuple[str, str] | None:
     """Password and token of a new administrator; None when there is one."""
-    from arena.credentials import SCOPES, digest_of, hash_password, new_password, new_token
     from arena.store import ConflictError
+    from arena.store.credentials import SCOPES, digest_of, hash_password, new_password, new_token
 
     if store.users.count("admin"):
         return None

@@ -17,22 +17,22 @@ from typing import Any
 from arena.cli import output
 from arena.cli.choice import positive
 from arena.cli.exit import CommandError, Exit
-from arena.contender import IneligibleError, introduce, make_unique, read_bot, refuse_doubles, refuse_unreachable
 from referee.adjudicate import read_draw_rule, read_resign_rule
+from referee.bot_argument import IneligibleError, introduce, make_unique, read_bot, refuse_doubles, refuse_unreachable
 from referee.dispatch import Dispatcher, left_to_play
-from referee.fallback import choose
-from referee.folder import FolderError, RunFolder
-from referee.games import families, load
+from referee.plan import Plan, openings, schedule
 from referee.pool import SlotPool
-from referee.ratings import fold, leaderboard
-from referee.reaper import become_subreaper, children, sweep
+from referee.ratings.sprt import Sprt, Verdict, judge, read_sprt
+from referee.ratings.standings import crosstable, standings, terminations
+from referee.ratings.trueskill import fold, leaderboard
 from referee.record import GameRecord
-from referee.rules import Ruleset
-from referee.schedule import Plan, openings, schedule
+from referee.record_text import write_text
+from referee.rules import families, load
+from referee.rules.rules import Ruleset
+from referee.run_folder import FolderError, RunFolder
+from referee.sandbox.choice import choose
+from referee.sandbox.reaper import become_subreaper, children, sweep
 from referee.spec import Adjudication, BotSpec, GameSpec, Limits, digest, read_time_control
-from referee.sprt import Sprt, Verdict, judge, read_sprt
-from referee.standings import crosstable, standings, terminations
-from referee.text import write_text
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -380,7 +380,7 @@ def _rating(line: dict[str, Any] | None) -> tuple[str, str, str]:
 
 
 def show_crosstable(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print a crosstable of `referee.standings.crosstable`; long results are shown as W-D-L counts."""
+    """Print a crosstable of `referee.ratings.standings.crosstable`; long results are shown as W-D-L counts."""
     columns = [str(number) for number in range(1, len(rows) + 1)]
     lines = []
     for number, row in enumerate(rows, 1):

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Play and report. Repetition is not looked at; a game beyond the limit of plies is unfinished."""
     import numpy as np
 
-    from referee.position import outcome_of
+    from referee.rules.position import outcome_of
 
     ruleset = choice.settle(arguments)
     state, kernel, config = ruleset.read(arguments.position), ruleset.rules.kernel, ruleset.config

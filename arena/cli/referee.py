@@ -37,9 +37,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Act as the referee, or stand by for the one that does, until SIGTERM or Ctrl-C; a second one calls games off."""
-    from arena.bus import BusError
     from arena.cli.database import open_store
     from arena.config import ConfigError, read_settings
+    from arena.events.bus import BusError
     from arena.log import configure
 
     try:
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _run(settings: Settings, store: Store) -> None:
-    from arena.bus import open_bus
+    from arena.events.bus import open_bus
     from arena.metrics import Metrics
 
     metrics = Metrics()

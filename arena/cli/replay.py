@@ -16,8 +16,8 @@ from arena.cli import choice, output
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
-    from referee.position import Position
     from referee.record import GameRecord
+    from referee.rules.position import Position
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
             return _verify(records if arguments.game is None else [pick(records, arguments.game)])
         record = pick(records, arguments.game)
         if arguments.text:
-            from referee.text import write_text
+            from referee.record_text import write_text
 
             output.text(write_text(record).rstrip("\n"))
         else:
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 def read(path: str) -> list[GameRecord]:
     """The records of a file, or of stdin for `-`. Raises RecordError, OSError."""
     from referee.record import RecordError
-    from referee.text import read_texts
+    from referee.record_text import read_texts
 
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")

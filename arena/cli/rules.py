@@ -16,8 +16,8 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.parser import examples
 
 if TYPE_CHECKING:
-    from referee.rules import GameFormat, Option, Rules
-    from referee.vectors import Report
+    from referee.rules.rules import GameFormat, Option, Rules
+    from referee.rules.vectors import Report
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -126,7 +126,7 @@ def _shown(value: Any) -> str:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from referee.games import families, load
+    from referee.rules import families, load
 
     found = [load(family) for family in arguments.families or families()]
     if arguments.json:
@@ -209,8 +209,8 @@ def _report(report: Report, family: str) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from referee.core import UnknownNameError
-    from referee.vectors import CHECKS, check_file, read_file
+    from referee.rules.core import UnknownNameError
+    from referee.rules.vectors import CHECKS, check_file, read_file
 
     if arguments.only and arguments.only not in CHECKS:
         raise UnknownNameError("kind of entry", arguments.only, tuple(CHECKS))
@@ -236,7 +236,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _format(rules: Rules, name: str) -> GameFormat:
     from arena.cli.gametext import RECORD
-    from referee.core import UnknownNameError
+    from referee.rules.core import UnknownNameError
 
     formats = {form.name: form for form in (*rules.formats, RECORD)}
     if name not in formats:

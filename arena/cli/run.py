@@ -40,7 +40,7 @@ def run(words: Sequence[str]) -> int:
 
 def judge(error: Exception) -> tuple[Exit, str] | None:
     """The exit code and the message for an error that has a cause outside the program; None for a fault in it."""
-    from referee.core import ParseError, UnknownNameError
+    from referee.rules.core import ParseError, UnknownNameError
 
     message = str(error)
     if isinstance(error, CommandError):
@@ -53,7 +53,7 @@ def judge(error: Exception) -> tuple[Exit, str] | None:
         return Exit.UNREACHABLE, f"no connection: {message}; is the server running?"
     if isinstance(error, (ParseError, UnknownNameError)):
         return Exit.USAGE, message
-    position = sys.modules.get("referee.position")
+    position = sys.modules.get("referee.rules.position")
     if position is not None and isinstance(error, position.IllegalMoveError):
         return Exit.USAGE, message
     return None

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _serve(address: str, security: object, dashboard: str | None, worker_ttl_s: float) -> None:
-    from arena.cluster.house import serve
+    from arena.cluster.scheduler import serve
 
     stop = asyncio.Event()
 

@@ -21,8 +21,8 @@ from arena.cli.interrupt import heard
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from arena.bus import EventBus
     from arena.config import Settings
+    from arena.events.bus import EventBus
     from arena.metrics import Metrics
     from arena.store import Store
 
@@ -49,10 +49,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Open everything, serve until told to stop, close everything."""
     from arena import log
-    from arena.bundles import BundleError
-    from arena.bus import BusError
     from arena.config import ConfigError, read_settings
+    from arena.events.bus import BusError
     from arena.store import SchemaError, StoreUnavailableError
+    from arena.submission.bundle_store import BundleError
 
     try:
         settings = read_settings(
@@ -100,7 +100,7 @@ def open_store(settings: Settings) -> Store:
 
 
 async def _serve(settings: Settings, store: Store) -> int:
-    from arena.bus import open_bus
+    from arena.events.bus import open_bus
     from arena.metrics import Metrics
 
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "blocking"))
@@ -110,8 +110,8 @@ async def _serve(settings: Settings, store: Store) -> int:
 
 
 async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Metrics) -> int:
-    from arena.web.app import build, services_of
-    from arena.web.front import Runner
+    from arena.app import build, services_of
+    from arena.http.wire import Runner
 
     services = services_of(store, settings, bus, metrics)
     runner = Runner(build(services), shutdown_timeout=CLOSE_S)

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _password(is_on_stdin: bool) -> tuple[str, str]:
     """A password, given or generated, and its hash."""
-    from arena.credentials import CredentialError, hash_password, new_password
+    from arena.store.credentials import CredentialError, hash_password, new_password
 
     password = sys.stdin.readline().rstrip("\n") if is_on_stdin else new_password()
     try:
@@ -93,8 +93,8 @@ def _add(store: Store, arguments: argparse.Namespace) -> int:
 def _token(store: Store, arguments: argparse.Namespace) -> int:
     from datetime import timedelta
 
-    from arena.credentials import digest_of, new_token
-    from arena.models import now
+    from arena.store.credentials import digest_of, new_token
+    from arena.store.models import now
 
     user = store.users.find(arguments.name)
     assert user.id is not None

@@ -41,7 +41,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Warm the families, several at once; a line per family as it is done."""
-    from referee.games import families, load
+    from referee.rules import families, load
 
     names = list(dict.fromkeys(arguments.families)) or list(families())
     for name in names:
@@ -101,7 +101,7 @@ def warm(family: str) -> Warmed:
     """Call every function of a family's kernel once, as the program calls them."""
     import numpy as np
 
-    from referee.games import load
+    from referee.rules import load
 
     started = time.perf_counter()
     ruleset = load(family).settle()

@@ -16,8 +16,8 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import heard
 
 if TYPE_CHECKING:
-    from arena.cluster.crew import Crew
     from arena.cluster.link import Security
+    from arena.cluster.worker import Crew
     from arena.config import Settings
 
 PATIENCE_S = 10.0
@@ -59,8 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(str(error)) from None
     log.configure(settings.log_format, settings.log_level)
     try:
-        from arena.cluster.crew import Crew
         from arena.cluster.link import ClusterError, VersionError, address_of, security_of
+        from arena.cluster.worker import Crew
     except ModuleNotFoundError as error:
         from arena.cli.scheduler import missing
 

@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 import distributed
 from distributed import Client, KilledWorker
 
-from arena.cluster import crew
+from arena.cluster import worker
 from arena.cluster.link import METADATA, SLOT, ClusterError, Security, configure, reason, version
 from arena.cluster.state import ClusterState, state_of
 from arena.log import logger
@@ -72,7 +72,7 @@ class ClusterExecutor(Executor):
     ) -> None:
         configure()
         self._address, self._security, self._on_event = address, security, on_event
-        self._topic = f"{crew.TOPIC}-{uuid.uuid4().hex}"
+        self._topic = f"{worker.TOPIC}-{uuid.uuid4().hex}"
         self._log = logger("cluster")
         self._jobs: dict[str, _Job] = {}
         self._tries: dict[str, int] = {}
@@ -209,7 +209,7 @@ class ClusterExecutor(Executor):
             return
         arguments = (job.key, self._topic, job.function, job.arguments)
         job.remote = link.client.submit(
-            crew.play, *arguments, key=job.key, pure=False, retries=0, resources={SLOT: 1, version(): 1}
+            worker.play, *arguments, key=job.key, pure=False, retries=0, resources={SLOT: 1, version(): 1}
         )
         answer = asyncio.ensure_future(_end_of(job, link.client))
         lost = asyncio.ensure_future(link.is_lost.wait())
@@ -241,14 +241,14 @@ class ClusterExecutor(Executor):
     def _hear(self, event: tuple[float, Sequence[Mapping[str, Any]]]) -> None:
         """Events of jobs: that a worker has taken one, and what the games themselves tell."""
         for found in event[1]:
-            if found.get("event") == crew.TAKEN:
+            if found.get("event") == worker.TAKEN:
                 with self._lock:
                     job = self._jobs.get(str(found["key"]))
                 if job and not job.is_taken:
                     job.is_taken = True
                     with contextlib.suppress(InvalidStateError):
                         job.future.set_running_or_notify_cancel()
-            elif found.get("event") == crew.DONE:
+            elif found.get("event") == worker.DONE:
                 with self._lock:
                     job = self._jobs.get(str(found["key"]))
                     if job:
@@ -349,9 +349,9 @@ class ClusterExecutor(Executor):
     def _count(self, identity: Mapping[str, Any]) -> None:
         before = {worker.name for worker in self._state.refused}
         self._state = state_of(self._address, identity)
-        for worker in self._state.refused:
-            if worker.name not in before:
-                self._log.warning("worker refused", name=worker.name, version=worker.version, wanted=version())
+        for refused in self._state.refused:
+            if refused.name not in before:
+                self._log.warning("worker refused", name=refused.name, version=refused.version, wanted=version())
 
 
 def _tune(dask_scheduler: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from alembic import context
 from sqlmodel import AutoString, SQLModel
 
-from arena.models import Utc
+from arena.store.models import Utc
 
 
 def render(kind: str, item: Any, _: Any) -> str | Literal[False]:

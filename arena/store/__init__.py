@@ -29,7 +29,7 @@ from arena.store.games import Games
 from arena.store.house import House
 from arena.store.notices import Notices
 from arena.store.page import Page
-from arena.store.past import Past
+from arena.store.rating_history import Past
 from arena.store.ratings import Ratings
 from arena.store.schedules import Schedules
 from arena.store.tournaments import Tournaments

@@ -28,7 +28,7 @@ from sqlalchemy import (
     select,
 )
 
-from arena.archive.entry import Entry
+from arena.collections.entry import Entry
 from arena.store.engine import Sessions, open_engine
 
 FILE = "archive.sqlite3"

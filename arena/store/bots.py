@@ -12,10 +12,10 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.credentials import CredentialError, read_name
-from arena.models import Bot, User, Version, VersionFamily, now
+from arena.store.credentials import CredentialError, read_name
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import BadValueError, ConflictError, NotFoundError, QuotaError
+from arena.store.models import Bot, User, Version, VersionFamily, now
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 
 HOUSE = "arena"

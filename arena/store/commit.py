@@ -14,13 +14,13 @@ import zstandard
 from sqlalchemy import Row, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from arena.models import Counter, Game, Rating, RatingChange, Record, Tournament, Version, now
 from arena.store import fold
 from arena.store.engine import table_of
 from arena.store.errors import ConflictError, NotFoundError, SchemaError
-from referee import ratings
-from referee.core import Kind
+from arena.store.models import Counter, Game, Rating, RatingChange, Record, Tournament, Version, now
+from referee.ratings import trueskill
 from referee.record import GameRecord, read_record
+from referee.rules.core import Kind
 
 COUNTER = "commit"
 _OVER = ("finished", "void", "cancelled")
@@ -107,7 +107,7 @@ class LiveTable:
 
 def line_of(row: Rating | Row[Any]) -> fold.Line:
     """A stored rating as the fold knows it."""
-    rating = ratings.Rating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
+    rating = trueskill.Rating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
     return fold.Line(rating, row.forfeits, row.opposition, row.last)
 
 

@@ -19,10 +19,10 @@ import zstandard
 from sqlalchemy import Engine, LargeBinary, Table, func, insert, select, text
 from sqlmodel import SQLModel
 
-from arena.models import Utc
 from arena.store import schema
 from arena.store.engine import Sessions, batched
 from arena.store.errors import BadValueError, ConflictError
+from arena.store.models import Utc
 
 _FORM = "arena-dump-1"
 _LIVE = ("logins", "leases", "answers")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from referee import ratings
-from referee.core import Kind
+from referee.ratings import trueskill
+from referee.rules.core import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One version's rating in one pool, with what the arena keeps beside it (see `arena.models.Rating`)."""
+    """One version's rating in one pool, with what the arena keeps beside it (see `arena.store.models.Rating`)."""
 
-    rating: ratings.Rating
+    rating: trueskill.Rating
     forfeits: int = 0
     opposition: float = 0.0
     last: int = 0
@@ -62,8 +62,8 @@ def step(table: Table, game: Played) -> tuple[Change, Change]:
     """Both lines after a game that counts."""
     one, two = _line(table, game.pool, game.first_id), _line(table, game.pool, game.second_id)
     points = {"first": 1.0, "second": 0.0}.get(game.winner or "", 0.5)
-    chance = ratings.DRAW_PROBABILITY.get(game.family, ratings.DEFAULT_DRAW)
-    first, second = ratings.update(one.rating, two.rating, points, chance)
+    chance = trueskill.DRAW_PROBABILITY.get(game.family, trueskill.DEFAULT_DRAW)
+    first, second = trueskill.update(one.rating, two.rating, points, chance)
     is_forfeit = game.kind == Kind.FORFEIT.value
     return (
         _change(game, game.first_id, one, two, rating=first, has_forfeited=is_forfeit and points == 0),
@@ -72,7 +72,7 @@ def step(table: Table, game: Played) -> tuple[Change, Change]:
 
 
 def _change(
-    game: Played, version_id: int, mine: Line, theirs: Line, *, rating: ratings.Rating, has_forfeited: bool
+    game: Played, version_id: int, mine: Line, theirs: Line, *, rating: trueskill.Rating, has_forfeited: bool
 ) -> Change:
     after = Line(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.committed)
     return Change(version_id, mine, after)
@@ -86,7 +86,7 @@ def _line(table: Table, pool: str, version_id: int) -> Line:
     ancestor = table.follows(version_id)
     while ancestor is not None and ancestor not in seen:
         if line := table.line(pool, ancestor):
-            return Line(ratings.start(line.rating))
+            return Line(trueskill.start(line.rating))
         seen.add(ancestor)
         ancestor = table.follows(ancestor)
-    return Line(ratings.Rating())
+    return Line(trueskill.Rating())

@@ -15,16 +15,16 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.models import Game, Record, Tournament, Void, now
 from arena.store.commit import Committed, commit, count_over, pack, unpack, unpack_line
 from arena.store.engine import Sessions, batched, fetch, table_of
 from arena.store.errors import BadValueError, ConflictError, NotFoundError
+from arena.store.game_filter import Wanted, conditions
+from arena.store.models import Game, Record, Tournament, Void, now
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
-from arena.store.wanted import Wanted, conditions
-from referee.core import Kind, Termination
-from referee.games import load
-from referee.ratings import pool_of
+from referee.ratings.trueskill import pool_of
 from referee.record import GameRecord
+from referee.rules import load
+from referee.rules.core import Kind, Termination
 from referee.spec import GameSpec, spec_from_json
 
 _BATCH = 500

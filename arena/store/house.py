@@ -10,8 +10,8 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from arena.models import Answer, Audit, Counter, Lease, Login, now
 from arena.store.engine import Sessions
+from arena.store.models import Answer, Audit, Counter, Lease, Login, now
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 
 ANSWERS_KEPT = timedelta(hours=24)

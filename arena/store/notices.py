@@ -13,9 +13,9 @@ from typing import Literal
 from sqlalchemy import func, or_, select
 from sqlmodel import col
 
-from arena.models import Audit, Bot, Entry, Game, Tournament, Version, now
 from arena.store.engine import Sessions, fetch
-from referee.core import Kind, Termination
+from arena.store.models import Audit, Bot, Entry, Game, Tournament, Version, now
+from referee.rules.core import Kind, Termination
 
 LIMIT = 30
 """Notices of each kind; older ones stand on the pages of bots and tournaments."""

@@ -12,12 +12,12 @@ from sqlalchemy import and_, bindparam, delete, func, insert, select, tuple_, up
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.models import Bot, Counter, Game, Rating, RatingChange, User, Version
 from arena.store import fold
 from arena.store.commit import COUNTER, change_row, line_of, row_of
 from arena.store.engine import Sessions, batched, fetch, table_of
+from arena.store.models import Bot, Counter, Game, Rating, RatingChange, User, Version
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
-from referee.ratings import Rating as Strength
+from referee.ratings.trueskill import Rating as Strength
 
 _BATCH = 1000
 

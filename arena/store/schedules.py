@@ -8,9 +8,9 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from arena.models import Schedule
 from arena.store.engine import Sessions
 from arena.store.errors import ConflictError, NotFoundError
+from arena.store.models import Schedule
 
 
 class Schedules:

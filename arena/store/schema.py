@@ -19,11 +19,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlmodel import SQLModel
 
-from arena import models
+from arena.store import models
 from arena.store.engine import Sessions
 from arena.store.errors import SchemaError, translated
 
-_FOLDER = Path(models.__file__).parent / "migrations"
+_FOLDER = Path(models.__file__).parents[1] / "migrations"
 _LOCK = 0x6172656E61
 """The advisory lock of PostgreSQL that upgrades take: they wait for one another."""
 

@@ -13,9 +13,9 @@ from sqlalchemy import delete, func, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from arena.models import Bot, Entry, Tournament, Version, now
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import ConflictError, NotFoundError
+from arena.store.models import Bot, Entry, Tournament, Version, now
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 
 FOLLOWING: Mapping[str, frozenset[str]] = {

@@ -11,10 +11,10 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from arena.credentials import CredentialError, read_name, read_scopes, scopes_of
-from arena.models import Login, Token, User, now
+from arena.store.credentials import CredentialError, read_name, read_scopes, scopes_of
 from arena.store.engine import Sessions
 from arena.store.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError
+from arena.store.models import Login, Token, User, now
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 
 _USE_NOTED_EVERY = timedelta(minutes=1)

@@ -14,7 +14,7 @@ from protocol.capabilities import Capabilities
 from protocol.errors import ProtocolError
 from protocol.negotiation import Ineligible
 from referee.play import negotiate_options
-from referee.rules import Ruleset
+from referee.rules.rules import Ruleset
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from arena.models import Version
 from arena.store import NotFoundError, Store
 from arena.store.bots import VersionLine
+from arena.store.models import Version
 from arena.tournaments.eligibility import judge
 from arena.tournaments.settings import SEEDED, Document
-from referee.ratings import Rating, pool_of
+from referee.ratings.trueskill import Rating, pool_of
 
 _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.tournaments.meeting import Meeting, Played, Seat, Step, finish
-from referee.ratings import BETA
+from referee.ratings.trueskill import BETA
 
 PATIENCE = 2
 """Nobody waits longer than for this many pairs per active bot."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from arena.models import Tournament
 from arena.store import ConflictError, Store
 from arena.store.games import Outline
+from arena.store.models import Tournament
 from arena.store.tournaments import EntryLine
 from arena.tournaments import format, openings, swiss
 from arena.tournaments.eligibility import judge
@@ -21,7 +21,7 @@ from arena.tournaments.entry import Field, resolve
 from arena.tournaments.meeting import Played, Seat, State, Step
 from arena.tournaments.settings import Document, SettingsError, read
 from arena.tournaments.spec import game_specs
-from referee.ratings import Rating, pool_of
+from referee.ratings.trueskill import Rating, pool_of
 
 LATEST = timedelta(days=366)
 """How far ahead a tournament may be announced."""

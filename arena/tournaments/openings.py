@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from arena.tournaments import swiss
 from arena.tournaments.settings import Document, SettingsError
-from referee.games import load
-from referee.schedule import Opening, openings
+from referee.plan import Opening, openings
+from referee.rules import load
 
 BOOK = 500
 """The most openings of one tournament; later pairs start over with the first."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from arena.tournaments.meeting import Meeting, Played, Seat, Step, finish
-from referee.schedule import Format, pairings
+from referee.plan import Format, pairings
 
 
 def plan(format: Format, games: int, seats: Sequence[Seat]) -> Iterator[Meeting]:

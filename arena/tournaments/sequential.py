@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.tournaments.meeting import Meeting, Played, Seat, Step, finish
-from referee.sprt import Sprt, Verdict, judge_points
+from referee.ratings.sprt import Sprt, Verdict, judge_points
 
 
 def completed_pairs(played: Sequence[Played], seat: int = 0) -> list[float]:

@@ -17,11 +17,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from referee.adjudicate import read_draw_rule, read_resign_rule
-from referee.core import ParseError, UnknownNameError
-from referee.games import load
-from referee.rules import Ruleset
+from referee.ratings.sprt import Sprt
+from referee.rules import load
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.rules import Ruleset
 from referee.spec import Adjudication, Limits, TimeControl, read_time_control
-from referee.sprt import Sprt
 
 Format = Literal["round-robin", "gauntlet", "swiss", "knockout", "ladder", "sprt"]
 FORMATS: tuple[Format, ...] = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "sprt")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.models import Tournament, Version
+from arena.store.models import Tournament, Version
 from arena.tournaments.eligibility import of_family
 from arena.tournaments.meeting import Meeting
 from arena.tournaments.settings import Document
-from referee.schedule import Opening
+from referee.plan import Opening
 from referee.spec import BotSpec, GameSpec
 
 

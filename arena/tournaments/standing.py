@@ -15,9 +15,9 @@ from arena.tournaments import knockout, sequential, swiss
 from arena.tournaments.life import played, seated
 from arena.tournaments.meeting import Played, Seat
 from arena.tournaments.settings import Document, read
-from referee.bradley import Fit, fit
-from referee.sprt import Verdict
-from referee.strength import Estimate, estimate
+from referee.ratings.bradley_terry import Fit, fit
+from referee.ratings.sprt import Verdict
+from referee.ratings.strength import Estimate, estimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import Any
 from bots.bridges.failure import BridgeError, Exit, shown
 from bots.bridges.python_agent import Agent, budget_ms, guard
 from bots.sdk import Clock
-from referee.position import Position
+from referee.rules.position import Position
 
 STATE_MODULE = "BC_state_etc"
 BLACK, WHITE = 0, 1

@@ -39,7 +39,7 @@ from protocol.messages import (
     UgiOk,
 )
 from protocol.options import OptionDecl
-from referee.position import Position
+from referee.rules.position import Position
 
 FAMILY, VARIANT = "tablut", "ashton"
 MAX_SECONDS = 3600

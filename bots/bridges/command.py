@@ -22,7 +22,7 @@ from pathlib import Path
 
 from bots.bridges.failure import BridgeError, Exit, guarded, shown
 from bots.sdk import Bot, Clock, families, run
-from referee.position import Position
+from referee.rules.position import Position
 
 OUTPUT_BYTES = 65_536
 """How much a program may say before its move: more is a mistake."""

@@ -27,7 +27,7 @@ from typing import Any
 
 from bots.bridges.failure import BridgeError, Exit, guarded, shown
 from bots.sdk import Bot, Clock, families, run
-from referee.position import Position
+from referee.rules.position import Position
 
 UNLIMITED_MS = 10_000.0
 """What an agent is told when no time limits its search."""

@@ -13,7 +13,7 @@ import struct
 from typing import Any
 
 from bots.bridges.failure import BridgeError, Exit, shown
-from referee.position import Position
+from referee.rules.position import Position
 
 PORTS = {"WHITE": 5800, "BLACK": 5801}
 """Where the client of each colour connects to; nearly all have these numbers built in."""

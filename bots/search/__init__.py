@@ -17,9 +17,9 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
-from referee.games import load
-from referee.position import Position
-from referee.rules import Kernel
+from referee.rules import load
+from referee.rules.position import Position
+from referee.rules.rules import Kernel
 
 _BETWEEN = "_for_"
 

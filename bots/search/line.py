@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from referee.jit import jit
+from referee.rules.jit import jit
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from bots.search import kernel_for
 from bots.search.line import digest, recurrence
-from referee.jit import jit
-from referee.rules import Config, State
+from referee.rules.jit import jit
+from referee.rules.rules import Config, State
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from referee.reaper import descendants
+from referee.sandbox.reaper import descendants
 from referee.spec import Limits
 
 PREFIX = "arena-bot"

@@ -12,8 +12,8 @@ import select
 import signal
 import subprocess
 
-from referee.reaper import kill_tree
 from referee.sandbox.launch import FILTER, Launch
+from referee.sandbox.reaper import kill_tree
 from referee.sandbox.watchdog import Watchdog, Watched
 from referee.spec import Limits
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from referee.cache import cache_root
+from referee.rules.cache import cache_root
 
 FILTER = "{filter}"
 """Stands in a line for the number of the descriptor from which the system call filter is read."""

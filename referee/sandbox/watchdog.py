@@ -12,8 +12,8 @@ import os
 import time
 from dataclasses import dataclass, field
 
-from referee.reaper import children, descendants, kill_tree
 from referee.sandbox.launch import Cell
+from referee.sandbox.reaper import children, descendants, kill_tree
 
 INTERVAL_NS = 90_000_000
 """A little less than a single wait for a bot, so that every such wait ends with a look."""

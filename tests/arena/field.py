@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from arena.examine import spec_of
-from arena.models import Tournament, Version
 from arena.store import Store
-from referee.core import Kind, Termination
+from arena.store.models import Tournament, Version
+from arena.submission.check import spec_of
 from referee.record import GameRecord, Ply
+from referee.rules.core import Kind, Termination
 from referee.spec import GameSpec, TimeControl
 
 NAMES = ("ada", "bob", "cleo", "dan")

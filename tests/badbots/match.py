@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from referee.play import play
-from referee.reaper import become_subreaper, children, descendants
 from referee.record import GameRecord
 from referee.roster import Roster
 from referee.sandbox import Sandbox
+from referee.sandbox.reaper import become_subreaper, children, descendants
 from referee.spec import GameSpec
 from tests.badbots.catalogue import LIMITS, LONG, Fault
 from tests.referee.conftest import scripted

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from referee.reaper import children
 from referee.roster import Roster
 from referee.sandbox import Sandbox
+from referee.sandbox.reaper import children
 from tests.badbots import match
 from tests.badbots.catalogue import FAULTS, HERE, Fault
-from tests.sandbox.levels import sandbox_or_skip
+from tests.referee.sandbox.levels import sandbox_or_skip
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.reaper import children
+from referee.sandbox.reaper import children
 from tests.badbots import match
 from tests.badbots.catalogue import FAULTS
-from tests.sandbox.levels import sandbox_or_skip
+from tests.referee.sandbox.levels import sandbox_or_skip
 
 QUICK = [fault for fault in FAULTS if fault.limit_ms == 0 and fault.leaves_ms == 0]
 GAMES = 80

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from referee.games import families, load
+from referee.rules import families, load
 from tests.bench.figure import Figure, best_seconds
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
@@ -24,7 +24,7 @@ PLAYOUT_GOALS = {"loa": 2000, "pijersi": 16_000, "baroque": 500, "tablut": 2000,
 PLAYOUT_PLIES = {"abalone": 200, "tablut": 300}
 PURE = """
 import json, sys, time
-from referee.games import load
+from referee.rules import load
 ruleset = load(sys.argv[1]).settle()
 state = ruleset.read()
 import numpy

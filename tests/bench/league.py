@@ -18,10 +18,10 @@ from pathlib import Path
 
 from arena.store import Store, schema
 from arena.store.commit import pack
-from referee.core import Termination
-from referee.games import families, load
-from referee.position import Position
 from referee.record import GameRecord, Ply
+from referee.rules import families, load
+from referee.rules.core import Termination
+from referee.rules.position import Position
 from referee.spec import BotSpec, GameSpec
 
 ENTRIES = 100

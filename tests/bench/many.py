@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from referee.pool import SlotPool
-from referee.reaper import children
+from referee.sandbox.reaper import children
 from referee.slot import play_games
 from tests.bench.figure import Figure
 from tests.bench.overhead import build, cpu_ns, slots, specs

@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from referee.games import load
 from referee.play import play
-from referee.position import Position
 from referee.roster import Roster
+from referee.rules import load
+from referee.rules.position import Position
 from referee.sandbox import Sandbox
 from referee.spec import Adjudication, BotSpec, GameSpec, TimeControl
 from tests.bench.figure import Figure

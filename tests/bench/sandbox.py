@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.bench.figure import Figure
-from tests.sandbox.startup import BOUND_MS, measure
+from tests.referee.sandbox.startup import BOUND_MS, measure
 
 
 def run(quick: bool) -> Iterator[Figure]:

@@ -25,12 +25,12 @@ from typing import Any
 from aiohttp import web
 
 from arena import log
-from arena.api.limit import Gate, Limiter, Rate
-from arena.bus import Bus
+from arena.app import build, services_of
 from arena.config import read_settings
+from arena.events.bus import Bus
+from arena.http.limit import Gate, Limiter, Rate
+from arena.http.wire import Runner
 from arena.store import Store
-from arena.web.app import build, services_of
-from arena.web.front import Runner
 
 PLIES_PER_S = 20
 PLY = {"move": "c1c3", "ms": 12.34, "score": 25}

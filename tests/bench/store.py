@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena import tournaments
-from arena.models import now
 from arena.store import Store
 from arena.store.commit import pack
+from arena.store.models import now
 from referee.record import GameRecord
 from referee.spec import GameSpec
 from tests.bench.figure import Figure

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from referee.bradley import fit
-from referee.core import Kind, Termination
-from referee.games import load
-from referee.ratings import fold
+from referee.plan import Opening, Plan, schedule
+from referee.ratings.bradley_terry import fit
+from referee.ratings.standings import crosstable
+from referee.ratings.trueskill import fold
 from referee.record import GameRecord
-from referee.schedule import Opening, Plan, schedule
+from referee.rules import load
+from referee.rules.core import Kind, Termination
 from referee.spec import BotSpec
-from referee.standings import crosstable
 from tests.bench.figure import Figure, best_seconds
 
 BASE = GameRecord(

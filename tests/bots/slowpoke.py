@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bots.sdk import Bot, Clock, OptionDecl, run
 
 if TYPE_CHECKING:
-    from referee.position import Position
+    from referee.rules.position import Position
 
 
 class Slowpoke(Bot):

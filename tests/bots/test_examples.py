@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.games import load
-from referee.position import Position
+from referee.rules import load
+from referee.rules.position import Position
 from tests.bots.compilers import build
 from tests.bots.driver import Driver
 

@@ -13,9 +13,9 @@ from bots.mcts import MonteCarlo
 from bots.random_mover import RandomMover
 from bots.sdk import Bot, Clock, families
 from protocol.messages import Go
-from referee.core import other
-from referee.games import load
-from referee.position import Position
+from referee.rules import load
+from referee.rules.core import other
+from referee.rules.position import Position
 from tests.bots.driver import Driver, sample
 
 SAMPLES: dict[str, type[Bot]] = {

@@ -11,9 +11,9 @@ import pytest
 
 from bots.sdk import families
 from bots.table import Table
-from referee import games
-from referee.core import ParseError, UnknownNameError
-from referee.position import IllegalMoveError, Position
+from referee import rules
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.position import IllegalMoveError, Position
 from tests.bots.driver import DEADLINE_S, ROOT, Driver
 
 SLOWPOKE = [sys.executable, str(Path(__file__).with_name("slowpoke.py"))]
@@ -121,7 +121,7 @@ def test_a_family_the_bot_does_not_play_is_refused_on_the_command_line() -> None
 
 
 def test_the_families_are_those_of_the_rules() -> None:
-    assert families() == games.families()
+    assert families() == rules.families()
 
 
 def test_every_line_of_any_length_is_read() -> None:

@@ -11,8 +11,8 @@ from bots.sdk import families
 from bots.search import kernel_for, past, search
 from bots.search.line import digest, recurrence
 from bots.table import Table
-from referee.core import UnknownNameError
-from referee.jit import cache_folder
+from referee.rules.core import UnknownNameError
+from referee.rules.jit import cache_folder
 
 
 def test_a_search_has_a_module_of_its_own_per_family() -> None:

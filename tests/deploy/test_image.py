@@ -90,7 +90,7 @@ def test_files_that_are_no_python_are_installed_too() -> None:
     given = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = given["tool"]["setuptools"]["package-data"]["*"]
     found = list(carried())
-    assert ("arena.web", "templates/page.html") in [(home.replace("/", "."), path) for home, path in found]
+    assert ("arena.pages", "templates/page.html") in [(home.replace("/", "."), path) for home, path in found]
     left = [
         f"{home}/{path}"
         for home, path in found

@@ -19,8 +19,8 @@ from sqlalchemy import text
 
 from arena.cli.run import run
 from arena.client import Client
-from arena.models import now
 from arena.store import Store
+from arena.store.models import now
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120

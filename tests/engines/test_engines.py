@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 
 import referee.check as checking
-from arena.botfile import read_bot_file, read_capabilities, write_bot_file
-from arena.contender import IneligibleError, introduce, refuse_doubles
 from referee.bot import Bot
+from referee.bot_argument import IneligibleError, introduce, refuse_doubles
+from referee.bot_file import read_bot_file, read_capabilities, write_bot_file
 from referee.check import CheckReport, check
-from referee.games import load
 from referee.play import play
-from referee.position import Position
-from referee.reaper import become_subreaper, children, sweep
 from referee.roster import Roster
+from referee.rules import load
+from referee.rules.position import Position
 from referee.sandbox import Sandbox
+from referee.sandbox.reaper import become_subreaper, children, sweep
 from referee.spec import BotSpec, GameSpec, Limits, TimeControl, read_time_control
 from tests.engines import board as own_board
 

@@ -10,9 +10,9 @@ from protocol import capabilities, messages, negotiation, session
 from protocol.lines import LIMIT_BYTES
 from protocol.messages import BestMove, Info, SetPosition, parse_bot_line, parse_referee_line
 from protocol.options import TYPES
-from referee.core import Kind, Termination
-from referee.games import load
-from referee.position import Position
+from referee.rules import load
+from referee.rules.core import Kind, Termination
+from referee.rules.position import Position
 
 SPEC = Path(messages.__file__).with_name("SPEC.md").read_text(encoding="utf-8")
 

@@ -55,7 +55,7 @@ def game() -> Callable[..., GameSpec]:
 
 def a_record(**changes: Any) -> GameRecord:
     """A plausible record of a drawn game without moves."""
-    from referee.core import Kind, Termination
+    from referee.rules.core import Kind, Termination
 
     record = GameRecord(
         id="0123456789abcdef",

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from referee.core import Kind, Termination
 from referee.dispatch import ATTEMPTS, Dispatcher, left_to_play
 from referee.pool import JobError, SlotPool, WorkerLostError
 from referee.record import GameRecord
+from referee.rules.core import Kind, Termination
 from referee.slot import play_games
 from referee.spec import GameSpec
 from tests.referee.conftest import a_record

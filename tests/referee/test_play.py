@@ -12,9 +12,9 @@ import pytest
 
 from referee.play import play
 from referee.record import GameRecord, RecordError, read_record, verify
+from referee.record_text import read_texts, write_text
 from referee.roster import Roster
 from referee.spec import Adjudication, GameSpec, TimeControl
-from referee.text import read_texts, write_text
 from tests.referee.conftest import BLACK, FAST, WHITE, scripted
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "loa.json"
@@ -33,8 +33,8 @@ def short_games() -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("vector", short_games()[:3], ids=lambda vector: vector["final_position"])
 def test_a_whole_game_is_refereed_to_its_end(vector: dict, game: Build, roster: Roster) -> None:
-    from referee.games import load
-    from referee.position import Position
+    from referee.rules import load
+    from referee.rules.position import Position
 
     start = Position.start(load("loa").settle(), vector["position"])
     mine, theirs = vector["moves"][0::2], vector["moves"][1::2]
@@ -182,8 +182,8 @@ def test_processes_are_used_again_between_games_unless_they_misbehaved(game: Bui
 
 
 def test_nothing_is_left_behind(game: Build) -> None:
-    from referee.reaper import children
     from referee.sandbox import Sandbox
+    from referee.sandbox.reaper import children
 
     before, descriptors = children(), len(os.listdir("/proc/self/fd"))
     with Roster(Sandbox("none")) as roster:

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from referee.games import families, load
-from referee.position import Position
+from referee.rules import families, load
+from referee.rules.position import Position
 
 
 def walked(position: Position) -> tuple[int, int]:

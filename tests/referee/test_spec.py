@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from referee.adjudicate import Adjudicator, read_draw_rule, read_resign_rule
 from referee.clock import Clock
-from referee.core import ParseError, Termination
+from referee.rules.core import ParseError, Termination
 from referee.spec import Adjudication, BotSpec, GameSpec, TimeControl, read_time_control, spec_from_json
 
 SPEC = GameSpec("loa", "standard", BotSpec("a", ("./a",)), BotSpec("b", ("./b", "-x"), options=(("Hash", "16"),)))

@@ -13,10 +13,10 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from referee.draw import draw
-from referee.games import families, load
-from referee.position import Position
-from referee.rules import Rules, Variant
+from referee.rules import families, load
+from referee.rules.draw import draw
+from referee.rules.position import Position
+from referee.rules.rules import Rules, Variant
 
 SHOWN = 4
 """Plies shown with board and legal moves in the first variant of a group."""
@@ -27,7 +27,7 @@ LONGEST = 400
 def path(family: str) -> Path:
     """Where the playthrough of a family stands."""
     load(family)
-    return Path(str(sys.modules[f"referee.games.{family}"].__file__)).parent / "playthrough.txt"
+    return Path(str(sys.modules[f"referee.rules.{family}"].__file__)).parent / "playthrough.txt"
 
 
 def groups(rules: Rules) -> list[list[Variant]]:

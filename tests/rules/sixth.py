@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import referee.games
+import referee.rules
 
 TOY = Path(__file__).parent / "toy"
 
 
 def install() -> None:
     """Let discovery find the toy families as well."""
-    if str(TOY) not in referee.games.__path__:
-        referee.games.__path__.append(str(TOY))
-        referee.games.families.cache_clear()
+    if str(TOY) not in referee.rules.__path__:
+        referee.rules.__path__.append(str(TOY))
+        referee.rules.families.cache_clear()
 
 
 def pytest_configure() -> None:

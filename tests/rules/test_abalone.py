@@ -15,15 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.core import Outcome, ParseError, Termination, UnknownNameError
-from referee.games import load
-from referee.games.abalone import layout, notation, tables
-from referee.games.abalone.motion import ejectable
-from referee.games.abalone.starts import STARTS, UNBALANCED
-from referee.history import Line
-from referee.position import IllegalMoveError, Position
-from referee.rules import GameText
-from referee.vectors import check_file
+from referee.rules import load
+from referee.rules.abalone import layout, notation, tables
+from referee.rules.abalone.motion import ejectable
+from referee.rules.abalone.starts import STARTS, UNBALANCED
+from referee.rules.core import Outcome, ParseError, Termination, UnknownNameError
+from referee.rules.history import Line
+from referee.rules.position import IllegalMoveError, Position
+from referee.rules.rules import GameText
+from referee.rules.vectors import check_file
 
 RULES = load("abalone")
 KERNEL = RULES.kernel
@@ -600,7 +600,7 @@ def test_marbles_in_danger_are_those_some_move_ejects(symbols):
 
 
 def test_random_moves_are_equally_likely():
-    from referee.games.abalone.kernel import _pick
+    from referee.rules.abalone.kernel import _pick
 
     start = Position.start(STANDARD, "s3s/1S2S1/2S1S2/8/sSS3SSs/8/2S1S2/1S2S1/s3s")
     own, enemy = (np.uint64(start.state[index]) for index in (notation.BLACK, notation.WHITE))
@@ -663,8 +663,8 @@ def test_the_kernel_is_the_same_without_compilation():
     program = (
         "import json, sys, warnings; warnings.simplefilter('error')\n"
         "from pathlib import Path\n"
-        "from referee.games import load\n"
-        "from referee.vectors import check_entry\n"
+        "from referee.rules import load\n"
+        "from referee.rules.vectors import check_entry\n"
         "data, rules = json.loads(Path(sys.argv[1]).read_text()), load('abalone')\n"
         "entries = [('perft', e) for e in data['perft'] if e['nodes'] < 2700]\n"
         "for kind in ('positions', 'games'):\n"

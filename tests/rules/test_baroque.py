@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.core import Outcome, ParseError, Termination, UnknownNameError
-from referee.games import load
-from referee.games.baroque.start import LETTERS, ROWS, row, row_number
-from referee.history import Line
-from referee.position import IllegalMoveError, Position
-from referee.rules import GameFormat, GameText, Ruleset, Value
-from referee.vectors import check_file
+from referee.rules import load
+from referee.rules.baroque.start import LETTERS, ROWS, row, row_number
+from referee.rules.core import Outcome, ParseError, Termination, UnknownNameError
+from referee.rules.history import Line
+from referee.rules.position import IllegalMoveError, Position
+from referee.rules.rules import GameFormat, GameText, Ruleset, Value
+from referee.rules.vectors import check_file
 
 RULES = load("baroque")
 PURE = RULES.settle()
@@ -664,14 +664,14 @@ def test_any_text_gives_a_value_or_a_parse_error(text: str) -> None:
 
 
 def test_the_page_of_the_rules_shows_a_game_that_can_be_played() -> None:
-    page = (ROOT / "referee/games/baroque/RULES.md").read_text(encoding="utf-8")
+    page = (ROOT / "referee/rules/baroque/RULES.md").read_text(encoding="utf-8")
     shown = "\n".join(line.strip() for line in page.splitlines() if line.startswith("    "))
     (game,) = RULES.formats[0].read(shown, PURE)
     assert RULES.formats[0].write(game, PURE).strip() == shown.replace('"*"]', '"*"]\n', 1)
 
 
 def test_pages_name_every_option_and_variant() -> None:
-    rules_page = (ROOT / "referee/games/baroque/RULES.md").read_text(encoding="utf-8")
+    rules_page = (ROOT / "referee/rules/baroque/RULES.md").read_text(encoding="utf-8")
     dialect_page = (ROOT / "protocol/dialects/baroque.md").read_text(encoding="utf-8")
     for option in RULES.options:
         assert f"`{option.name}`" in rules_page
@@ -744,8 +744,8 @@ def test_random_playouts_end_by_the_rules() -> None:
 
 UNCOMPILED = """
 import json, sys, numpy as np
-from referee.games import load
-from referee.vectors import check_entry
+from referee.rules import load
+from referee.rules.vectors import check_entry
 rules = load("baroque")
 with open(sys.argv[1], encoding="utf-8") as file:
     data = json.load(file)

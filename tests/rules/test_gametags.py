@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.core import ParseError, UnknownNameError
-from referee.games import load
-from referee.gametags import NAME, Draft, placed, step, unescape, write_tag
-from referee.position import Position
-from referee.rules import GameText
+from referee.rules import load
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.gametags import NAME, Draft, placed, step, unescape, write_tag
+from referee.rules.position import Position
+from referee.rules.rules import GameText
 
 LOA = load("loa")
 

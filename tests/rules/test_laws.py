@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.core import Kind, Termination
-from referee.draw import draw
-from referee.games import families, load
-from referee.history import Line
-from referee.position import Position, outcome_of
-from referee.rules import Ruleset, State
+from referee.rules import families, load
+from referee.rules.core import Kind, Termination
+from referee.rules.draw import draw
+from referee.rules.history import Line
+from referee.rules.position import Position, outcome_of
+from referee.rules.rules import Ruleset, State
 from tests.rules.walks import after, legal, named, positions, rulesets, walk
 
 LIMITS = {
@@ -308,7 +308,7 @@ def test_kernel_is_sound(family):
 @pytest.mark.parametrize("family", families())
 def test_rules_page_names_every_variant_and_option(family):
     rules = load(family)
-    page = (Path(sys.modules[f"referee.games.{family}"].__file__).parent / "RULES.md").read_text(encoding="utf-8")
+    page = (Path(sys.modules[f"referee.rules.{family}"].__file__).parent / "RULES.md").read_text(encoding="utf-8")
     missing = [item.name for item in (*rules.variants, *rules.options) if item.name not in page]
     assert not missing
 
@@ -320,14 +320,14 @@ def test_second_process_loads_the_same_kernel(family):
     wanted = int(ruleset.rules.kernel.perft(ruleset.read(), ruleset.config, 2))
     program = (
         "import sys\n"
-        "import referee.games\n"
-        "referee.games.__path__.extend(sys.argv[2:])\n"
-        "ruleset = referee.games.load(sys.argv[1]).settle()\n"
+        "import referee.rules\n"
+        "referee.rules.__path__.extend(sys.argv[2:])\n"
+        "ruleset = referee.rules.load(sys.argv[1]).settle()\n"
         "state = ruleset.read()\n"
         "assert 'numba' not in sys.modules, 'the rules alone must not load numba'\n"
         "print(ruleset.rules.kernel.perft(state, ruleset.config, 2))\n"
     )
-    home = str(Path(sys.modules[f"referee.games.{family}"].__file__).parent.parent)
+    home = str(Path(sys.modules[f"referee.rules.{family}"].__file__).parent.parent)
     done = subprocess.run(
         [sys.executable, "-c", program, family, home], capture_output=True, text=True, timeout=120, check=False
     )

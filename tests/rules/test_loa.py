@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.core import Outcome, ParseError, Termination
-from referee.games.loa import RULES, kernel, kernel_lines, kernel_ternary
-from referee.games.loa.layout import groups
-from referee.games.loa.state import HOLE, MAX_PLIES, NO_MOVES, PASS, SIMULTANEOUS, SIZE, ZEN, pack, unpack
-from referee.games.loa.tables import LINES, LINES8
-from referee.position import IllegalMoveError, Position
-from referee.rules import Config, GameText, Ruleset, State, Value
+from referee.rules.core import Outcome, ParseError, Termination
+from referee.rules.loa import RULES, kernel, kernel_lines, kernel_ternary
+from referee.rules.loa.layout import groups
+from referee.rules.loa.state import HOLE, MAX_PLIES, NO_MOVES, PASS, SIMULTANEOUS, SIZE, ZEN, pack, unpack
+from referee.rules.loa.tables import LINES, LINES8
+from referee.rules.position import IllegalMoveError, Position
+from referee.rules.rules import Config, GameText, Ruleset, State, Value
 
 ROOT = Path(__file__).parents[2]
 VARIANTS = [variant.name for variant in RULES.variants]
@@ -738,9 +738,9 @@ def test_a_short_buffer_is_refused(variant: str) -> None:
 
 _CHECK = """
 import json, pathlib, sys
-from referee.games.loa import RULES
-from referee.position import Position
-from referee.vectors import check_entry
+from referee.rules.loa import RULES
+from referee.rules.position import Position
+from referee.rules.vectors import check_entry
 data = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
 sample = [("positions", entry) for entry in data["positions"]]
 sample += [("games", entry) for entry in data["games"] if len(entry["moves"]) < 10]

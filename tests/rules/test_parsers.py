@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.core import ParseError, UnknownNameError
-from referee.games import families, load
-from referee.position import IllegalMoveError, Position
-from referee.rules import GameText
-from referee.vectors import read_file
+from referee.rules import families, load
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.position import IllegalMoveError, Position
+from referee.rules.rules import GameText
+from referee.rules.vectors import read_file
 from tests.rules.walks import named, positions, rulesets
 
 VECTORS = Path(__file__).parent.parent / "data" / "vectors"

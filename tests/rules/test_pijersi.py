@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.core import ParseError, UnknownNameError
-from referee.games.pijersi import RULES
-from referee.games.pijersi.notation import display_move, read_move, read_setup, write_move, write_setup
-from referee.games.pijersi.setups import FAMILIES, STANDARD, TRIPLETS, draw, rows, wings
-from referee.games.pijersi.state import pieces_of, state_of
-from referee.games.pijersi.tables import CELL_NAMES, coordinates
-from referee.position import IllegalMoveError, Position
-from referee.rules import GameText
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.pijersi import RULES
+from referee.rules.pijersi.notation import display_move, read_move, read_setup, write_move, write_setup
+from referee.rules.pijersi.setups import FAMILIES, STANDARD, TRIPLETS, draw, rows, wings
+from referee.rules.pijersi.state import pieces_of, state_of
+from referee.rules.pijersi.tables import CELL_NAMES, coordinates
+from referee.rules.position import IllegalMoveError, Position
+from referee.rules.rules import GameText
 
 RULESET = RULES.settle()
 KERNEL = RULES.kernel
@@ -198,7 +198,7 @@ def test_a_buffer_too_short_is_an_error() -> None:
 def test_the_kernel_does_the_same_uncompiled() -> None:
     code = (
         "import numpy as np\n"
-        "from referee.games.pijersi import RULES\n"
+        "from referee.rules.pijersi import RULES\n"
         "for name in ('standard', 'pijersi-8100#17/4242'):\n"
         "    r = RULES.settle(name); k = RULES.kernel; s = r.read()\n"
         "    print(k.perft(s, r.config, 2), k.evaluate(s, r.config))\n"
@@ -308,8 +308,8 @@ def test_swap_phase() -> None:
 
 
 def test_random_turns_are_uniform() -> None:
-    from referee.games.pijersi.kernel import _random_turn
-    from referee.games.pijersi.kernel_turns import MAX_PAIRS
+    from referee.rules.pijersi.kernel import _random_turn
+    from referee.rules.pijersi.kernel_turns import MAX_PAIRS
 
     rng = np.array([11], dtype=np.uint64)
     starts, thirds = np.empty(MAX_PAIRS, dtype=np.int64), np.empty(MAX_PAIRS, dtype=np.int64)
@@ -733,7 +733,7 @@ def test_games_come_back(variant: str, options: dict[str, bool], position: str |
         assert READ(WRITE(resigned, RULESET), RULESET) == [resigned]
 
 
-@pytest.mark.parametrize("page", ["referee/games/pijersi/RULES.md", "protocol/dialects/pijersi.md"])
+@pytest.mark.parametrize("page", ["referee/rules/pijersi/RULES.md", "protocol/dialects/pijersi.md"])
 def test_pages_name_everything(page: str) -> None:
     text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
     names = [item.name for item in (*RULES.variants, *RULES.options)] + [reason.value for reason in RULES.reasons]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.games import families
+from referee.rules import families
 from tests.rules.playthrough import path, playthrough
 
 

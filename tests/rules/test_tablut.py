@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.core import ParseError, UnknownNameError
-from referee.games.tablut import RULES, config
-from referee.games.tablut.cells import NAMES
-from referee.games.tablut.notation import captures, display_move, read_move, write_move
-from referee.position import Position
-from referee.rules import GameText, Ruleset
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.position import Position
+from referee.rules.rules import GameText, Ruleset
+from referee.rules.tablut import RULES, config
+from referee.rules.tablut.cells import NAMES
+from referee.rules.tablut.notation import captures, display_move, read_move, write_move
 
 ROOT = Path(__file__).resolve().parents[2]
 START = "3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3"
@@ -429,7 +429,7 @@ def test_options_stand_in_the_order_of_the_configuration() -> None:
 
 
 def test_reasons_stand_in_the_order_of_the_kernel() -> None:
-    from referee.games.tablut import kernel_board
+    from referee.rules.tablut import kernel_board
 
     names = [
         "KING_CAPTURED",
@@ -764,7 +764,7 @@ def test_nothing_is_announced_in_a_finished_game() -> None:
         assert RULES.announce(ruleset.read(text), ruleset.config) == wanted
 
 
-@pytest.mark.parametrize("page", ["referee/games/tablut/RULES.md", "protocol/dialects/tablut.md"])
+@pytest.mark.parametrize("page", ["referee/rules/tablut/RULES.md", "protocol/dialects/tablut.md"])
 def test_the_pages_name_every_option_and_variant(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for name in [option.name for option in RULES.options] + [variant.name for variant in RULES.variants]:
@@ -821,9 +821,9 @@ def test_one_ply_greedy_beats_random_play(variant: str, greedy: int) -> None:
 SAMPLE = """
 import json, random, sys
 import numpy as np
-from referee.games import load
-from referee.position import Position
-from referee.vectors import check_entry, read_file
+from referee.rules import load
+from referee.rules.position import Position
+from referee.rules.vectors import check_entry, read_file
 from pathlib import Path
 
 rules = load("tablut")

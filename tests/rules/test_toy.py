@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import referee.games
+import referee.rules
 from arena.__main__ import main
-from referee.draw import draw
-from referee.games import families, load
-from referee.position import Position
+from referee.rules import families, load
+from referee.rules.draw import draw
+from referee.rules.position import Position
 from tests.rules.sixth import TOY, install
 
 ROOT = Path(__file__).parent.parent.parent
@@ -22,14 +22,14 @@ FAMILY = "hexapawn"
 
 @pytest.fixture(autouse=True)
 def _toy_family():
-    before, path = set(sys.modules), list(referee.games.__path__)
+    before, path = set(sys.modules), list(referee.rules.__path__)
     install()
     yield
-    referee.games.__path__[:] = path
+    referee.rules.__path__[:] = path
     families.cache_clear()
     if len(path) == 1:  # else the plugin has installed it for good
         for name in set(sys.modules) - before:
-            if name.startswith(f"referee.games.{FAMILY}"):
+            if name.startswith(f"referee.rules.{FAMILY}"):
                 del sys.modules[name]
 
 

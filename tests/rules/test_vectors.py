@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-import referee.games
-from referee.games import families, load
-from referee.vectors import CHECKS, check_entry, read_file
+import referee.rules
+from referee.rules import families, load
+from referee.rules.vectors import CHECKS, check_entry, read_file
 
 FOLDER = Path(__file__).parent.parent / "data" / "vectors"
 FILES = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
-HOMES = [Path(folder) for folder in referee.games.__path__]
+HOMES = [Path(folder) for folder in referee.rules.__path__]
 FILES |= {path.parent.name: path for home in HOMES for path in sorted(home.glob("*/vectors.json"))}
 
 
@@ -47,12 +47,12 @@ def test_every_family_has_vectors(family):
 SAMPLE = """
 import sys
 from pathlib import Path
-from referee.jit import IS_COMPILED
-from referee.games import load
-from referee.vectors import check_entry, read_file
-import referee.games
+from referee.rules.jit import IS_COMPILED
+from referee.rules import load
+from referee.rules.vectors import check_entry, read_file
+import referee.rules
 
-referee.games.__path__.extend(sys.argv[2:])
+referee.rules.__path__.extend(sys.argv[2:])
 assert not IS_COMPILED
 data = read_file(Path(sys.argv[1]))
 rules = load(data["game"])
@@ -71,7 +71,7 @@ def test_without_the_compiler(name):
     """Plain Python and compiled code do not agree on integer arithmetic by themselves: the kernels must not care."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
     done = subprocess.run(
-        [sys.executable, "-c", SAMPLE, str(FILES[name]), *referee.games.__path__[1:]],
+        [sys.executable, "-c", SAMPLE, str(FILES[name]), *referee.rules.__path__[1:]],
         capture_output=True,
         text=True,
         timeout=200,

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from referee.core import ParseError
-from referee.games import load
-from referee.rules import Option, Ruleset, State, Value
+from referee.rules import load
+from referee.rules.core import ParseError
+from referee.rules.rules import Option, Ruleset, State, Value
 
 
 class Chosen(Ruleset):

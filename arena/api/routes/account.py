@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from arena.api.call import Answer, Call
-from arena.api.identity import too_many
 from arena.api.page import Page
-from arena.api.problem import Problem
 from arena.api.registry import PREFIX, Routes
-from arena.api.shape import Account, LoginWish, NewToken, Number, RoleName, TokenItem, TokenWish
-from arena.credentials import digest_of, new_token, scopes_of, verify_password
-from arena.models import Token, User, now
+from arena.api.schemas import Account, LoginWish, NewToken, Number, RoleName, TokenItem, TokenWish
+from arena.http.call import Answer, Call
+from arena.http.identity import too_many
+from arena.http.problem import Problem
 from arena.store import NotFoundError
+from arena.store.credentials import digest_of, new_token, scopes_of, verify_password
+from arena.store.models import Token, User, now
 
 routes = Routes()
 

@@ -7,13 +7,10 @@ from typing import Annotated, Any
 from aiohttp import web
 from pydantic import Field
 
-from arena import submissions
 from arena.api import handle, idempotency
-from arena.api.call import Answer, Call
 from arena.api.page import Page, PageQuery, page
-from arena.api.problem import Problem, not_found
 from arena.api.registry import PREFIX, Routes
-from arena.api.shape import (
+from arena.api.schemas import (
     BotChange,
     BotDocument,
     BotItem,
@@ -30,10 +27,13 @@ from arena.api.shape import (
     UserName,
     VersionItem,
 )
-from arena.api.upload import Upload
-from arena.models import Bot
+from arena.http.call import Answer, Call
+from arena.http.problem import Problem, not_found
+from arena.http.upload import Upload
 from arena.store import NotFoundError
 from arena.store.bots import VersionLine
+from arena.store.models import Bot
+from arena.submission import receive
 
 routes = Routes()
 
@@ -181,14 +181,14 @@ async def submit(
 
         async def take() -> web.StreamResponse:
             version = await call.run(
-                lambda: submissions.receive(
+                lambda: receive.receive(
                     call.store,
                     call.services.bundles,
                     file.file,
                     name=bot,
                     families=list(dict.fromkeys(query.family)),
                     user=call.user,
-                    quota=submissions.Quota.of(call.services.settings),
+                    quota=receive.Quota.of(call.services.settings),
                 )
             )
             assert version.id is not None
@@ -206,8 +206,8 @@ async def _check_safe(call: Call) -> None:
     """Refuse what this server could not confine."""
     is_admin = "admin" in call.user.scopes
     try:
-        await call.run(lambda: submissions.refuse_unsafe(call.services.settings, is_admin=is_admin))
-    except submissions.UnsafeError as error:
+        await call.run(lambda: receive.refuse_unsafe(call.services.settings, is_admin=is_admin))
+    except receive.UnsafeError as error:
         raise Problem("forbidden", str(error), hint="ask the people who run this server") from None
 
 

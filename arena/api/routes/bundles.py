@@ -8,12 +8,12 @@ from typing import BinaryIO
 
 from aiohttp import web
 
-from arena.api import cache
-from arena.api.call import Call
-from arena.api.problem import Problem
 from arena.api.registry import Routes
-from arena.api.shape import Sha256
-from arena.bundles import BundleError
+from arena.api.schemas import Sha256
+from arena.http import cache
+from arena.http.call import Call
+from arena.http.problem import Problem
+from arena.submission.bundle_store import BundleError
 
 routes = Routes()
 BYTES = "application/octet-stream"

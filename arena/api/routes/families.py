@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from arena.api.call import Call
 from arena.api.page import Page
-from arena.api.problem import not_found
 from arena.api.registry import Routes
-from arena.api.shape import FamilyDocument, FamilyItem, FamilyName, OptionDocument, VariantDocument
-from referee.games import families, load
-from referee.rules import Rules
+from arena.api.schemas import FamilyDocument, FamilyItem, FamilyName, OptionDocument, VariantDocument
+from arena.http.call import Call
+from arena.http.problem import not_found
+from referee.rules import families, load
+from referee.rules.rules import Rules
 
 routes = Routes()
 

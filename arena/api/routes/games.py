@@ -11,12 +11,9 @@ from typing import Annotated, Any, Literal
 from aiohttp import web
 from pydantic import BaseModel, Field
 
-from arena.api import stream
-from arena.api.call import Answer, Call
 from arena.api.page import Page, PageQuery, page
-from arena.api.problem import Problem, not_found
 from arena.api.registry import Routes
-from arena.api.shape import (
+from arena.api.schemas import (
     BotName,
     FamilyName,
     GameDocument,
@@ -31,14 +28,17 @@ from arena.api.shape import (
     Side,
     VariantName,
 )
-from arena.api.stream import NDJSON, Batch, Line
-from arena.dumps import without_logs
+from arena.collections.dumps import without_logs
+from arena.http import stream
+from arena.http.call import Answer, Call
+from arena.http.problem import Problem, not_found
+from arena.http.stream import NDJSON, Batch, Line
 from arena.store import NotFoundError
+from arena.store.game_filter import Wanted
 from arena.store.games import GameLine
-from arena.store.wanted import Wanted
-from referee.core import UnknownNameError
 from referee.record import GameRecord, read_record
-from referee.text import write_text
+from referee.record_text import write_text
+from referee.rules.core import UnknownNameError
 
 routes = Routes()
 TEXT = "text/plain"
@@ -200,7 +200,7 @@ class RecordQuery(In):
 
 
 def _in_notation(found: GameRecord, name: str) -> str:
-    from arena.archive.notation import write_record
+    from arena.collections.notation import write_record
 
     try:
         return write_record(found, name)
@@ -231,7 +231,7 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
         text = await call.run(_in_notation, found, query.notation)
     elif form == TEXT:
         text = await call.run(lambda: write_text(read_record(text)))
-    from arena.api import cache
+    from arena.http import cache
 
     name = f"{game}.{'txt' if form == TEXT else 'json'}"
     body = text.encode() + (b"" if form == TEXT else b"\n")
@@ -297,7 +297,7 @@ class _GameSource:
         self._line: GameLine | None = None
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
-        """See `arena.api.stream.Source`."""
+        """See `arena.http.stream.Source`."""
         live = self._call.services.live.games.get(self._game)
         if self._line is None or live is None or is_timeout or live.attempt != self._line.attempt:
             self._line = await self._call.run(self._call.store.games.get, self._game)

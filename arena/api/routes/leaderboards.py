@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from arena.api.call import Call
 from arena.api.page import Page, PageQuery
-from arena.api.problem import not_found
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
-from arena.api.shape import FamilyName, LeaderboardLine, PoolItem, PoolName
-from referee.ratings import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
+from arena.api.schemas import FamilyName, LeaderboardLine, PoolItem, PoolName
+from arena.http.call import Call
+from arena.http.problem import not_found
+from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 
 routes = Routes()
 

@@ -13,14 +13,10 @@ from aiohttp import web
 from pydantic import Field
 
 from arena import tournaments as verbs
-from arena.api import stream
-from arena.api.cache import Keep
-from arena.api.call import Answer, Call
 from arena.api.page import Page, PageQuery, page
-from arena.api.problem import not_found
 from arena.api.registry import PREFIX, Routes
 from arena.api.routes.games import RECORDS, StreamQuery, export
-from arena.api.shape import (
+from arena.api.schemas import (
     BotName,
     CrossRow,
     Crosstable,
@@ -35,14 +31,18 @@ from arena.api.shape import (
     TournamentItem,
     TournamentState,
 )
-from arena.api.stream import NDJSON, Batch, Line
-from arena.models import Tournament, now
+from arena.http import stream
+from arena.http.cache import Keep
+from arena.http.call import Answer, Call
+from arena.http.problem import not_found
+from arena.http.stream import NDJSON, Batch, Line
 from arena.store import NotFoundError
-from arena.store.wanted import Wanted
+from arena.store.game_filter import Wanted
+from arena.store.models import Tournament, now
 from arena.tournaments.settings import Document
 from arena.tournaments.standing import standing
-from referee.core import Kind
-from referee.standings import crosstable
+from referee.ratings.standings import crosstable
+from referee.rules.core import Kind
 
 routes = Routes()
 _OVER = ("finished", "cancelled")
@@ -339,7 +339,7 @@ class _TournamentSource:
         self._told: object = None
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
-        """See `arena.api.stream.Source`."""
+        """See `arena.http.stream.Source`."""
         return await self._call.run(self._look, after)
 
     def _look(self, after: int | None) -> Batch:

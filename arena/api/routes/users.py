@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from arena.api.call import Answer, Call
 from arena.api.page import Page, PageQuery, page
-from arena.api.problem import Problem, not_found
 from arena.api.registry import PREFIX, Routes
-from arena.api.shape import UserChange, UserItem, UserName, UserWish
-from arena.credentials import hash_password
+from arena.api.schemas import UserChange, UserItem, UserName, UserWish
+from arena.http.call import Answer, Call
+from arena.http.problem import Problem, not_found
 from arena.store import NotFoundError
+from arena.store.credentials import hash_password
 
 routes = Routes()
 

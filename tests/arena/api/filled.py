@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from arena import tournaments
-from arena.models import now
 from arena.store import Store
-from referee.core import Kind, Termination
-from referee.games import families, load
+from arena.store.models import now
 from referee.play import now as instant
 from referee.record import GameRecord, Ply
+from referee.rules import families, load
+from referee.rules.core import Kind, Termination
 from referee.spec import GameSpec
 from tests.arena.api.server import Server
 

@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 import structlog
 from aiohttp import web
 
-from arena.api.call import Services
-from arena.api.limit import Limiter, Rate
+from arena.app import build, services_of
 from arena.config import Settings, read_settings
-from arena.credentials import digest_of, new_token
+from arena.http.call import Services
+from arena.http.limit import Limiter, Rate
+from arena.http.wire import Runner
 from arena.store import Store
-from arena.web.app import build, services_of
-from arena.web.front import Runner
+from arena.store.credentials import digest_of, new_token
 
 T = TypeVar("T")
 

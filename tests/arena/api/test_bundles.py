@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from arena.api.registry import PREFIX
-from arena.bundles import BundleError
 from arena.config import Settings
-from arena.depot import TOKEN, Depot
 from arena.store.errors import StoreUnavailableError
+from arena.submission.bundle_store import BundleError
+from arena.submission.remote_bundles import TOKEN, Depot
 from arena.worker import BundlePlace, play_bundled
-from referee.core import Kind, Termination
+from referee.rules.core import Kind, Termination
 from referee.spec import BotSpec, GameSpec
 from tests.arena.api.server import Server
-from tests.arena.submissions.packing import HONEST, zipped
+from tests.arena.submission.packing import HONEST, zipped
 
 ZIP = zipped({**HONEST, "data/weights.txt": b"1 2 3" * 400_000})
 DIGEST = hashlib.sha256(ZIP).hexdigest()
@@ -83,7 +83,7 @@ def test_a_wrong_token_is_our_fault(
 
 
 def test_no_arena_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena.depot.WAIT_S", 0)
+    monkeypatch.setattr("arena.submission.remote_bundles.WAIT_S", 0)
     with pytest.raises(StoreUnavailableError, match="no answer from http://127"):
         Depot("http://127.0.0.1:1", tmp_path).folder(DIGEST)
 

@@ -8,10 +8,10 @@ import shlex
 import pytest
 
 from arena.api.openapi import curl, document
-from arena.api.problem import TYPES
 from arena.api.registry import PREFIX, Route
 from arena.api.routes import TABLE
 from arena.api.routes.house import VERSION
+from arena.http.problem import TYPES
 from tests.arena.api.filled import Arena
 
 DOCUMENT = document(TABLE, VERSION)
@@ -80,11 +80,11 @@ def test_every_operation_says_what_it_does() -> None:
 
 
 def test_the_page_names_every_topic_that_is_open(arena: Arena) -> None:
-    from arena import news
+    from arena.events import messages
 
     text = arena.server.get("/api/v1/docs").body.decode()
-    for kind in news.KINDS:
-        topic = f"{news.ROOT}/{kind.pattern.replace('*', '+')}"
+    for kind in messages.KINDS:
+        topic = f"{messages.ROOT}/{kind.pattern.replace('*', '+')}"
         assert (f"<code>{topic}</code>" in text) == kind.is_public, topic
 
 

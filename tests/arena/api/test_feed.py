@@ -11,9 +11,9 @@ from contextlib import ExitStack
 import pytest
 
 from arena import tournaments
-from arena.api import stream
 from arena.api.registry import PREFIX
-from arena.models import now
+from arena.http import stream
+from arena.store.models import now
 from tests.arena.api.filled import Arena, play, specs
 from tests.arena.api.test_streams import Reader, publish
 

@@ -335,7 +335,7 @@ def test_a_full_disk(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rates(arena: Arena) -> None:
-    from arena.api.limit import Limiter, Rate
+    from arena.http.limit import Limiter, Rate
 
     limiters = arena.server.services.limiters
     known = dict(limiters)
@@ -352,7 +352,7 @@ def test_rates(arena: Arena) -> None:
 
 
 def test_guessing_tokens_gets_slow(arena: Arena) -> None:
-    from arena.api.limit import Limiter, Rate
+    from arena.http.limit import Limiter, Rate
 
     limiters = arena.server.services.limiters
     known = dict(limiters)
@@ -369,7 +369,7 @@ def test_guessing_tokens_gets_slow(arena: Arena) -> None:
 def test_forwarded_addresses_count_only_from_trusted_proxies(arena: Arena) -> None:
     from ipaddress import ip_network
 
-    from arena.api.limit import Limiter, Rate
+    from arena.http.limit import Limiter, Rate
 
     services = arena.server.services
     known = dict(services.limiters)

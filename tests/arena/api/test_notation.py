@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from arena.api.registry import PREFIX
-from referee.games import load
 from referee.record import GameRecord
-from referee.rules import GameText
+from referee.rules import load
+from referee.rules.rules import GameText
 from tests.arena.api.filled import Arena, play_abalone
 
 MOVES = ("a1b2", "i5h5", "b2c3", "i6h5", "c3d4")

@@ -8,14 +8,14 @@ import json
 import pytest
 from pydantic import BaseModel
 
-from arena.api.call import negotiate
 from arena.api.handle import read_model
-from arena.api.limit import Gate, Limiter, Rate
-from arena.api.live import Live
-from arena.api.problem import TYPES, Problem, near, not_found, shown
 from arena.api.registry import Routes
-from arena.api.stream import NDJSON, SSE, Line, written
-from arena.bus import Bus, Event
+from arena.events.bus import Bus, Event
+from arena.events.live import Live
+from arena.http.call import negotiate
+from arena.http.limit import Gate, Limiter, Rate
+from arena.http.problem import TYPES, Problem, near, not_found, shown
+from arena.http.stream import NDJSON, SSE, Line, written
 
 
 class Clock:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from arena.api.registry import PREFIX
-from arena.credentials import hash_password
+from arena.store.credentials import hash_password
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 
@@ -84,7 +84,7 @@ def test_log_in_use_and_log_out(arena: Arena, browser: Browser) -> None:
 
 
 def _digest(value: str) -> str:
-    from arena.credentials import digest_of
+    from arena.store.credentials import digest_of
 
     return digest_of(value)
 
@@ -182,7 +182,7 @@ def test_a_token_for_a_password(arena: Arena, ada: str) -> None:
 
 
 def test_passwords_are_not_for_guessing(arena: Arena, ada: str) -> None:
-    from arena.api.limit import Limiter, Rate
+    from arena.http.limit import Limiter, Rate
 
     limiters = arena.server.services.limiters
     known = dict(limiters)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from arena import tournaments
-from arena.api import stream
 from arena.api.registry import PREFIX
-from arena.models import now
+from arena.http import stream
+from arena.store.models import now
 from tests.arena.api.filled import Arena, play, record_of, specs
 
 

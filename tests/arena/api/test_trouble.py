@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.api.registry import PREFIX
-from arena.dumps import Dumps
+from arena.collections.dumps import Dumps
 from arena.store import Store, StoreUnavailableError, engine
 from tests.arena.api.filled import Arena, fill, play, record_of, specs
 from tests.arena.api.server import Server, settings_in
@@ -148,6 +148,6 @@ def test_a_postgresql_that_goes_away_and_comes_back(cluster: Cluster, tmp_path: 
             cluster.run(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
             reply = server.ask("PATCH", f"{PREFIX}/bots/zeta", token=token, body={"description": "new words"})
             assert reply.status == 200, reply.body
-            play(store, specs(store, arena.running)[0])
+            play(store, specs(store, arena.events.running)[0])
             assert server.get("/readyz").status == 200
             assert store.ratings.check() == []

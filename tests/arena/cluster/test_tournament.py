@@ -11,11 +11,11 @@ import pytest
 
 from arena import tournaments
 from arena.store import Store
-from referee.core import Termination
+from referee.rules.core import Termination
 from tests.arena.cluster.conftest import House
 from tests.arena.cluster.processes import Command, are_gone, wait
-from tests.arena.conductor.stage import Stage
-from tests.arena.conductor.test_processes import cast, cup
+from tests.arena.coordinator.stage import Stage
+from tests.arena.coordinator.test_processes import cast, cup
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from arena.contender import SAMPLES
-from arena.models import Version
 from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store
+from arena.store.models import Version
+from referee.bot_argument import SAMPLES
 
 
 @pytest.fixture

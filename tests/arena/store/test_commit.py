@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import text, update
 from sqlmodel import col
 
-from arena.models import Rating, RatingChange
 from arena.store import ConflictError, NotFoundError, Store
-from referee import ratings
-from referee.core import Termination
+from arena.store.models import Rating, RatingChange
+from referee.ratings import trueskill
+from referee.rules.core import Termination
 from tests.arena.field import Field, record_of, void_of
 
 
@@ -61,7 +61,7 @@ def test_many_writers_at_once(store: Store, field: Field) -> None:
 
 def test_ratings_are_those_of_the_fold(store: Store, field: Field) -> None:
     records = field.play(40)
-    table = ratings.fold(records)
+    table = trueskill.fold(records)
     lines = store.ratings.leaderboard("loa").items
     assert {line.name: (line.mu, line.sigma, line.games) for line in lines} == {
         name: (rating.mu, rating.sigma, rating.games) for name, rating in table.items()
@@ -125,7 +125,7 @@ def test_a_new_version_starts_from_the_one_before(store: Store, field: Field) ->
     assert newer.id is not None
     record = next(record for record in field.play(8, first_sequence=31) if "ada v2" in (record.first, record.second))
     change = store.ratings.of_game(record.id)[newer.id]
-    assert (change.mu_before, change.sigma_before) == (before.mu, max(ratings.SUCCESSOR_SIGMA, before.sigma))
+    assert (change.mu_before, change.sigma_before) == (before.mu, max(trueskill.SUCCESSOR_SIGMA, before.sigma))
     assert store.ratings.check() == []
 
 

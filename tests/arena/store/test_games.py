@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from arena.store import NotFoundError, Store
+from referee.ratings.standings import crosstable, standings
 from referee.record import read_record
-from referee.standings import crosstable, standings
 from tests.arena.field import Field
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from arena.models import now
 from arena.store import Store
+from arena.store.models import now
 from tests.arena.field import Field
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from arena.models import now
 from arena.store import Store
-from referee.core import Termination
+from arena.store.models import now
+from referee.rules.core import Termination
 from tests.arena.field import Field, record_of
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from arena.store import Store
-from referee.ratings import PROVISIONAL_GAMES
+from referee.ratings.trueskill import PROVISIONAL_GAMES
 from tests.arena.field import Field, record_of
 
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from arena.models import Schedule, Tournament
 from arena.store import ConflictError, NotFoundError, Store
+from arena.store.models import Schedule, Tournament
 from tests.arena.field import START, Field
 
 

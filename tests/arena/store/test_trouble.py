@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from arena.models import User
 from arena.store import BadValueError, Store, StoreUnavailableError, engine, url_in
+from arena.store.models import User
 from tests.arena.field import Field, record_of
 from tests.arena.postgres import Cluster
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from arena.credentials import digest_of, new_token
-from arena.models import now
 from arena.store import BadValueError, ConflictError, NotFoundError, Store
+from arena.store.credentials import digest_of, new_token
+from arena.store.models import now
 
 
 def test_names_are_unique_and_plain(store: Store) -> None:

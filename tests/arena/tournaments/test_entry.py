@@ -14,7 +14,7 @@ from arena.tournaments import SettingsError
 from arena.tournaments.standing import standing
 from protocol.capabilities import Capabilities
 from protocol.options import parse_option
-from tests.arena.conductor.stage import Stage
+from tests.arena.coordinator.stage import Stage
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from arena.tournaments import knockout, ladder, roundrobin, sequential, swiss
 from arena.tournaments.meeting import Played, Seat, matches
-from referee.sprt import Sprt
+from referee.ratings.sprt import Sprt
 from tests.arena.tournaments.simulation import drawn, planned, run
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from referee.reaper import descendants
+from referee.sandbox.reaper import descendants
 from tests.e2e.drill.machine import command_line, slots_of
 from tests.e2e.drill.scaled import Scaled
 from tests.e2e.drill.service import Service

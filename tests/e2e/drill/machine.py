@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from referee.reaper import become_subreaper, children, descendants
+from referee.sandbox.reaper import become_subreaper, children, descendants
 
 _CLONE_NEWNS = 0x00020000
 _CLONE_NEWNET = 0x40000000

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from referee.reaper import descendants
+from referee.sandbox.reaper import descendants
 
 RESTART_S = 1.0
 """How long after its end a program is started again (`RestartSec`)."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from referee.jit import jit, random_below
+from referee.rules.jit import jit, random_below
 
 STATE_SIZE, KEY_SIZE, DTYPE, MAX_MOVES = 14, 13, np.int64, 16
 NO_MOVES, REPETITION, MAX_PLIES, WIDTH = range(4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.rules import Board, Cell, Config, Piece, State
+from referee.rules.rules import Board, Cell, Config, Piece, State
 
 from .notation import WIDTH, name
 

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
-from referee.core import ParseError
-from referee.rules import Config, GameFormat, GameText, Notation, Ruleset, State
+from referee.rules.core import ParseError
+from referee.rules.rules import Config, GameFormat, GameText, Notation, Ruleset, State
 
 PASS = 256
 WIDTH = 3

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from referee.core import Termination
-from referee.rules import Config, Option, Rules, State, Variant
+from referee.rules.core import Termination
+from referee.rules.rules import Config, Option, Rules, State, Variant
 
 from .layout import PIECES, board
 from .notation import FORMAT, NOTATION

@@ -1,0 +1,62 @@
+"""The web application: the JSON interface, the pages, and what surrounds them, over one set of services.
+
+Refuses to know what a route does and who plays games.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+from aiohttp import web
+
+from arena.api import documents, handle
+from arena.api.routes import PAGES, TABLE
+from arena.config import Settings, read_settings
+from arena.events.bus import Bus, EventBus
+from arena.events.live import Live
+from arena.http import health
+from arena.http.call import SERVICES, Services
+from arena.http.middleware import add_headers, guard
+from arena.metrics import Metrics
+from arena.pages import session, site
+from arena.pages.routes import problem
+from arena.store import Store
+from arena.submission.bundle_store import Bundles
+
+
+def services_of(
+    store: Store, settings: Settings | None = None, bus: EventBus | None = None, metrics: Metrics | None = None
+) -> Services:
+    """The services of one web process. Without a bus nothing is heard of running games."""
+    settings = settings or read_settings()
+    bus = bus or Bus()
+    return Services(store, settings, bus, Live(bus), Bundles.of(settings), metrics or Metrics())
+
+
+def build(services: Services) -> web.Application:
+    """The application over these services."""
+    app = web.Application(middlewares=[guard(problem.page)], client_max_size=session.FORM_BYTES)
+    app[SERVICES] = services
+    handle.mount(app, TABLE, PAGES)
+    for table in (health.routes, session.routes):
+        app.add_routes(table)
+    documents.add_documents(app)
+    site.setup(app)  # last: /{family} takes every other address of one segment
+    app.on_response_prepare.append(add_headers)
+    app.cleanup_ctx.append(_listening)
+    app.on_shutdown.append(_close_streams)
+    return app
+
+
+async def _listening(app: web.Application) -> AsyncIterator[None]:
+    task = asyncio.create_task(app[SERVICES].live.run())
+    yield
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def _close_streams(app: web.Application) -> None:
+    app[SERVICES].closing.set()

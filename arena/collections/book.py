@@ -1,0 +1,157 @@
+"""Books of openings: different starts that a strong search finds level, the same ones for the same seed.
+
+A book is a text that people can write as well: `referee.plan.file_openings` reads it. The search is the sample bot
+`alphabeta`, run as a process like any bot. Refuses to know any family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from types import TracebackType
+
+from referee.bot import Bot
+from referee.bot_argument import read_bot
+from referee.plan import Opening, random_openings, setup_openings
+from referee.play import WIN_SCORE, prepare
+from referee.rules.position import Position
+from referee.rules.rules import Ruleset
+from referee.sandbox import Sandbox
+from referee.spec import Limits
+
+SEARCH = "sample:alphabeta"
+TRIES = 40
+"""How many candidates are looked at for one opening that is kept, at most."""
+ROOM = 200
+"""And how many more for a small book."""
+LIMITS = replace(Limits(), ready_ms=300_000, move_ms=600_000)
+
+
+class BookError(ValueError):
+    """A book that cannot be made as asked; the message says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One opening of a book and its score, in hundredths for the side to move (None: not searched)."""
+
+    opening: Opening
+    score: int | None
+
+
+class Judge:
+    """The strong search, as a running bot."""
+
+    def __init__(self, ruleset: Ruleset, depth: int, sandbox: Sandbox) -> None:
+        self.depth = depth
+        self._ruleset = ruleset
+        self._bot = Bot(read_bot(SEARCH, ruleset.rules.family), LIMITS, sandbox)
+
+    def __enter__(self) -> Judge:
+        try:
+            self._bot.start()
+            self._bot.handshake()
+            prepare(self._bot, self._ruleset)
+        except BaseException:
+            self._bot.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._bot.close()
+
+    @property
+    def name(self) -> str:
+        """What the search calls itself."""
+        return self._bot.session.name
+
+    def score(self, position: Position) -> int:
+        """Hundredths for the side to move; a forced win in n plies is 30,000 - n. Raises BotError."""
+        thought = self._bot.think(f"position fen {position}\ngo depth {self.depth}\n".encode(), None)
+        info = thought.info
+        if info is None or info.score is None:
+            return 0
+        if info.score_kind == "cp":
+            return info.score
+        return WIN_SCORE - info.score if info.score >= 0 else -WIN_SCORE - info.score
+
+
+def end_of(ruleset: Ruleset, opening: Opening) -> Position:
+    """The position an opening leads to."""
+    settled = ruleset.rules.settle(opening.variant, {**ruleset.overrides, **dict(opening.options)})
+    return Position.start(settled, opening.position).play_all(opening.moves)
+
+
+def candidates(ruleset: Ruleset, plies: int, seed: int, setups: str | None) -> Iterator[Opening]:
+    """Openings, until the game has no more. Raises ValueError where there are none at all."""
+    taken, wanted, is_exhausted = 0, 32, False
+    while not is_exhausted:
+        if setups is not None:
+            found = setup_openings(ruleset, setups, wanted, seed)[taken:]
+            found = [_prolonged(ruleset, one, plies, seed + taken + place) for place, one in enumerate(found)]
+        else:
+            drawn = random_openings(ruleset, plies, wanted, seed)
+            is_exhausted = len(set(drawn)) < wanted  # then they repeat
+            found = list(dict.fromkeys(drawn))[taken:]
+        yield from found
+        taken, wanted = wanted, 2 * wanted
+
+
+def _prolonged(ruleset: Ruleset, opening: Opening, plies: int, seed: int) -> Opening:
+    """A set-up with some random moves played from it."""
+    if not plies or opening.position is not None:
+        return opening
+    settled = ruleset.rules.settle(opening.variant, {**ruleset.overrides, **dict(opening.options)})
+    return replace(opening, moves=random_openings(settled, plies, 1, seed)[0].moves)
+
+
+def make_book(
+    ruleset: Ruleset,
+    *,
+    plies: int,
+    count: int,
+    seed: int,
+    margin: int,
+    judge: Judge | None,
+    setups: str | None = None,
+    on_line: Callable[[Line, int], None] = lambda line, looked_at: None,
+) -> list[Line]:
+    """`count` openings that lead to different positions, each within `margin` hundredths for either side.
+
+    Deterministic by seed; without a judge nothing is searched. Raises BookError when there are too few.
+    """
+    if plies == 0 and setups is None:
+        raise BookError("a book without plies holds the start alone; take --plies 4, or --setups")
+    seen: set[bytes] = set()
+    lines: list[Line] = []
+    looked_at = 0
+    for opening in candidates(ruleset, plies, seed, setups):
+        looked_at += 1
+        end = end_of(ruleset, opening)
+        if end.key not in seen and end.outcome is None:
+            seen.add(end.key)
+            score = judge.score(end) if judge else None
+            if score is None or abs(score) <= margin:
+                lines.append(Line(opening, score))
+                on_line(lines[-1], looked_at)
+        if len(lines) == count:
+            return lines
+        if looked_at >= TRIES * count + ROOM:
+            break
+    raise BookError(
+        f"only {len(lines)} of {count} openings among {looked_at} are different and within {margin} hundredths; "
+        "widen --margin, or take more --plies"
+    )
+
+
+def write_book(lines: list[Line], ruleset: Ruleset, *, heading: list[str]) -> str:
+    """The text of a book, which `referee.plan.file_openings` reads."""
+    return "\n".join([*(f"# {line}" for line in heading), *(_written(line, ruleset) for line in lines), ""])
+
+
+def _written(line: Line, ruleset: Ruleset) -> str:
+    opening = line.opening
+    start = opening.position or (opening.variant if opening.variant != ruleset.variant.name else "")
+    moves = " ".join(opening.moves)
+    words = f"{start} ; {moves}" if start and moves else start or moves
+    return words if line.score is None else f"{words}  # {line.score:+d}"

@@ -1,0 +1,205 @@
+"""A text of many games, read game by game: the good ones are kept, the bad ones named with line, move and position.
+
+A family's reader takes a whole text and stops at the first mistake. So the text is cut first, at lines that begin a
+game: tags, set-ups or titles after moves, or move number one. Refuses to know any notation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from referee.rules.core import Outcome, ParseError
+from referee.rules.history import Line
+from referee.rules.position import Position
+from referee.rules.rules import GameFormat, GameText, Ruleset
+
+WINNERS = {"1-0": "first", "0-1": "second", "1/2-1/2": "draw", "first": "first", "second": "second", "draw": "draw"}
+
+_BEGINNING = re.compile(r"\s*(?:\[|#\s*\[|#!|[a-z][0-9]{1,3}\s*:|\{\")")
+"""A tag, a set-up line, a JSON object."""
+_NUMBER_ONE = re.compile(r"[\s|]*1(?:\.(?!\.|[wb]\s)|\)|\s+[^\s.]|\s*\|)")
+_BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
+_PARTIAL = re.compile(r"\S*\Z")
+"""The beginning of the word in which a reader stopped."""
+_TITLE = re.compile(r"[\s|]*[A-Z][^\d.:]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a game of a collection cannot be used: in which line of the text, at which ply (0: before the first)."""
+
+    line: int
+    ply: int
+    position: str
+    message: str
+
+    def __str__(self) -> str:
+        where = f", move {self.ply}" if self.ply else ""
+        return f"line {self.line}{where}: {self.message}" + (f" in {self.position}" if self.position else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A game that can be played: as read, as it stood in the text, and where; its rules, last position and outcome."""
+
+    game: GameText
+    text: str
+    line: int
+    ruleset: Ruleset
+    final: str
+    outcome: Outcome | None
+    winner: str | None
+
+
+@dataclass(slots=True)
+class Collection:
+    """What came of a text."""
+
+    format: str
+    games: list[Found] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def pieces(text: str) -> Iterator[tuple[int, str]]:
+    """(line from 1, text) of every part of a text that should be a game of its own."""
+    start, depth, has_body = 0, 0, False
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if depth == 0 and has_body and _begins(line):
+            yield from _trimmed(lines[start:number], start)
+            start, has_body = number, False
+        if depth == 0 and not _BEGINNING.match(line):
+            has_body = has_body or bool(_BODY.match(line))
+        elif line.lstrip().startswith('{"'):
+            has_body = True
+        if not line.lstrip().startswith('{"'):
+            depth = max(0, depth + line.count("{") - line.count("}"))
+    yield from _trimmed(lines[start:], start)
+
+
+def _begins(line: str) -> bool:
+    return bool(_BEGINNING.match(line) or _NUMBER_ONE.match(line) or _TITLE.match(line))
+
+
+def _trimmed(lines: list[str], start: int) -> Iterator[tuple[int, str]]:
+    while lines and not lines[0].strip():
+        lines, start = lines[1:], start + 1
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
+    if lines:
+        yield start + 1, "".join(lines).rstrip("\r\n") + "\n"
+
+
+def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
+    """The exact rules of a game; what it does not say is taken from `ruleset`. Raises UnknownNameError, ParseError."""
+    if not game.variant and not game.options:
+        return ruleset
+    variant = game.variant or ruleset.variant.name
+    kept = ruleset.overrides if variant == ruleset.variant.name else {}
+    return ruleset.rules.settle(variant, {**kept, **game.options})
+
+
+def read_collection(text: str, form: GameFormat, ruleset: Ruleset) -> Collection:
+    """Every game of a text in one notation. Raises ValueError for a text without any game, good or bad."""
+    found = Collection(form.name)
+    for line, piece in pieces(text):
+        _read_piece(piece, line, form, ruleset, found)
+    if not found.games and not found.problems:
+        raise ValueError("no game in it")
+    return found
+
+
+def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
+    """The reading, among several notations, that leaves the fewest bad games and moves. Raises ValueError."""
+    readings = []
+    for form in forms:
+        try:
+            readings.append(read_collection(text, form, ruleset))
+        except ValueError:
+            continue
+    if not readings:
+        raise ValueError("no game in it")
+    return min(readings, key=lambda found: (len(found.problems), -sum(len(one.game.moves) for one in found.games)))
+
+
+def _read_piece(piece: str, line: int, form: GameFormat, ruleset: Ruleset, found: Collection) -> None:
+    try:
+        games = form.read(piece, ruleset)
+    except ParseError as error:
+        ply, position = _progress(_PARTIAL.sub("", piece[: error.index]), form, ruleset)
+        hint = f" ({error.hint})" if error.hint else ""
+        where = line + piece.count("\n", 0, error.index)
+        found.problems.append(Problem(where, ply, position, f"{error.problem}{hint}"))
+        return
+    except ValueError as error:
+        found.problems.append(Problem(line, 0, "", str(error)))
+        return
+    for number, game in enumerate(games):
+        try:
+            found.games.append(_played(game, piece, line, ruleset))
+        except _BadGame as bad:
+            where = line + _line_of(piece, number, bad.ply, form, ruleset)
+            found.problems.append(Problem(where, bad.ply, bad.position, bad.message))
+
+
+class _BadGame(Exception):  # noqa: N818 - told as a problem
+    def __init__(self, ply: int, position: str, message: str) -> None:
+        self.ply, self.position, self.message = ply, position, message
+
+
+def _played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> Found:
+    """A game played through. Raises _BadGame at the first move that cannot be."""
+    try:
+        settled = settle(game, ruleset)
+        here = Line(settled, game.position)
+    except ValueError as error:
+        raise _BadGame(0, "", str(error)) from None
+    read, config = settled.rules.notation.read_move, settled.config
+    for ply, move in enumerate(game.moves, 1):
+        outcome = here.outcome
+        if outcome is not None:
+            raise _BadGame(ply, settled.write(here.state), f"{move} after the end of the game ({outcome.reason})")
+        try:
+            code = read(move, here.state, config)
+        except ParseError:
+            code = -1
+        if code < 0 or not here.is_legal(code):
+            raise _BadGame(ply, settled.write(here.state), f"illegal move {move}")
+        here.push(code)
+    if not game.moves and not game.position:
+        raise _BadGame(0, "", "a game without a move")
+    winner, outcome, final = WINNERS.get(game.result), here.outcome, settled.write(here.state)
+    if outcome is not None and winner not in (None, outcome.winner):
+        raise _BadGame(len(game.moves), final, _contradiction(game.result, outcome))
+    return Found(game, piece, line, settled, final, outcome, outcome.winner if outcome else winner)
+
+
+def _contradiction(result: str, outcome: Outcome) -> str:
+    return f"claims {result}, but by the rules it is {outcome.winner} by {outcome.reason}"
+
+
+def _progress(prefix: str, form: GameFormat, ruleset: Ruleset) -> tuple[int, str]:
+    """The ply that comes next after the beginning of a game, and the position it is made in."""
+    try:
+        games = form.read(prefix, ruleset)
+        if not games:
+            return 0, ""
+        position = Position.start(settle(games[-1], ruleset), games[-1].position).play_all(games[-1].moves)
+    except ValueError:
+        return 0, ""
+    return len(games[-1].moves) + 1, str(position)
+
+
+def _line_of(piece: str, number: int, ply: int, form: GameFormat, ruleset: Ruleset) -> int:
+    """How many line ends stand before a ply of the piece's game of that number (from 0)."""
+    lines = piece.splitlines(keepends=True)
+    for count in range(len(lines) if ply else 0):
+        try:
+            games = form.read("".join(lines[: count + 1]), ruleset)
+        except ValueError:
+            continue
+        if len(games) > number + 1 or (len(games) > number and len(games[number].moves) >= ply):
+            return count
+    return 0

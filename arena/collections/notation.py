@@ -1,0 +1,37 @@
+"""Games in a family's own notations. Refuses to know where a game is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from referee.record import GameRecord
+from referee.rules import load
+from referee.rules.core import UnknownNameError
+from referee.rules.rules import GameFormat, GameText, Rules, Ruleset
+
+RESULTS = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2", None: "*"}
+
+
+def find(rules: Rules, name: str) -> GameFormat:
+    """The notation of that name. Raises UnknownNameError with those there are."""
+    for form in rules.formats:
+        if form.name == name:
+            return form
+    raise UnknownNameError(f"notation of {rules.family}", name, tuple(form.name for form in rules.formats))
+
+
+def write(form: GameFormat, ruleset: Ruleset, position: str, moves: tuple[str, ...], **about: Any) -> str:
+    """A game from `position` as text; `about` it its `tags` and `result`. Raises ValueError for impossible tags."""
+    variant = ruleset.rules.variant(ruleset.variant.name)
+    start = None if position == ruleset.write(ruleset.read()) else position
+    game = GameText(moves, variant.name, ruleset.overrides, start, **about)
+    return form.write(game, ruleset)
+
+
+def write_record(record: GameRecord, name: str) -> str:
+    """A record of the arena in a notation of its family, by name. Raises UnknownNameError."""
+    ruleset = load(record.family).settle(record.variant, record.options)
+    tags = {"First": record.first, "Second": record.second, "Date": record.started[:10], "Id": record.id}
+    tags = {name: value for name, value in tags.items() if value}
+    form, result = find(ruleset.rules, name), RESULTS[record.winner]
+    return write(form, ruleset, record.position, record.moves, tags=tags, result=result)

@@ -1,0 +1,1 @@
+"""The one process that plans, hands out, records and rates; whoever holds the lease."""

@@ -1,0 +1,151 @@
+"""Recurring tournaments: when a cron expression fires in its time zone, and what follows downtime.
+
+A fire is a row with UNIQUE(schedule, time): firing twice, from two processes or after a crash, changes nothing. Refuses
+to know formats and games.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import takewhile
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from croniter import croniter
+
+from arena.store import ConflictError, Store
+from arena.store.models import Schedule, Tournament
+from arena.tournaments import openings
+from arena.tournaments.life import create as create_tournament
+from arena.tournaments.settings import Document, SettingsError, read
+
+LATE = timedelta(minutes=5)
+"""A fire that late counts as missed."""
+MOST = 50
+"""The most missed fires that are made up for, the latest ones."""
+_HORIZON = timedelta(days=5 * 366)
+_WINDOWS = (timedelta(days=1), timedelta(days=60), timedelta(days=36_600))
+_RANDOM = re.compile(r"(?<![a-z])[hr](?![a-z])", re.IGNORECASE)
+"""Fields that stand for a time drawn by chance: they would fire at another one each time they are asked."""
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """A time zone by its IANA name. Raises SettingsError."""
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError):  # also ZoneInfoNotFoundError, a KeyError of its own
+        pass
+    except KeyError:
+        pass
+    raise SettingsError(f"no time zone {name!r}; write a name such as Europe/Paris, or UTC", "schedule.zone")
+
+
+def fires(cron: str, zone: str, after: datetime) -> Iterator[datetime]:
+    """The times (UTC) at which a cron expression of five fields fires after a moment, in order. Raises SettingsError.
+
+    A time that a change of clocks leaves out fires as soon as the clocks have changed; one that comes twice fires once,
+    unless the expression fires every hour anyway.
+    """
+    place = zone_of(zone)
+    if len(cron.split()) != 5 or _RANDOM.search(cron) or not croniter.is_valid(cron):
+        raise SettingsError(f"not a cron expression: {cron!r}; write minute hour day month weekday", "schedule.cron")
+    return _fires(cron, place, after)
+
+
+def _fires(cron: str, place: ZoneInfo, after: datetime) -> Iterator[datetime]:
+    is_hourly = cron.split()[1].startswith("*")
+    source = croniter(cron, after.astimezone(place), max_years_between_matches=10)
+    last = after
+    try:
+        while True:
+            local: datetime = source.get_next(datetime)
+            if local.fold and not is_hourly and local.replace(fold=0).astimezone(UTC) != local.astimezone(UTC):
+                continue
+            fire = local.astimezone(UTC)
+            if fire > last:
+                last = fire
+                yield fire
+    except ValueError:  # croniter's own errors are some: it never fires again
+        return
+
+
+def next_fire(cron: str, zone: str, after: datetime) -> datetime | None:
+    """The first fire after a moment; None when it never fires again. Raises SettingsError."""
+    return next(fires(cron, zone, after), None)
+
+
+def due(schedule: Schedule, at: datetime) -> tuple[list[datetime], datetime | None]:
+    """The fires to make up for now, and the next one to wait for.
+
+    What is at most `LATE` late fires whatever the policy; of older ones `skip` makes up for none, `once` for the
+    latest alone, `all` for each (the latest `MOST`).
+    """
+    coming = schedule.next_fire
+    if coming is None or coming > at:
+        return [], coming
+    passed: list[datetime] = []
+    for window in _WINDOWS:  # a short look back is enough for what fires often
+        begin = max(coming - timedelta(seconds=1), at - window)
+        passed = list(takewhile(lambda fire: fire <= at, fires(schedule.cron, schedule.zone, begin)))
+        if begin < coming or len(passed) >= MOST:
+            break
+    coming = next_fire(schedule.cron, schedule.zone, at)
+    if schedule.missed == "skip":
+        return [fire for fire in passed[-1:] if at - fire <= LATE], coming
+    return passed[-1:] if schedule.missed == "once" else passed[-MOST:], coming
+
+
+def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
+    """Store a schedule from a settings document with a table `schedule`. Raises SettingsError, ConflictError."""
+    found = document if isinstance(document, Document) else read(document)
+    if found.schedule is None:
+        raise SettingsError("write a table schedule with a cron expression", "schedule")
+    openings.check(found)
+    coming = next_fire(found.schedule.cron, found.schedule.zone, at)
+    if coming is None or coming > at + _HORIZON:
+        raise SettingsError(f"{found.schedule.cron!r} never fires", "schedule.cron")
+    schedule = store.schedules.add(
+        Schedule(
+            name=found.name[:80],
+            cron=found.schedule.cron,
+            zone=found.schedule.zone,
+            missed=found.schedule.missed,
+            template=found.as_json(),
+            next_fire=coming,
+            created_by=by,
+        )
+    )
+    store.house.note("schedule.create", f"schedule:{schedule.id}", by, name=schedule.name)
+    return schedule
+
+
+def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: datetime) -> Schedule:
+    """Switch a schedule on, from its next time onwards, or off. Raises NotFoundError."""
+    schedule = store.schedules.get(schedule_id)
+    coming = next_fire(schedule.cron, schedule.zone, at) if is_enabled else None
+    found = store.schedules.enable(schedule_id, is_enabled, coming)
+    store.house.note("schedule.enable" if is_enabled else "schedule.disable", f"schedule:{schedule_id}", by)
+    return found
+
+
+def tick(store: Store, at: datetime) -> list[Tournament]:
+    """Create the tournaments of every schedule whose time has come; those that were created already are left out."""
+    found = []
+    for schedule in store.schedules.due(at):
+        assert schedule.id is not None
+        fired, coming = due(schedule, at)
+        for fire in fired:
+            try:
+                found.append(_fire(store, schedule, fire, at))
+            except ConflictError:  # another process, or this one before it was killed
+                continue
+            except SettingsError as error:  # what was right once is so no more: bots may be gone, rules renamed
+                store.house.note("schedule.failed", f"schedule:{schedule.id}", None, problem=str(error))
+        store.schedules.fired(schedule.id, schedule.next_fire, coming)
+    return found
+
+
+def _fire(store: Store, schedule: Schedule, fire: datetime, at: datetime) -> Tournament:
+    return create_tournament(store, schedule.template, schedule.created_by, at, schedule_id=schedule.id, fire_time=fire)

@@ -1,0 +1,98 @@
+"""Opens what plays the games: a `concurrent.futures.Executor` of game slots, its events put on the bus.
+
+Refuses to know which games there are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from arena.events.bus import EventBus
+from referee.pool import SlotPool
+from referee.sandbox import open_sandbox, refusal
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+
+
+class ExecutorAwayError(Exception):
+    """Nobody answers where the executor should be; the message says where, why and what to do."""
+
+
+def open_executor(settings: Settings, bus: EventBus) -> Executor:
+    """The executor a server's settings name.
+
+    Raises ValueError, also when bots would run as root without a sandbox, and ExecutorAwayError where nobody answers.
+    """
+    kind, _, rest = settings.executor.partition(":")
+    if kind != "local":
+        return _open_cluster(settings, bus)
+    sandbox = open_sandbox(settings.sandbox)
+    reason = refusal(sandbox, allow_weak=True)
+    if reason and not settings.allow_weak_sandbox:
+        raise ValueError(f"{reason}; or set allow_weak_sandbox")
+    return SlotPool(int(rest or os.cpu_count() or 1), sandbox=sandbox.name, on_event=publisher(bus))
+
+
+def _open_cluster(settings: Settings, bus: EventBus) -> Executor:
+    try:
+        from arena.cluster.executor import ClusterExecutor
+        from arena.cluster.link import ClusterError, address_of, security_of
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"the executor {settings.executor} needs {error.name}, which is not installed; "
+            "install the arena with its extra: pip install 'bot-arena[cluster]'"
+        ) from None
+    address = address_of(settings.executor)
+    try:
+        security = security_of(settings, address)
+    except ClusterError as error:
+        raise ValueError(str(error)) from None
+    try:
+        return ClusterExecutor(address, security=security, on_event=publisher(bus))
+    except ClusterError as error:
+        raise ExecutorAwayError(str(error)) from None
+
+
+def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
+    """What puts the events of slots on the bus: plies as news of their game, starts for the conductor to confirm."""
+
+    def publish(event: dict[str, Any]) -> None:
+        payload = {name: value for name, value in event.items() if name not in ("event", "game")}
+        if event.get("event") == "ply":
+            bus.publish(f"game/{event['game']}/ply", payload)
+        elif event.get("event") == "start":
+            bus.publish("executor/start", {"game": event["game"]})
+
+    return publish
+
+
+def crew_of(executor: Executor, busy: int) -> dict[str, Any]:
+    """What there is to play on, as news. Of slots on this machine `busy` are at work."""
+    crew: dict[str, Any] = {"workers": _workers_of(executor, busy), "cores": os.cpu_count() or 1}
+    with contextlib.suppress(OSError):  # a system that does not say
+        crew["load"] = round(os.getloadavg()[0], 2)
+    return crew
+
+
+def _workers_of(executor: Executor, busy: int) -> list[dict[str, Any]]:
+    if hasattr(executor, "describe"):
+        found: list[dict[str, Any]] = [asdict(worker) for worker in executor.describe().workers]
+        return found
+    slots = slots_of(executor)
+    sandbox = str(getattr(executor, "sandbox", ""))
+    return [
+        {"name": socket.gethostname(), "slots": slots, "busy": min(busy, slots), "sandbox": sandbox, "is_fit": True}
+    ]
+
+
+def slots_of(executor: Executor) -> int:
+    """How many games an executor plays at once, now. At least one: a cluster grows when there is something to do."""
+    size = getattr(executor, "size", None)
+    return max(1, int(size)) if size is not None else os.cpu_count() or 1

@@ -1,0 +1,234 @@
+"""One request as a route sees it: who asks, the services it may use, the answer it gives. Refuses to know routes."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from aiohttp import web
+
+from arena.http.cache import Keep
+from arena.http.limit import Gate, Limiter, Rate
+from arena.http.problem import Problem
+from arena.http.response_cache import Shelf
+from arena.store.users import Identity
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+    from arena.events.bus import EventBus
+    from arena.events.live import Live
+    from arena.http.stream import Feed
+    from arena.metrics import Metrics
+    from arena.store import Store
+    from arena.submission.bundle_store import Bundles
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def _limiters(settings: Settings) -> dict[str, Limiter]:
+    """How often one user (one address without a token) may ask, by what a route costs."""
+    rates = {
+        "read": Rate(settings.reads_per_minute, max(20, settings.reads_per_minute // 3)),
+        "write": Rate(settings.writes_per_minute, max(10, settings.writes_per_minute // 2)),
+        "upload": Rate(settings.uploads_per_minute, 10),
+        "login": Rate(settings.logins_per_minute, 10),
+    }
+    return {name: Limiter(rate) for name, rate in rates.items()}
+
+
+STREAMS = 2000
+"""Streams open at a time, of all clients together."""
+
+
+@dataclass
+class Services:
+    """What the web process offers to every route."""
+
+    store: Store
+    settings: Settings
+    bus: EventBus
+    live: Live
+    bundles: Bundles
+    metrics: Metrics
+    limiters: dict[str, Limiter] = field(init=False)
+    streams: Gate = field(init=False)
+    shelf: Shelf = field(init=False)
+    feeds: dict[str, Feed] = field(default_factory=dict)
+    """What is being told to listeners just now, by subject (see `arena.http.stream`)."""
+    exports: Gate = field(default_factory=lambda: Gate(2, 20))
+    hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+    """Passwords hashed at a time: each takes 64 MiB and most of a second of a core."""
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the order to stop has come: still serving, but not for long."""
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the server shuts down: streams end."""
+
+    trusted: tuple[_Network, ...] = field(init=False)
+    """The proxies whose word on the client's address is taken."""
+
+    def __post_init__(self) -> None:
+        self.limiters = _limiters(self.settings)
+        self.shelf = Shelf(self.store.changes)
+        self.streams = Gate(self.settings.streams_per_client, STREAMS)
+        self.trusted = tuple(ipaddress.ip_network(one, strict=False) for one in self.settings.trusted_proxies)
+
+    def wake(self) -> None:
+        """Tell the referee that there is something new to do."""
+        self.bus.publish("referee/wake", {})
+
+    @property
+    def is_https(self) -> bool:
+        """Whether browsers reach this server over https."""
+        return self.settings.is_https
+
+
+SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
+IDENTITY: web.RequestKey[Identity] = web.RequestKey("identity", Identity)
+
+
+@dataclass(slots=True)
+class Answer(Generic[T]):
+    """A route's answer where it is more than a document: another status, headers, or how long it may be kept."""
+
+    body: T
+    status: int = 200
+    keep: Keep | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    is_private: bool = False
+
+
+class Call:
+    """The request of one route."""
+
+    def __init__(self, request: web.Request, services: Services, identity: Identity | None) -> None:
+        self.request = request
+        self.services = services
+        self.identity = identity
+
+    @property
+    def store(self) -> Store:
+        """The database."""
+        return self.services.store
+
+    @property
+    def user(self) -> Identity:
+        """Who asks, on a route that demands it."""
+        if self.identity is None:
+            raise Problem("unauthorised", "this needs a token", headers={"WWW-Authenticate": "Bearer"})
+        return self.identity
+
+    @property
+    def key(self) -> str:
+        """Who counts for limits: the user, or the address of somebody unknown."""
+        return f"user:{self.identity.user_id}" if self.identity else address(self.request)
+
+    def may(self, scope: str) -> bool:
+        """Whether who asks has this scope."""
+        return self.identity is not None and scope in self.identity.scopes
+
+    def wake(self) -> None:
+        """Tell the referee that there is something new to do."""
+        self.services.wake()
+
+    async def note(self, action: str, subject: str, **detail: Any) -> None:
+        """Write what was done into the audit log."""
+        user_id = self.identity.user_id if self.identity else None
+        await self.run(lambda: self.store.house.note(action, subject, user_id, **detail))
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call something that blocks (the store) in a thread."""
+        return await asyncio.to_thread(function, *args, **kwargs)
+
+    def accepts(self, *offers: str) -> str:
+        """The media type of `offers` that `Accept` likes best, the first in doubt. Raises Problem (406)."""
+        return negotiate(self.request.headers.get("Accept", ""), offers)
+
+
+def client(request: web.BaseRequest) -> str:
+    """The client's address: the peer's, or what proxies that are trusted say, read from the last one backwards."""
+    found = request.remote or ""
+    trusted = request.app[SERVICES].trusted if isinstance(request, web.Request) else ()
+    if trusted:
+        hops = [hop.strip() for value in request.headers.getall("X-Forwarded-For", []) for hop in value.split(",")]
+        while hops and _is_in(found, trusted):
+            found = hops.pop()
+    return found
+
+
+def _is_in(text: str, networks: Iterable[_Network]) -> bool:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return any(address in network for network in networks)
+
+
+def address(request: web.BaseRequest) -> str:
+    """The client's address for counting; of IPv6 the network, since one machine has 2^64 of them."""
+    try:
+        found = ipaddress.ip_address(client(request))
+    except ValueError:
+        return "address:unknown"
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped:
+            return f"address:{found.ipv4_mapped}"
+        return f"address:{ipaddress.IPv6Network((found, 64), strict=False).network_address}"
+    return f"address:{found}"
+
+
+def negotiate(accept: str, offers: tuple[str, ...]) -> str:
+    """The offer an `Accept` header likes best (RFC 9110 12.5.1), the first in doubt. Raises Problem (406)."""
+    if not accept.strip():
+        return offers[0]
+    best, best_weight = "", 0.0
+    ranges = [_range(part) for part in accept.split(",")[:64] if part.strip()]
+    for offer in offers:
+        # The most specific range that covers the offer decides its weight.
+        fits = [(len(kind), weight) for kind, weight in ranges if _covers(kind, offer)]
+        weight = max(fits)[1] if fits else 0.0
+        if weight > best_weight:
+            best, best_weight = offer, weight
+    if not best:
+        raise Problem("not-acceptable", "none of the forms in Accept is there", hint="there is " + ", ".join(offers))
+    return best
+
+
+def _range(part: str) -> tuple[str, float]:
+    kind, *parameters = (piece.strip().lower() for piece in part.split(";"))
+    weight = 1.0
+    for parameter in parameters:
+        if parameter.startswith("q="):
+            try:
+                given = float(parameter[2:])
+            except ValueError:
+                given = 0.0
+            weight = given if 0 <= given <= 1 else 0.0  # not a number compares as false
+    return kind, weight
+
+
+def _covers(kind: str, offer: str) -> bool:
+    return kind in ("*/*", "*", offer) or (kind.endswith("/*") and offer.startswith(kind[:-1]))
+
+
+def require(identity: Identity | None, scope: str) -> None:
+    """Let only those pass who have the scope. Raises Problem (401, 403)."""
+    if identity is None:
+        raise Problem(
+            "unauthorised",
+            f'this needs a token with the scope "{scope}"',
+            hint="send it as Authorization: Bearer arena_…; tokens are made on the account page",
+            headers={"WWW-Authenticate": f'Bearer realm="arena", scope="{scope}"'},
+        )
+    if scope not in identity.scopes:
+        raise Problem(
+            "forbidden",
+            f'this needs the scope "{scope}"; yours are {", ".join(sorted(identity.scopes)) or "none"}',
+            hint="make a token with that scope, or ask an admin for the role that has it",
+            headers={"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{scope}"'},
+        )

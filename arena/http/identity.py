@@ -1,0 +1,109 @@
+"""Who makes a request: a bearer token, or the cookie of a browser session. Refuses to know what they may do."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+
+from aiohttp import web
+
+from arena.http.call import IDENTITY, SERVICES, Services, address
+from arena.http.problem import Problem
+from arena.store.credentials import digest_of
+from arena.store.users import Identity
+
+_BEARER = re.compile(r"Bearer +(arena_[A-Za-z0-9_-]{43})", re.IGNORECASE | re.ASCII)
+_COOKIE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+_SESSION: web.RequestKey[tuple[Identity | None]] = web.RequestKey("session", tuple)
+"""Looked up once a request, whoever asks."""
+CSRF_HEADER = "X-CSRF-Token"
+SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+def cookie_name(is_https: bool) -> str:
+    """The session's cookie; `__Host-` binds it to this very host, but browsers take it over https only."""
+    return "__Host-arena" if is_https else "arena"
+
+
+async def identify(request: web.Request) -> Identity | None:
+    """Who asks; None for nobody in particular. Raises Problem for a token that is no good, or a forged form."""
+    if IDENTITY in request:
+        return request[IDENTITY]
+    services = request.app[SERVICES]
+    identity: Identity | None
+    if "Authorization" in request.headers:
+        identity = await _bearer(request, services)
+    else:
+        identity = await session_of(request)
+        if identity and request.method not in SAFE and not is_from_own_page(request, identity):
+            raise Problem(
+                "forbidden",
+                f"a browser session's writes carry its token in {CSRF_HEADER}",
+                hint="reload the page and try again; programs use a bearer token instead",
+            )
+    if identity:
+        request[IDENTITY] = identity
+    return identity
+
+
+async def _bearer(request: web.Request, services: Services) -> Identity:
+    given = request.headers.getall("Authorization")
+    found = _BEARER.fullmatch(given[0].strip()) if len(given) == 1 else None
+    if found is None:
+        raise _refused(request, services, "the Authorization header holds no token of this arena")
+    identity = await asyncio.to_thread(services.store.users.by_token, digest_of(found[1]))
+    if identity is None:
+        raise _refused(request, services, "the token is unknown, expired or revoked")
+    return identity
+
+
+def _refused(request: web.Request, services: Services, detail: str) -> Problem:
+    """A wrong token costs a log-in: guessing gets slow."""
+    if wait := services.limiters["login"].take(address(request)):
+        return too_many(wait)
+    return Problem(
+        "unauthorised",
+        detail,
+        hint="send Authorization: Bearer arena_…; tokens are made on the account page or by `arena user token`",
+        headers={"WWW-Authenticate": 'Bearer realm="arena", error="invalid_token"'},
+    )
+
+
+def too_many(wait: float) -> Problem:
+    """The problem of an empty bucket."""
+    seconds = max(1, int(wait + 0.999))
+    return Problem(
+        "too-many",
+        f"too many requests; there is room again in {seconds} s",
+        hint="wait as long as Retry-After says",
+        headers={"Retry-After": str(seconds)},
+    )
+
+
+async def session_of(request: web.Request) -> Identity | None:
+    """Who is logged in by cookie."""
+    services = request.app[SERVICES]
+    if _SESSION not in request:
+        value = request.cookies.get(cookie_name(services.is_https), "")
+        found = None
+        if _COOKIE.fullmatch(value):
+            found = await asyncio.to_thread(services.store.users.by_login, digest_of(value))
+        request[_SESSION] = (found,)
+    return request[_SESSION][0]
+
+
+def is_same_origin(request: web.BaseRequest) -> bool:
+    """Whether the browser says that a page of this very host sent the request, or says nothing."""
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = request.headers.get("Origin")
+    return origin is None or origin.partition("://")[2] == request.host
+
+
+def is_from_own_page(request: web.BaseRequest, identity: Identity, token: str | None = None) -> bool:
+    """Whether a write carries the session's token (by header, or `token` from a form) and comes from our own pages."""
+    given = token if token is not None else request.headers.get(CSRF_HEADER, "")
+    is_ours = secrets.compare_digest(given.encode("utf-8", "replace"), (identity.csrf or "").encode())
+    return bool(identity.csrf) and is_ours and is_same_origin(request)

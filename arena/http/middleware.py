@@ -1,0 +1,190 @@
+"""What surrounds every request: its number, its log line, its counters, security headers, CORS, and errors as answers.
+
+An error is a problem document under `/api` and at `.json` addresses, a page elsewhere. No error ever shows a trace.
+Refuses to know any page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+
+import structlog
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from arena import log
+from arena.http.call import SERVICES, Services
+from arena.http.problem import Problem, from_http, near
+from arena.store import errors as store_errors
+from arena.submission.receive import NotYoursError, TooLargeError
+from arena.tournaments.settings import SettingsError
+from referee.rules.core import ParseError, UnknownNameError
+
+Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
+ErrorPage = Callable[[web.Request, Problem], web.Response]
+
+_PAGE_POLICY = "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+_DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
+}
+PLAIN_HEADERS = {**_HEADERS, "Content-Security-Policy": _DATA_POLICY, "Server": "arena"}
+"""What stands on every answer of data, also on one that passes no middleware."""
+_EXPOSED = "ETag, Link, Location, Retry-After, Content-Disposition, X-Request-Id"
+_MAX_TARGET = 8_000
+
+_logger = log.logger("web")
+
+
+def is_data(request: web.BaseRequest) -> bool:
+    """Whether the address is one of programs rather than of people."""
+    return request.path.startswith("/api/") or request.path == "/api" or request.path.endswith(".json")
+
+
+def guard(page: ErrorPage) -> Middleware:
+    """The outermost middleware; `page` draws an error for people."""
+
+    @web.middleware
+    async def middleware(request: web.Request, handler: Next) -> web.StreamResponse:
+        services = request.app[SERVICES]
+        number = secrets.token_hex(6)
+        begin = time.monotonic()
+        with structlog.contextvars.bound_contextvars(request=number):
+            response = await _answer(request, handler, page, number)
+            if not response.prepared:
+                _add_headers(request, response, services, number)
+            _note(request, response, services, time.monotonic() - begin)
+        return response
+
+    return middleware
+
+
+async def _answer(request: web.Request, handler: Next, page: ErrorPage, number: str) -> web.StreamResponse:
+    try:
+        if len(request.raw_path) > _MAX_TARGET:
+            raise Problem("too-long", f"the address has {len(request.raw_path):,} bytes", limit=_MAX_TARGET)
+        if request.method == "OPTIONS" and is_data(request) and "Access-Control-Request-Method" in request.headers:
+            return _preflight()
+        return await handler(request)
+    except asyncio.CancelledError:
+        raise
+    except web.HTTPException as error:
+        if error.status < 400:  # an answer, raised for convenience
+            return web.Response(status=error.status, headers=_without_type(error))
+        problem = _missing(request) if error.status == 404 else from_http(error)
+    except Exception as error:
+        problem = judge(error, number)
+    if is_data(request):
+        return problem.response()
+    try:
+        return page(request, problem)
+    except Exception as error:  # the page of the error has an error: say it in plain words
+        _logger.error("fault", exc_info=error)
+        return web.Response(status=problem.status, text=f"{problem.detail}\n", headers=problem.headers)
+
+
+def _without_type(error: web.HTTPException) -> dict[str, str]:
+    """Its headers but those of the body it brought, which says nothing to people or programs."""
+    return {name: value for name, value in error.headers.items() if name not in ("Content-Type", "Content-Length")}
+
+
+def judge(error: Exception, number: str) -> Problem:
+    """The problem an exception stands for; a fault of the program is logged with its trace and told without."""
+    match error:
+        case Problem():
+            return error
+        case store_errors.NotFoundError():
+            return Problem("not-found", str(error))
+        case TooLargeError():
+            return Problem("too-large", str(error))
+        case NotYoursError():
+            return Problem("forbidden", str(error))
+        case store_errors.ConflictError():
+            return Problem("conflict", str(error), state=error.state)
+        case store_errors.QuotaError():
+            return Problem("forbidden", str(error))
+        case store_errors.BadValueError():
+            return Problem("invalid", str(error))
+        case store_errors.StoreError():
+            _logger.error("store unavailable", reason=str(error))
+            hint = "try again in a few seconds"
+            return Problem("unavailable", "the database does not answer", hint=hint, headers={"Retry-After": "5"})
+        case SettingsError():
+            return Problem("invalid", str(error), field=error.field or None)
+        case UnknownNameError():
+            return Problem("invalid", str(error), near=list(error.near))
+        case ParseError():
+            return Problem("invalid", str(error), hint=error.hint)
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EROFS):
+            _logger.error("disk full", reason=str(error))
+            return Problem("unavailable", "the disk is full", headers={"Retry-After": "60"})
+        case web.RequestPayloadError():
+            return Problem("bad-request", "the body ended early or is not encoded as its headers say")
+    _logger.error("fault", exc_info=error)
+    return Problem("internal", "a fault of this server, which has been noted", request=number)
+
+
+def _missing(request: web.Request) -> Problem:
+    """No such address: with the ones that look like it."""
+    known = {
+        resource.canonical
+        for resource in request.app.router.resources()
+        if resource.canonical.startswith("/api/") == request.path.startswith("/api/")
+    }
+    found = near(request.path, known)
+    hint = "did you mean " + " or ".join(found) + "?" if found else ""
+    return Problem("not-found", "nothing has this address", hint=hint, near=found)
+
+
+def _preflight() -> web.Response:
+    return web.Response(
+        status=204,
+        headers={
+            "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+            "Access-Control-Allow-Headers": "Authorization, If-None-Match, Last-Event-ID",
+            "Access-Control-Max-Age": "86400",
+        },
+    )
+
+
+def _add_headers(request: web.Request, response: web.StreamResponse, services: Services, number: str) -> None:
+    headers = response.headers
+    for name, value in _HEADERS.items():
+        headers.setdefault(name, value)
+    is_page = (response.content_type or "").startswith(("text/html", "text/css", "image/"))
+    headers.setdefault("Content-Security-Policy", _PAGE_POLICY if is_page else _DATA_POLICY)
+    headers["X-Request-Id"] = number
+    headers["Server"] = "arena"
+    if services.is_https:
+        headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+    if is_data(request) and request.method in ("GET", "HEAD", "OPTIONS"):
+        headers["Access-Control-Allow-Origin"] = "*"
+        headers["Access-Control-Expose-Headers"] = _EXPOSED
+
+
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """The same headers for answers sent before the middleware sees them: streams. For `on_response_prepare`."""
+    if "X-Request-Id" not in response.headers:
+        number = str(structlog.contextvars.get_contextvars().get("request", ""))
+        _add_headers(request, response, request.app[SERVICES], number)
+
+
+def _note(request: web.Request, response: web.StreamResponse, services: Services, seconds: float) -> None:
+    resource = request.match_info.route.resource
+    route = resource.canonical if resource else "-"
+    is_stream = not isinstance(response, web.Response)
+    services.metrics.observe(route, request.method[:10], response.status, seconds, is_stream=is_stream)
+    _logger.info(
+        "request",
+        method=request.method[:10],
+        path=request.path[:200],
+        status=response.status,
+        ms=round(seconds * 1000, 1),
+    )

@@ -1,0 +1,77 @@
+"""A file on its way in: written to disk as it comes, counted and hashed; cut short, it leaves nothing behind.
+
+Refuses to know what is in it (see `arena.submission.receive`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from aiohttp import web
+
+from arena.http.problem import Problem
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+
+_CHUNK = 256 * 1024
+IDLE_S = 60
+"""An upload that stands still that long is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A file that has come in whole: open for reading, gone when closed."""
+
+    file: BinaryIO
+    size: int
+    sha256: str
+
+
+class Upload:
+    """The body of a request, not read yet."""
+
+    def __init__(self, request: web.Request, settings: Settings) -> None:
+        self._request = request
+        self._limit = settings.max_upload_bytes
+        self._folder = Path(settings.data) / "incoming"
+
+    @asynccontextmanager
+    async def received(self, sha256: str | None = None) -> AsyncIterator[Received]:
+        """The whole file, checked against the sum the client gave. Raises Problem (400, 413, 422)."""
+        if (self._request.content_length or 0) > self._limit:
+            raise self._too_large()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=self._folder) as file:
+            found = await self._copy(file)
+            if sha256 and found.sha256 != sha256:
+                raise Problem("invalid", f"what came in has the SHA-256 {found.sha256}", field="sha256", hint="again")
+            yield found
+
+    async def _copy(self, file: BinaryIO) -> Received:
+        size, total = 0, hashlib.sha256()
+        try:
+            while chunk := await asyncio.wait_for(self._request.content.read(_CHUNK), IDLE_S):
+                size += len(chunk)
+                if size > self._limit:
+                    raise self._too_large()
+                total.update(chunk)
+                await asyncio.to_thread(file.write, chunk)
+        except (web.RequestPayloadError, ConnectionError) as error:
+            raise Problem("bad-request", "the upload ended early", hint="send it again") from error
+        except TimeoutError:
+            raise Problem("bad-request", f"nothing came for {IDLE_S} s", hint="send it again") from None
+        if not size:
+            raise Problem("invalid", "an empty file", hint="send the bundle as the body: curl --data-binary @FILE")
+        await asyncio.to_thread(file.seek, 0)
+        return Received(file, size, total.hexdigest())
+
+    def _too_large(self) -> Problem:
+        return Problem("too-large", f"an upload has {self._limit:,} bytes at most", limit=self._limit)

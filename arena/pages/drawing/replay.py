@@ -1,0 +1,180 @@
+"""A game as the viewer shows it: scenes, times, clocks and scores, from a record or from a game still running.
+
+Finished games are kept for a while, running ones grow. Refuses to know HTTP.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from arena.pages.drawing import plot
+from arena.pages.drawing.scene import Scene, Scenes
+from arena.store.games import GameLine
+from referee.clock import Clock
+from referee.record import GameRecord, Ply
+from referee.rules import load
+from referee.rules.core import ParseError, Side
+from referee.rules.position import IllegalMoveError
+from referee.rules.rules import Rules, Ruleset
+from referee.spec import GameSpec, read_time_control
+
+_KEPT = 200
+"""Games whose scenes are kept."""
+
+
+def _ply(number: float) -> str:
+    """A number of the axis of plies; there are no halves."""
+    return f"{number:g}" if number == int(number) else ""
+
+
+_WHOLE = plot.Axis(text=_ply)
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A game as far as it got. `plies[i]` belongs to `scenes[i + 1]`; `problem` says why scenes may be missing."""
+
+    rules: Rules
+    scenes: Sequence[Scene]
+    plies: Sequence[Ply]
+    clocks: Sequence[tuple[float | None, float | None]]
+    """What both clocks show (ms) at every scene; None without a clock."""
+    is_over: bool
+    problem: str = ""
+
+    @property
+    def last(self) -> int:
+        """The number of the last ply."""
+        return len(self.scenes) - 1
+
+    def clamp(self, ply: int) -> int:
+        """The ply, or the nearest there is."""
+        return max(0, min(ply, self.last))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The move list: `number`, and per side the scene with its ply, None where that side did not move."""
+        rows: list[dict[str, Any]] = []
+        for scene, ply in zip(self.scenes[1:], self.plies, strict=False):
+            if scene.side == "first" or not rows or rows[-1]["second"] is not None:
+                rows.append({"number": len(rows) + 1, "first": None, "second": None})
+            rows[-1][scene.side or "first"] = (scene, ply)
+        return rows
+
+    def times_chart(self) -> Any:
+        """The time of every move."""
+        series = self._series(lambda ply: None if ply.book else ply.ms / 1000)
+        return plot.bars("Time per move in seconds", series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
+
+    def scores_chart(self) -> Any:
+        """What both bots thought of the position, as seen by first."""
+        series = []
+        for index, name in enumerate(self.rules.sides):
+            sign = -1 if index else 1
+            points = [
+                plot.Point(number, sign * ply.score / 100)
+                for number, ply in enumerate(self.plies, 1)
+                if ply.score is not None and self._side(number) == ("second" if index else "first")
+            ]
+            series.append(plot.Series(name, points, index + 1))
+        axis = plot.Axis(text=_ply, is_centred=True, limit=20)
+        title = f"Scores, good for {self.rules.sides[0]} upwards"
+        return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
+
+    def clocks_chart(self) -> Any:
+        """What the clocks showed."""
+        series = []
+        for index, name in enumerate(self.rules.sides):
+            points = [
+                plot.Point(number, pair[index] / 1000)  # type: ignore[operator]
+                for number, pair in enumerate(self.clocks)
+                if pair[index] is not None
+            ]
+            series.append(plot.Series(name, points, index + 1))
+        return plot.lines("Time left in seconds", series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
+
+    def share(self, ply: int, index: int) -> float | None:
+        """How much of its first time a side has left at a scene, at most 1; None without a clock."""
+        left, whole = self.clocks[ply][index], self.clocks[0][index]
+        return None if left is None or not whole else round(min(1.0, left / whole), 3)
+
+    def _side(self, number: int) -> Side | None:
+        return self.scenes[number].side if number < len(self.scenes) else None
+
+    def _series(self, value: Any) -> list[plot.Series]:
+        found: tuple[list[plot.Point], list[plot.Point]] = ([], [])
+        for number, ply in enumerate(self.plies, 1):
+            measured = value(ply)
+            if measured is not None:
+                found[self._side(number) == "second"].append(plot.Point(number, measured))
+        return [plot.Series(name, found[index], index + 1) for index, name in enumerate(self.rules.sides)]
+
+
+@dataclass(slots=True)
+class _Kept:
+    scenes: Scenes
+    problem: str = ""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Replays:
+    """The replays of a server process: `of_record` and `of_moves` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, int], _Kept] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of_record(self, record: GameRecord, attempt: int = 0) -> Replay:
+        """A finished game. A record that does not follow the rules is shown as far as it does."""
+        ruleset = load(record.family).settle(record.variant, record.options)
+        scenes, problem = self._scenes((record.id, attempt), ruleset, record.position or None, record.moves)
+        clocks = _clocks(record.time, record.plies, scenes)
+        return Replay(load(record.family), scenes, record.plies, clocks, is_over=True, problem=problem)
+
+    def of_moves(self, game: GameLine, spec: GameSpec, plies: Sequence[Mapping[str, Any]]) -> Replay:
+        """A game that waits or runs, from the events of its plies."""
+        moves = [str(ply.get("move", "")) for ply in plies]
+        known = [Ply(ms=float(ply.get("ms") or 0), score=ply.get("score")) for ply in plies]
+        ruleset = load(spec.family).settle(spec.variant, spec.options)
+        scenes, problem = self._scenes((game.id, game.attempt), ruleset, spec.position, moves)
+        count = min(len(scenes) - 1, len(moves))
+        clocks = _clocks(str(spec.time), known[:count], scenes[: count + 1])
+        return Replay(load(spec.family), scenes[: count + 1], known[:count], clocks, is_over=False, problem=problem)
+
+    def _scenes(
+        self, key: tuple[str, int], ruleset: Ruleset, start: str | None, moves: Sequence[str]
+    ) -> tuple[list[Scene], str]:
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is None:
+                kept = self._kept[key] = _Kept(Scenes(ruleset, start))
+                if len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+        with kept.lock:
+            if not kept.problem:
+                try:
+                    kept.scenes.extend(moves)
+                except (ParseError, IllegalMoveError) as error:
+                    kept.problem = f"ply {kept.scenes.moves + 1} cannot be shown: {error}"
+            return list(kept.scenes.items), kept.problem
+
+
+def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tuple[float | None, float | None]]:
+    """What the clocks show after every ply; Nones where the game has no clock."""
+    try:
+        control = read_time_control(time) if time else None
+    except ParseError:
+        control = None
+    if control is None or control.kind != "clock":
+        return [(None, None)] * (len(plies) + 1)
+    clock = Clock(control)
+    found: list[tuple[float | None, float | None]] = [(clock.left_ms[0], clock.left_ms[1])]
+    for ply, scene in zip(plies, scenes[1:], strict=False):
+        if not ply.book:
+            clock.charge(int(scene.side == "second"), ply.charged_ms or ply.ms)
+        found.append((max(0.0, clock.left_ms[0]), max(0.0, clock.left_ms[1])))
+    return found

@@ -1,0 +1,212 @@
+"""Numbers, times and results as pages write them: the filters of the templates. Refuses to know any page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from referee.rules.core import Termination
+
+RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
+_VERSION = re.compile(r"([a-z0-9][a-z0-9_-]{0,39}) v(\d{1,9})", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def plain(text: str, limit: int = 2000) -> str:
+    """Foreign text made visible: control characters and invisible marks as `�`, cut at `limit`."""
+    clean = _CONTROL.sub("�", text[: limit + 1])
+    return clean[:limit] + "…" if len(text) > limit else clean
+
+
+def log_text(text: str) -> str:
+    """Lines of a bot's log, made visible line by line."""
+    return "\n".join(plain(line, 2000) for line in text[:100_000].splitlines())
+
+
+def result(winner: str | None) -> str:
+    """`1-0`, `½-½`, or `–` without one."""
+    return RESULTS.get(winner or "", "–")
+
+
+def url_of_version(name: str) -> str:
+    """The page of a version by its display name; empty for names that are none."""
+    found = _VERSION.fullmatch(name)
+    return f"/bots/{found[1]}/v/{found[2]}" if found else ""
+
+
+def version(name: str) -> Markup:
+    """A version's name with a link to its page, safe whatever it holds."""
+    text = Markup('<bdi class="name" title="{n}">{n}</bdi>').format(n=plain(name, 80))
+    url = url_of_version(name)
+    return Markup('<a href="{}">{}</a>').format(url, text) if url else text
+
+
+def bot_of(name: str) -> str:
+    """The bot of a version's display name: `zeta` of `zeta v3`; of names that are none the beginning."""
+    found = _VERSION.fullmatch(name)
+    return found[1] if found else name[:60]
+
+
+def duration(seconds: float | None) -> str:
+    """A length of time in words, two units at most: `3 min 20 s`."""
+    if seconds is None:
+        return "–"
+    if seconds < 10:
+        return f"{max(0.0, seconds):.1f} s"
+    units = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+    left, words = round(seconds), []
+    for name, size in units:
+        count, left = divmod(left, size)
+        if count:
+            words.append(f"{count} {name}")
+    return " ".join(words[:2])
+
+
+def clock(ms: float | None) -> str:
+    """A clock: `1:02:03`, `4:05`, tenths below a minute."""
+    if ms is None:
+        return "–"
+    seconds = max(0.0, ms) / 1000
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def milliseconds(ms: float | None) -> str:
+    """The time of one move."""
+    if ms is None:
+        return "–"
+    return f"{ms:.1f} ms" if ms < 10 else f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
+
+
+def score(value: int | None) -> str:
+    """A bot's evaluation in pieces: `+1.25`; mates and other huge ones as they are."""
+    if value is None:
+        return "–"
+    return f"{value / 100:+.2f}" if abs(value) < 100_000 else f"{value:+d}"
+
+
+def when(at: datetime | str | None) -> Markup:
+    """A moment: relative in the text, absolute (UTC) on hover."""
+    if at is None or at == "":
+        return Markup("–")
+    if isinstance(at, str):
+        try:
+            at = datetime.fromisoformat(at)
+        except ValueError:
+            return Markup("{}").format(plain(str(at), 40))
+    at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    gone = (datetime.now(UTC) - at).total_seconds()
+    ahead, size = gone < 0, abs(gone)
+    for unit, length in (("year", 31_557_600), ("month", 2_629_800), ("day", 86_400), ("h", 3600), ("min", 60)):
+        if size >= length:
+            count = int(size / length)
+            many = "s" if count > 1 and unit in ("year", "month", "day") else ""
+            text = f"{count} {unit}{many}"
+            break
+    else:
+        text = f"{int(size)} s"
+    text = f"in {text}" if ahead else f"{text} ago"
+    return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
+        at.isoformat(timespec="seconds"), at.strftime("%Y-%m-%d %H:%M:%S"), text
+    )
+
+
+def size(count: int) -> str:
+    """Bytes in words."""
+    value = float(count)
+    for unit in ("bytes", "KiB", "MiB"):
+        if value < 1024:
+            return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} GiB"
+
+
+def signed(value: float) -> str:
+    """A whole number with its sign; nought has none."""
+    whole = round(value)
+    return minus(f"{whole:+d}") if whole else "0"
+
+
+def minus(text: str) -> str:
+    """A number with a minus sign as wide as its plus."""
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def percent(part: float) -> str:
+    """A share as a percentage with one decimal."""
+    return f"{100 * part:.1f} %"
+
+
+def points(value: float) -> str:
+    """Points: halves as `½`."""
+    whole = int(value)
+    return f"{whole}" if value == whole else f"{whole or ''}½" if value - whole == 0.5 else f"{value:.2f}"
+
+
+def twice(items: Iterable[str]) -> list[tuple[str, str]]:
+    """Words as options of a list that are shown as they are; what could not be sent back is left out."""
+    return [(item, plain(item, 80)) for item in items if item.isprintable()]
+
+
+def tally(letters: str) -> str:
+    """Letters counted, for cells with many games: `5W 2D 3L`."""
+    return " ".join(f"{letters.count(letter)}{letter}" for letter in "WDL")
+
+
+def path_part(text: str) -> str:
+    """A text as one segment of an address."""
+    return quote(text, safe="")
+
+
+MEANINGS: dict[Termination, str] = {
+    Termination.EJECTIONS: "enough marbles were pushed off the board",
+    Termination.CONNECTION: "all pieces of one side are connected",
+    Termination.SIMULTANEOUS_CONNECTION: "a move connected both sides at once",
+    Termination.BLOCKED: "the side to move cannot move",
+    Termination.CHECKMATE: "the king is attacked and cannot be saved",
+    Termination.STALEMATE: "the side to move has no move and its king is not attacked",
+    Termination.BARE_KINGS: "nothing but kings is left",
+    Termination.GOAL: "a piece reached its goal",
+    Termination.KING_CAPTURED: "the king was captured",
+    Termination.KING_ESCAPED: "the king reached an edge or corner",
+    Termination.ATTACKERS_ELIMINATED: "no attacker is left",
+    Termination.TUICHI: "two free ways were open to the king",
+    Termination.NO_MOVES: "the side to move has no legal move",
+    Termination.REPETITION: "a position came again too often",
+    Termination.PERPETUAL_RAICHI: "the same threat was repeated without end",
+    Termination.NO_CAPTURE: "too many plies without a capture",
+    Termination.NO_EJECTION: "too many plies without an ejection",
+    Termination.MAX_PLIES: "the game reached its longest permitted length",
+    Termination.DRAW_BY_SCORE: "both bots saw an even game for long enough",
+    Termination.WIN_BY_SCORE: "the bots agreed for long enough on who was winning",
+    Termination.DRAW_AGREED: "one bot offered a draw and the other accepted",
+    Termination.RESIGNED: "a bot gave up",
+    Termination.ILLEGAL_MOVE: "a bot sent a move that is not legal",
+    Termination.TIME: "a bot answered after its time was over",
+    Termination.STALLED: "a bot did not answer at all",
+    Termination.CRASHED: "a bot's process ended",
+    Termination.PROTOCOL_ERROR: "a bot said something that cannot be understood at that point",
+    Termination.MEMORY_LIMIT: "a bot took more memory than it may",
+    Termination.OUTPUT_LIMIT: "a bot wrote more than it may, or a line that is too long",
+    Termination.PROCESS_LIMIT: "a bot started more processes than it may",
+    Termination.HANDSHAKE_FAILED: "a bot did not get ready to play",
+    Termination.WORKER_LOST: "the machine that played the game was lost",
+    Termination.SANDBOX_FAILED: "the sandbox could not be set up",
+    Termination.STOPPED: "the game was called off by the referee",
+}
+"""Every termination in plain words; a test keeps the table whole."""
+
+
+def meaning(termination: str | None) -> str:
+    """What a termination means."""
+    try:
+        return MEANINGS.get(Termination(termination or ""), "")
+    except ValueError:
+        return ""

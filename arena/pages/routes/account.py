@@ -1,0 +1,116 @@
+"""One's own account: news, bots, tokens (shown once, revocable). Refuses to know how log-in works."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from aiohttp import web
+
+from arena.http.call import IDENTITY
+from arena.http.identity import session_of
+from arena.http.problem import Problem
+from arena.pages.lists import column
+from arena.pages.session import checked_form
+from arena.pages.table import Column, arranged
+from arena.pages.view import page, redirect, run, store_of
+from arena.store import Identity
+from arena.store.credentials import digest_of, new_token
+from arena.store.models import now
+
+routes = web.RouteTableDef()
+DAYS = (30, 90, 365, 0)
+"""How long a token may last; 0 = until it is revoked."""
+_NEWS = (
+    Column("at", "When", is_number=False),
+    column("kind", "What"),
+    column("name", "Of"),
+    column("what", "Outcome"),
+    column("", "Why"),
+)
+_BOTS = (column("name", "Bot"), column("", "Plays"), column("newest_state", "Newest version"))
+_TOKENS = (
+    column("name", "Name"),
+    column("scopes", "Scopes"),
+    Column("created", "Made", is_number=False),
+    Column("expires", "Expires", is_number=False),
+    Column("last_used", "Last used", is_number=False),
+    column("", "State"),
+)
+
+
+async def _show(request: web.Request, identity: Identity, *, status: int = 200, **more: Any) -> web.Response:
+    store = store_of(request)
+
+    def read() -> dict[str, Any]:
+        return {
+            "bots": store.bots.page(owner_id=identity.user_id, with_retired=True, limit=200).items,
+            "tokens": store.users.tokens(identity.user_id),
+            "usage": store.bots.usage(identity.user_id),
+            "notices": store.notices.of(identity.user_id),
+            "read_until": store.notices.read_until(identity.user_id),
+            "now": now(),
+        }
+
+    found = await run(read)
+    found["notices"] = arranged(request, _NEWS, found["notices"], parameter="news")
+    found["bots"] = arranged(request, _BOTS, found["bots"], parameter="bots")
+    found["tokens"] = arranged(request, _TOKENS, found["tokens"], parameter="tokens")
+    shown = {"secret": "", "problem": "", **more}
+    return page(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **found, **shown)
+
+
+@routes.get("/account")
+async def show(request: web.Request) -> web.Response:
+    """My bots and tokens; those who are not logged in are led to the form."""
+    identity = await session_of(request)
+    if identity is None:
+        return redirect("/login?next=/account")
+    return await _show(request, identity)
+
+
+@routes.post("/account/read")
+async def mark_read(request: web.Request) -> web.Response:
+    """All news is read."""
+    await checked_form(request)
+    await run(store_of(request).notices.mark_read, request[IDENTITY].user_id)
+    return redirect("/account#news")
+
+
+@routes.post("/account/tokens")
+async def make(request: web.Request) -> web.Response:
+    """Make a token and show its secret, this once."""
+    fields = await checked_form(request)
+    identity = request[IDENTITY]
+    name = fields.get("name", "").strip()
+    scopes = [scope for scope in sorted(identity.scopes) if fields.get(f"scope-{scope}")]
+    days = fields.get("days", "")
+    problem = ""
+    if not name or len(name) > 80 or not name.isprintable():
+        problem = "Give the token a name of 1 to 80 characters, such as the machine it is for."
+    elif not scopes:
+        problem = "Choose at least one scope."
+    elif days not in {str(one) for one in DAYS}:
+        problem = "Choose how long it lasts from the list."
+    if problem:
+        return await _show(request, identity, status=422, problem=problem)
+    secret = new_token()
+    expires = now() + timedelta(days=int(days)) if int(days) else None
+    store = store_of(request)
+    row = await run(store.users.add_token, identity.user_id, name, digest_of(secret), " ".join(scopes), expires)
+    await run(lambda: store.house.note("token.make", f"token:{row.id}", identity.user_id, scopes=" ".join(scopes)))
+    return await _show(request, identity, secret=secret, secret_name=name)
+
+
+@routes.post("/account/tokens/revoke")
+async def revoke(request: web.Request) -> web.Response:
+    """Make a token useless."""
+    fields = await checked_form(request)
+    identity = request[IDENTITY]
+    text = fields.get("token", "")
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise Problem("bad-request", "no token is named")
+    store = store_of(request)
+    await run(store.users.revoke, identity.user_id, int(text))
+    await run(lambda: store.house.note("token.revoke", f"token:{text}", identity.user_id))
+    return redirect("/account#tokens")

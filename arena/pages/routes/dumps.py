@@ -1,0 +1,50 @@
+"""The archive of games: what there is to download, and the files. Refuses to know who writes them."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from arena.collections.dumps import DamagedError, Dumps, Index
+from arena.http.call import SERVICES
+from arena.http.problem import not_found
+from arena.pages.lists import column
+from arena.pages.table import Column, arranged
+from arena.pages.view import page, run
+
+routes = web.RouteTableDef()
+_FILES = (
+    column("month", "File"),
+    Column("games", "Games"),
+    Column("bytes", "Size"),
+    Column("first", "Commits"),
+    column("", "SHA-256"),
+)
+
+
+def _archive(request: web.Request) -> Dumps:
+    return Dumps.of(request.app[SERVICES].settings)
+
+
+@routes.get("/dumps")
+async def show(request: web.Request) -> web.Response:
+    """The files, latest month first."""
+    archive = _archive(request)
+    try:
+        found = await run(archive.index)
+    except DamagedError:
+        found = Index()  # the next run writes it anew
+    settings = request.app[SERVICES].settings
+    hour = settings.archive_hour
+    dumps = arranged(request, _FILES, found.latest_first)
+    return page(request, "dumps.html", index=found, dumps=dumps, licence=archive.licence, hour=hour)
+
+
+async def download(request: web.Request) -> web.StreamResponse:
+    """One file, or a part of it (`Range`); whoever has it already gets 304."""
+    name = request.match_info["name"]
+    path = await run(_archive(request).path, name)
+    if path is None:
+        raise not_found("file of the archive", name)
+    kind = "text/plain; charset=utf-8" if name.endswith(".sha256") else "application/zstd"
+    headers = {"Content-Type": kind, "Cache-Control": "public, no-cache", "Access-Control-Allow-Origin": "*"}
+    return web.FileResponse(path, headers=headers)

@@ -1,0 +1,72 @@
+"""Forfeits and voids of late, with their evidence: fairness one can see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+
+from arena.pages.lists import column
+from arena.pages.table import Column, arranged, choice
+from arena.pages.view import page, run, store_of
+from arena.store.games import GameLine
+from referee.rules import families
+from referee.rules.core import Termination
+
+routes = web.RouteTableDef()
+_FORFEITS = (
+    column("", "Game"),
+    column("guilty", "At fault"),
+    column("opponent", "Opponent"),
+    column("termination", "Why"),
+    Column("plies", "Ply"),
+    column("detail", "Evidence"),
+    column("", "Log"),
+    Column("finished", "When"),
+)
+_VOIDS = (
+    column("", "Game"),
+    column("first", "First"),
+    column("second", "Second"),
+    Column("attempt", "Attempt"),
+    column("termination", "Why"),
+    column("detail", "Evidence"),
+    column("worker", "Worker"),
+    Column("at", "When"),
+)
+
+
+@routes.get("/errors")
+async def show(request: web.Request) -> web.Response:
+    """Forfeits, latest first, of all families or one; then voids."""
+    family = choice(request.query, "family", families())
+    store = store_of(request)
+
+    def read() -> dict[str, Any]:
+        return {
+            "forfeits": store.games.latest(
+                kind="forfeit",
+                without=(Termination.RESIGNED.value,),  # a bot may give up: that is no error
+                family=family or None,
+                limit=50,
+                after=request.query.get("after") or None,
+            ),
+            "voids": store.games.voids(limit=50, after=request.query.get("voids") or None),
+        }
+
+    found = await run(read)
+    return page(
+        request,
+        "errors.html",
+        family=family,
+        guilty=arranged(request, _FORFEITS, found["forfeits"].items, value=_value),
+        attempts=arranged(request, _VOIDS, found["voids"].items, parameter="order"),
+        **found,
+    )
+
+
+def _value(line: GameLine, key: str) -> Any:
+    is_first = line.winner == "second"
+    if key == "guilty":
+        return line.first if is_first else line.second
+    return (line.second if is_first else line.first) if key == "opponent" else getattr(line, key)

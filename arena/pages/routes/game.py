@@ -1,0 +1,271 @@
+"""The game viewer: one page for all families, by ply without scripts, and the scenes its script draws from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from arena.http.call import SERVICES
+from arena.http.identity import session_of
+from arena.http.problem import not_found
+from arena.pages import filters, lists
+from arena.pages.drawing import board
+from arena.pages.drawing.pieces import key
+from arena.pages.drawing.replay import Replay
+from arena.pages.table import choice, number
+from arena.pages.view import GAME_ID, REPLAYS, moved, page, run, store_of
+from arena.store import NotFoundError, Store
+from arena.store.games import GameLine
+from arena.store.models import RatingChange
+from arena.store.page import write_cursor
+from referee.record import GameRecord, Ply
+from referee.rules import families
+from referee.rules.draw import rows
+from referee.spec import GameSpec
+
+routes = web.RouteTableDef()
+OVER = ("finished", "void", "cancelled")
+_MAX_PLY = 100_000
+_PREFIX = re.compile("[0-9a-f]{8,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the store knows of a game."""
+
+    line: GameLine
+    spec: GameSpec
+    record: GameRecord | None
+    changes: dict[int, RatingChange]
+    owners: dict[int, str]
+
+
+def _read(store: Store, game_id: str) -> Found:
+    line = store.games.get(game_id)
+    spec = store.games.spec(game_id)
+    record = None
+    if line.state in OVER:
+        try:
+            record = store.games.record(game_id)
+        except NotFoundError:
+            record = None
+    versions = store.bots.lines([line.first_id, line.second_id])
+    return Found(
+        line, spec, record, store.ratings.of_game(game_id), {number: row.owner for number, row in versions.items()}
+    )
+
+
+async def _find(request: web.Request) -> Found:
+    name = request.match_info["game"]
+    if not GAME_ID.fullmatch(name):
+        raise not_found("game", name)
+    return await run(_read, store_of(request), name)
+
+
+def _beside(store: Store, line: GameLine) -> tuple[GameLine | None, GameLine | None, GameLine | None]:
+    """The games before and behind one in its tournament's plan, and the one of the same opening with sides swapped."""
+    near = store.games.of_tournament(line.tournament_id, limit=3, after=write_cursor(line.sequence - 2)).items
+    before = next((one for one in near if one.sequence == line.sequence - 1), None)
+    behind = next((one for one in near if one.sequence == line.sequence + 1), None)
+    swapped = (
+        one
+        for one in (before, behind)
+        if one and one.pair == line.pair and one.round == line.round and one.first_id == line.second_id
+    )
+    return before, behind, next(swapped, None)
+
+
+async def _replay(request: web.Request, found: Found) -> Replay:
+    replays = request.app[REPLAYS]
+    if found.record is not None:
+        return await run(replays.of_record, found.record, found.line.attempt)
+    live = request.app[SERVICES].live.games.get(found.line.id)
+    plies = list(live.plies) if live else [{"move": move} for move in found.spec.opening]
+    return await run(replays.of_moves, found.line, found.spec, plies)
+
+
+def sentence(line: GameLine, replay: Replay) -> str:
+    """How the game stands, in one sentence."""
+    sides = replay.rules.sides
+    first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
+    length = f"{replay.last} pl{'y' if replay.last == 1 else 'ies'}"
+    if line.state == "finished":
+        ended = f"by {line.termination}, after {length}"
+        if line.winner == "draw":
+            return f"{first} and {second} drew {ended}"
+        winner, loser = (first, second) if line.winner == "first" else (second, first)
+        return f"{winner} beat {loser} {ended}"
+    if line.state == "void":
+        return f"Void, not rated: {first} against {second} ended by {line.termination}"
+    if line.state == "running":
+        return f"{first} is playing {second}"
+    return f"{first} against {second} {'was cancelled' if line.state == 'cancelled' else 'is waiting to be played'}"
+
+
+async def _canonical(request: web.Request) -> str:
+    """The address a game has now, for one in capitals or one that is cut short, as lists show it; empty for others."""
+    name = request.match_info["game"]
+    lower = name.lower()
+    if not _PREFIX.fullmatch(lower):
+        return ""
+    full = lower if GAME_ID.fullmatch(lower) else await run(store_of(request).past.game_of, lower)
+    return str(request.rel_url.with_path(f"/games/{full}", keep_query=True)) if full and full != name else ""
+
+
+@routes.get("/games/{game}")
+async def show(request: web.Request) -> web.Response:
+    """A game at its last ply, or at `?ply=`; `?flip=1` turns the board."""
+    if older := await _canonical(request):
+        return moved(older)
+    found = await _find(request)
+    replay = await _replay(request, found)
+    line = found.line
+    before, behind, swapped = await run(_beside, store_of(request), line)
+    asked = request.query.get("ply")
+    ply = replay.clamp(number(request.query, "ply", 0, low=0, high=_MAX_PLY)) if asked else replay.last
+    flip = choice(request.query, "flip", ("0", "1"), "0") == "1"
+    scene = replay.scenes[ply]
+    user = await session_of(request)
+    owned = {
+        side: user is not None and (user.role in ("admin", "organiser") or found.owners.get(one) == user.name)
+        for side, one in (("first", line.first_id), ("second", line.second_id))
+    }
+    logs = found.record.logs if found.record else {}
+    label = f"{replay.rules.title} board after ply {ply}" if ply else f"{replay.rules.title} board, start"
+    return page(
+        request,
+        "game.html",
+        game=line,
+        spec=found.spec,
+        record=found.record,
+        replay=replay,
+        rules=replay.rules,
+        ply=ply,
+        flip=flip,
+        scene=scene,
+        sentence=sentence(line, replay),
+        drawing=board.svg(replay.rules, scene, label=label, flip=flip),
+        sprites=board.sprites([replay.rules]),
+        legend=board.legend(scene),
+        grid=_grid(replay, ply),
+        taken=_taken(replay, ply),
+        before=before,
+        behind=behind,
+        swapped=swapped,
+        table=replay.rows(),
+        charts=_charts(replay),
+        changes={
+            "first": found.changes.get(line.first_id),
+            "second": found.changes.get(line.second_id),
+        },
+        current=replay.plies[ply - 1] if 0 < ply <= len(replay.plies) else None,
+        logs={side: logs.get(side, "") for side in ("first", "second") if owned[side] and logs.get(side)},
+        hidden_logs=[side for side in ("first", "second") if logs.get(side) and not owned[side]],
+        is_live=line.state in ("queued", "running", "planned"),
+        keep="no-cache",
+    )
+
+
+def _grid(replay: Replay, ply: int) -> list[list[str]]:
+    scene = replay.scenes[ply]
+    return [
+        [board.described(replay.rules, scene, cell) for cell in row if cell.kind != "hole"] for row in rows(scene.board)
+    ]
+
+
+def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
+    """Pieces that have left the board, by owner: (identifier, name, how many)."""
+    found: dict[str, list[tuple[str, str, int]]] = {"first": [], "second": []}
+    gone = replay.scenes[ply].gone
+    for piece in replay.rules.pieces:
+        if count := gone.get(piece.symbol):
+            identifier = board.prefix(replay.rules.family) + key(piece.symbol)
+            found.setdefault(piece.side or "first", []).append((identifier, piece.name, count))
+    return found
+
+
+@routes.get("/games/{game}/charts")
+async def charts(request: web.Request) -> web.Response:
+    """The charts alone, for the viewer of a game that grows."""
+    found = await _find(request)
+    is_over = found.line.state in OVER
+    keep = "public, max-age=86400" if is_over else "no-store"
+    return page(request, "charts.html", keep=keep, charts=_charts(await _replay(request, found)))
+
+
+def _charts(replay: Replay) -> list[tuple[str, Any]]:
+    charts = [
+        (f"Scores in pieces, good for {replay.rules.sides[0]} upwards", replay.scores_chart()),
+        ("Time per move in seconds", replay.times_chart()),
+        ("Time left in seconds", replay.clocks_chart()),
+    ]
+    return [(title, drawing) for title, drawing in charts if drawing]
+
+
+@routes.get("/games/{game}/scenes.json")
+async def scenes(request: web.Request) -> web.Response:
+    """The scenes behind `?after=` plies, with what is needed to draw them."""
+    found = await _find(request)
+    replay = await _replay(request, found)
+    after = number(request.query, "after", -1, low=0, high=_MAX_PLY)
+    is_over = found.line.state in OVER
+    body: dict[str, Any] = {
+        "state": found.line.state,
+        "is_over": is_over,
+        "attempt": found.line.attempt,
+        "sentence": sentence(found.line, replay),
+        "detail": filters.plain(found.line.detail),
+        "result": filters.result(found.line.winner) if is_over else "",
+        "last": replay.last,
+        "scenes": [scene.as_json() for scene in replay.scenes[after + 1 :]],
+        "plies": [None if not index else _ply(replay.plies[index - 1]) for index in range(after + 1, replay.last + 1)],
+        "left": [[replay.share(ply, side) for side in (0, 1)] for ply in range(after + 1, replay.last + 1)],
+        "clocks": [[filters.clock(ms) if ms is not None else "" for ms in pair] for pair in replay.clocks[after + 1 :]],
+    }
+    if after < 0:
+        body["chart"] = board.chart(replay.rules, replay.scenes[0].board)
+        body["sides"] = list(replay.rules.sides)
+    response = web.json_response(body, dumps=_dumps)
+    response.headers["Cache-Control"] = "public, max-age=86400" if is_over else "no-store"
+    response.enable_compression()
+    return response
+
+
+def _dumps(data: object) -> str:
+    import json
+
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+
+
+def _ply(ply: Ply) -> dict[str, Any]:
+    """A ply as the panel shows it."""
+    return {
+        "time": "book" if ply.book else filters.milliseconds(ply.ms),
+        "score": filters.score(ply.score) if ply.score is not None else "",
+        "depth": ply.depth,
+        "nodes": ply.nodes,
+    }
+
+
+@routes.get("/games")
+async def index(request: web.Request) -> web.Response:
+    """The latest games; `?kind=` and `?family=` filter, `?after=` goes on."""
+    family = choice(request.query, "family", families())
+    kind = choice(request.query, "kind", ("rules", "adjudication", "forfeit"))
+    store = store_of(request)
+    found = await run(
+        lambda: store.games.latest(family=family or None, kind=kind or None, after=request.query.get("after") or None)
+    )
+    running = await run(lambda: store.games.in_state("running", 50))
+    return page(
+        request,
+        "games.html",
+        games=found,
+        table=lists.games(request, found.items, with_family=True, parameter="sort"),
+        running=lists.games(request, running, with_family=True, parameter="running"),
+        family=family,
+        kind=kind,
+    )

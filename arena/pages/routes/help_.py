@@ -1,0 +1,177 @@
+"""Help: the project's own documents, and tables made from the data the code uses. Refuses to invent numbers."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from arena.http.call import SERVICES
+from arena.http.problem import not_found
+from arena.pages import prose
+from arena.pages.fields import documented
+from arena.pages.filters import MEANINGS
+from arena.pages.lists import column
+from arena.pages.table import Column, arranged
+from arena.pages.view import page, redirect, run
+from arena.tournaments import pace
+from referee.ratings import trueskill
+from referee.rules import families, load
+from referee.rules.core import Kind, Termination
+from referee.spec import Adjudication, Limits
+
+routes = web.RouteTableDef()
+
+TOPICS = {
+    "first-bot": "Your first bot in ten minutes",
+    "protocol": "The protocol",
+    "limits": "Limits in numbers",
+    "terminations": "How games end",
+    "ratings": "Ratings",
+    "api": "API",
+    "changelog": "Changelog",
+}
+_KINDS = {
+    Kind.RULES: "The rules of the game decided it.",
+    Kind.ADJUDICATION: "The referee ended it before the rules did, as the tournament's settings say.",
+    Kind.FORFEIT: "A bot is at fault and loses; it counts for the ratings like any other loss.",
+    Kind.VOID: "No bot is at fault: the game is not rated and played again.",
+}
+
+
+_WORDS = (column("0", "Word"), column("1", "What happened"))
+_FIELDS = (column("title", "Limit"), Column("", "Value"), column("text", "Meaning"))
+_UPLOADS = (column("2", "Limit"), Column("", "Value"))
+_RATES = (column("0", "Kind"), Column("1", "Per minute"), Column("2", "At once"))
+_DRAWS = (column("0", "Family"), Column("1", "Draws"))
+_PACES = (column("0", "Class"), column("1", "Estimated length of a game"))
+_FAMILIES = (column("title", "Family"), column("", "Rules"), column("", "Protocol"))
+
+
+def _part(row: tuple[Any, ...], key: str) -> Any:
+    """The value of a row that is a tuple, by its place."""
+    return row[int(key)]
+
+
+def _folder(package: str) -> Path:
+    found = importlib.util.find_spec(package)
+    places = list(found.submodule_search_locations or ()) if found else []
+    return Path(places[0]) if places else Path()
+
+
+def _document(topic: str) -> Path | None:
+    """The file behind a topic."""
+    kind, _, family = topic.partition("-")
+    if topic == "first-bot":
+        return _folder("bots") / "README.md"
+    if topic == "protocol":
+        return _folder("protocol") / "SPEC.md"
+    if topic == "changelog":
+        return _folder("arena").parent / "CHANGELOG.md"
+    if kind == "dialect" and family in families():
+        return _folder("protocol") / "dialects" / f"{family}.md"
+    if kind == "rules" and family in families():
+        return _folder(f"referee.rules.{family}") / "RULES.md"
+    return None
+
+
+def _link(target: str) -> str:
+    """Where a link of a document leads on this site."""
+    if target.startswith(("http://", "https://", "#", "/")):
+        return target
+    name, _, anchor = target.partition("#")
+    stem = Path(name).stem
+    places = {"SPEC": "/help/protocol", "README": "/help/first-bot", "CHANGELOG": "/help/changelog"}
+    if "dialects" in name or name.rstrip("/").endswith("dialects"):
+        place = f"/help/dialect-{stem}" if stem in families() else "/help#dialects"
+    elif stem == "RULES":
+        place = f"/help/rules-{Path(name).parent.name}"
+    else:
+        place = places.get(stem, "/help")
+    return f"{place}#{anchor}" if anchor else place
+
+
+@cache
+def _rendered(topic: str) -> Any:
+    path = _document(topic)
+    if path is None or not path.is_file():
+        return None
+    return prose.html(path.read_text(encoding="utf-8"), _link)
+
+
+def _topics() -> list[str]:
+    return [*TOPICS, *(f"{kind}-{name}" for name in families() for kind in ("rules", "dialect"))]
+
+
+@routes.get("/help")
+async def index(request: web.Request) -> web.Response:
+    """What there is to read."""
+    return page(
+        request, "help.html", topics=TOPICS, table=arranged(request, _FAMILIES, [load(name) for name in families()])
+    )
+
+
+@routes.get("/help/{topic}")
+async def show(request: web.Request) -> web.Response:
+    """One topic."""
+    topic = request.match_info["topic"]
+    if topic == "api":
+        return redirect("/api/v1/docs")
+    if topic == "limits":
+        return _limits(request)
+    if topic == "terminations":
+        return page(request, "terminations.html", kinds=[_terminations(request, *one) for one in _KINDS.items()])
+    if topic == "ratings":
+        return _ratings(request)
+    text = await run(_rendered, topic) if topic in _topics() else None
+    if text is None:
+        raise not_found("help topic", topic, _topics())
+    title = TOPICS.get(topic, topic.replace("-", " "))
+    kind, _, family = topic.partition("-")
+    if family in families():
+        title = f"{load(family).title}: {'the rules' if kind == 'rules' else 'how bots speak it'}"
+    return page(request, "document.html", text=text, title=title)
+
+
+def _terminations(request: web.Request, kind: Kind, text: str) -> tuple[str, str, Any]:
+    """A kind of ending, what it means, and the table of its words."""
+    rows = [(one.value, MEANINGS[one]) for one in Termination if one.kind is kind]
+    return kind.value, text, arranged(request, _WORDS, rows, parameter=kind.value, value=_part)
+
+
+def _limits(request: web.Request) -> web.Response:
+    services = request.app[SERVICES]
+    described = type(services.settings).model_fields
+    names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "max_bots", "max_versions", "max_user_bytes")
+    uploads = [(name, getattr(services.settings, name), described[name].description) for name in names]
+    rates: list[tuple[str, float | None, float]] = [
+        (name, one.rate.per_minute, one.rate.burst) for name, one in services.limiters.items()
+    ]
+    rates += [("streams", None, services.streams.each), ("exports", None, services.exports.each)]
+    return page(
+        request,
+        "limits.html",
+        bot=arranged(request, _FIELDS, documented(Limits), parameter="bot"),
+        adjudication=arranged(request, _FIELDS, documented(Adjudication), parameter="adjudication"),
+        uploads=arranged(request, _UPLOADS, uploads, parameter="uploads", value=_part),
+        rates=arranged(request, _RATES, rates, parameter="rates", value=_part),
+    )
+
+
+def _ratings(request: web.Request) -> web.Response:
+    draws = [(load(name).title, trueskill.DRAW_PROBABILITY.get(name, trueskill.DEFAULT_DRAW)) for name in families()]
+    paces: list[tuple[str, float | None, str]] = [
+        (one.name, one.below_s or float("inf"), one.words) for one in pace.PACES
+    ]
+    paces.append((pace.UNTIMED, None, "no clock: limits of depth or nodes"))
+    return page(
+        request,
+        "ratings.html",
+        r=trueskill,
+        moves=pace.MOVES,
+        draws=arranged(request, _DRAWS, draws, parameter="draws", value=_part),
+        paces=arranged(request, _PACES, paces, parameter="paces", value=_part),
+    )

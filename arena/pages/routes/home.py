@@ -1,0 +1,82 @@
+"""The front page: what is being played now, what comes next, who leads. Refuses to know any family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+
+from arena.http.call import SERVICES
+from arena.pages import filters, lists
+from arena.pages.drawing import board
+from arena.pages.drawing.scene import Scenes
+from arena.pages.routes.game import sentence
+from arena.pages.view import REPLAYS, page, run, store_of
+from arena.store import Store
+from referee.record import GameRecord
+from referee.rules import families, load
+from referee.rules.core import ParseError
+
+routes = web.RouteTableDef()
+LIVE = 10
+"""Running games that are shown as boards; without any, the latest results are."""
+
+
+def _ends(store: Store) -> dict[str, tuple[Any, GameRecord]]:
+    """The latest result of every family with its record."""
+    latest = [line for name in families() for line in store.games.latest(family=name, limit=1).items]
+    latest.sort(key=lambda line: -(line.committed or 0))
+    return {line.id: (line, store.games.record(line.id)) for line in latest}
+
+
+def _end_of(line: Any, record: GameRecord) -> dict[str, Any] | None:
+    """A finished game as its last position; None for one that cannot be shown."""
+    rules = load(line.family)
+    try:
+        scenes = Scenes(rules.settle(record.variant, record.options), record.final_position or None)
+    except (ParseError, ValueError):
+        return None
+    label = (
+        f"{filters.plain(line.first, 80)} {filters.result(line.winner)} {filters.plain(line.second, 80)}, last position"
+    )
+    return {"game": line, "rules": rules, "drawing": board.svg(rules, scenes.items[0], label=label, is_small=True)}
+
+
+def _read(store: Store) -> dict[str, Any]:
+    games = dict(store.ratings.pools())
+    running = store.games.in_state("running", LIVE)
+    return {
+        "families": [
+            {
+                "rules": load(name),
+                "games": games.get(name, 0),
+                "top": store.ratings.leaderboard(name, limit=5).items,
+            }
+            for name in families()
+        ],
+        "running": running,
+        "specs": {game.id: store.games.spec(game.id) for game in running},
+        "tournaments": store.tournaments.in_states("running", "draining", "paused", "scheduled")[:12],
+        "finished": store.tournaments.page(state="finished", limit=5).items,
+        "recent": store.games.latest(limit=8).items,
+        "ends": {} if running else _ends(store),
+    }
+
+
+@routes.get("/")
+async def show(request: web.Request) -> web.Response:
+    """The front page."""
+    found = await run(_read, store_of(request))
+    live = request.app[SERVICES].live.games
+    boards = []
+    for game in found.pop("running"):
+        plies = list(live[game.id].plies) if game.id in live else []
+        replay = await run(request.app[REPLAYS].of_moves, game, found["specs"][game.id], plies)
+        label = f"{sentence(game, replay)}, ply {replay.last}"
+        drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=True)
+        boards.append({"game": game, "rules": replay.rules, "ply": replay.last, "drawing": drawing})
+    drawn = [await run(_end_of, *one) for one in found.pop("ends").values()]
+    ends = [one for one in drawn if one is not None]
+    found["recent"] = lists.games(request, found["recent"], with_family=True)
+    shown = {one["rules"].family: one["rules"] for one in [*boards, *ends]}
+    return page(request, "home.html", boards=boards, ends=ends, sprites=board.sprites(shown.values()), **found)

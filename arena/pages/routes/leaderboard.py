@@ -1,0 +1,243 @@
+"""The leaderboards of a family: a pool's ratings now or on an earlier day, and what part of its games is looked at."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time
+from typing import Any
+
+from aiohttp import web
+
+from arena.http.identity import session_of
+from arena.http.problem import Problem, not_found, shown
+from arena.pages import lists
+from arena.pages.lists import column
+from arena.pages.table import Column, arranged, choice, sorting
+from arena.pages.view import family_in, page, run, store_of
+from arena.store import Store
+from arena.store.rating_history import Count, Tally, tallied
+from arena.store.ratings import RatingLine
+from arena.tournaments import pace
+from referee.ratings.bradley_terry import Strength, fit
+from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
+
+routes = web.RouteTableDef()
+MAX_LINES = 500
+MAX_FILTERED = 5000
+"""Versions that are looked through for those that pass the filters."""
+STATES = {"": "active", "all": "retired ones too", "retired": "only retired ones"}
+
+_ELO = Column("elo", "Elo", "Bradley-Terry with draws, of the games chosen: does not depend on their order")
+COLUMNS = (
+    Column("place", "#", "place by rating; provisional ones have none", falls=False),
+    Column("name", "Bot", is_number=False, falls=False),
+    Column("rating", "Rating", "mu − 3 sigma: with 99.9 % confidence the bot is at least that strong"),
+    Column("mu", "mu ± 2 sigma", "the estimate with its 95 % interval"),
+    _ELO,
+    Column("games", "Games"),
+    Column("wins", "W"),
+    Column("draws", "D"),
+    Column("losses", "L"),
+    Column("score", "Score"),
+    Column("opponents", "Opponents", "the average mu of the opponents"),
+    Column("drawn", "Draws"),
+    Column("forfeits", "Forfeits"),
+    Column("beats_next", "P(better)", "the probability to be better than the next in the list"),
+    Column("owner", "Owner", is_number=False, falls=False),
+)
+_SIDES = (column("variant", "Variant"), Column("first", "first"), Column("draw", "Drawn"), Column("second", "second"))
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What is looked at. `until` is a commit number, None for now; `state` one of `STATES`."""
+
+    pool: str
+    variant: str = ""
+    pace: str = ""
+    state: str = ""
+    owner: str = ""
+    until: int | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether only some of the pool's games are counted."""
+        return bool(self.variant or self.pace)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The lines that pass, what their games say alone where only some are counted, and the cursor of the next ones."""
+
+    lines: Sequence[RatingLine]
+    strengths: dict[str, Strength]
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """How often each side won in a variant."""
+
+    variant: str
+    first: int
+    draw: int
+    second: int
+
+
+def moment(text: str) -> datetime | None:
+    """A day (its end) or a time in UTC; None for none. Raises Problem (400)."""
+    if not text:
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+        if len(text) == 10:
+            at = datetime.combine(at.date(), time.max)
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Problem(
+            "bad-request",
+            f"at={shown(text)} is not a date",
+            field="at",
+            hint="write a day such as 2026-11-30, or a time such as 2026-11-30T12:00",
+        ) from None
+
+
+def read(store: Store, wanted: Filter, after: str | None) -> Found:
+    """The lines of a pool that pass the filter."""
+    with_retired = wanted.state != ""
+    following = None
+    if wanted.until is not None:
+        lines = store.past.leaderboard(wanted.pool, wanted.until, with_retired=with_retired)
+    else:
+        is_whole = not (wanted.is_part or wanted.owner or wanted.state == "retired")
+        lines, following = _present(store, wanted.pool, after, with_retired=with_retired, is_whole=is_whole)
+    if wanted.state == "retired":
+        lines = [line for line in lines if line.state == "retired"]
+    if wanted.owner:
+        lines = [line for line in lines if line.owner == wanted.owner]
+    if not wanted.is_part:
+        return Found(lines[:MAX_FILTERED], {}, following)
+    counts = _chosen(store, wanted)
+    tallies = tallied(counts)
+    names = {line.version_id: line.name for line in lines}
+    lines = [_counted(line, tallies[line.version_id]) for line in lines if line.version_id in tallies]
+    return Found(lines, {one.name: one for one in _fitted(counts, names)})
+
+
+def _present(
+    store: Store, pool: str, after: str | None, *, with_retired: bool, is_whole: bool
+) -> tuple[list[RatingLine], str | None]:
+    """One page of the pool as it is, or as many as filters need."""
+    lines: list[RatingLine] = []
+    while True:
+        part = store.ratings.leaderboard(pool, with_retired=with_retired, limit=MAX_LINES, after=after)
+        lines += part.items
+        if is_whole or part.next is None or len(lines) >= MAX_FILTERED:
+            return lines, part.next if is_whole else None
+        after = part.next
+
+
+def _chosen(store: Store, wanted: Filter) -> list[Count]:
+    """The results of the variant and of tournaments of the time class."""
+    counts = store.past.counts(wanted.pool, wanted.until)
+    if wanted.variant:
+        counts = [one for one in counts if one.variant == wanted.variant]
+    if wanted.pace:
+        settings = store.past.settings({one.tournament_id for one in counts})
+        mine = {key for key, document in settings.items() if pace.pace_in(document) == wanted.pace}
+        counts = [one for one in counts if one.tournament_id in mine]
+    return counts
+
+
+def _counted(line: RatingLine, tally: Tally) -> RatingLine:
+    """The line with the record of the games chosen."""
+    return replace(
+        line, wins=tally.wins, draws=tally.draws, losses=tally.losses, games=tally.games, forfeits=tally.forfeits
+    )
+
+
+def _fitted(counts: Sequence[Count], names: dict[int, str]) -> Sequence[Strength]:
+    points = {"first": 1.0, "second": 0.0}
+    return fit(
+        itertools.chain.from_iterable(
+            itertools.repeat((names[one.first_id], names[one.second_id], points.get(one.winner, 0.5)), one.games)
+            for one in counts
+            if one.first_id in names and one.second_id in names
+        )
+    ).strengths
+
+
+@routes.get("/{family}/leaderboard")
+async def show(request: web.Request) -> web.Response:
+    """The ratings of a pool: `?pool=`, `?variant=`, `?pace=`, `?state=`, `?mine=1`, `?at=`, `?sort=`."""
+    rules = family_in(request)
+    store, query = store_of(request), request.query
+    pools = [(name, games) for name, games in await run(store.ratings.pools) if name.split("/")[0] == rules.family]
+    known = [name for name, _ in pools] or [rules.family]
+    pool = query.get("pool") or (rules.family if rules.family in known else known[0])
+    if pool not in known and pool != rules.family:
+        raise not_found("pool", pool, known)
+    sides = _sides(await run(store.games.sides, pool))
+    user = await session_of(request)
+    is_mine = choice(query, "mine", ("0", "1"), "0") == "1"
+    at = moment(query.get("at", ""))
+    # An address of old: ?retired=1.
+    state = choice(query, "state", [one for one in STATES if one], "all" if query.get("retired") == "1" else "")
+    wanted = Filter(
+        pool,
+        variant=choice(query, "variant", [one.variant for one in sides]),
+        pace=choice(query, "pace", pace.NAMES),
+        state=state,
+        owner=(user.name if user else "-") if is_mine else "",
+        until=await run(store.past.commit_at, pool, at) if at else None,
+    )
+    columns = COLUMNS if wanted.is_part else tuple(one for one in COLUMNS if one is not _ELO)
+    ordered = sorting(request, columns, "-elo" if wanted.is_part else "place")
+    found = await run(read, store, wanted, query.get("after") or None)
+
+    def value(line: RatingLine, key: str) -> Any:
+        if key == "rating":
+            return line.conservative
+        if key == "drawn":
+            return line.draws / line.games if line.games else 0.0
+        if key == "elo":
+            return found.strengths[line.name].elo if line.name in found.strengths else None
+        return getattr(line, key)
+
+    return page(
+        request,
+        "leaderboard.html",
+        rules=rules,
+        pool=pool,
+        pools=pools,
+        wanted=wanted,
+        is_mine=is_mine,
+        variants=[one.variant for one in sides],
+        paces=pace.NAMES,
+        states=[(key, text) for key, text in STATES.items() if key],
+        lines=ordered.sort(found.lines, value),
+        leaders=[line for line in found.lines if line.rank is not None][:3] if not wanted.is_part else [],
+        strengths=found.strengths,
+        next=found.next,
+        sorting=ordered,
+        needed_games=PROVISIONAL_GAMES,
+        needed_sigma=PROVISIONAL_SIGMA,
+        games=dict(pools).get(pool, 0),
+        at=at,
+        now=datetime.now(UTC),
+        sides=arranged(request, _sides_of(rules.sides), sides, parameter="sides"),
+        recent=lists.games(request, (await run(lambda: store.games.latest(pool=pool, limit=10))).items),
+    )
+
+
+def _sides(counts: dict[tuple[str, str], int]) -> list[Sides]:
+    names = dict.fromkeys(variant for variant, _ in counts)
+    return [Sides(name, *(counts.get((name, winner), 0) for winner in ("first", "draw", "second"))) for name in names]
+
+
+def _sides_of(names: Sequence[str]) -> tuple[Column, ...]:
+    """The columns of the table of sides, with the family's names of them."""
+    titles = {"first": f"{names[0]} won", "second": f"{names[1]} won"}
+    return tuple(replace(one, title=titles.get(one.key, one.title)) for one in _SIDES)

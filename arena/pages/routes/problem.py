@@ -1,0 +1,54 @@
+"""Errors as pages: what happened, what to do next, and names that are near. Refuses to know what went wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jinja2
+from aiohttp import web
+
+from arena.http.problem import Problem
+from arena.pages import filters
+
+_HEADERS = ("Allow", "Retry-After")
+
+
+def page(request: web.Request, problem: Problem) -> web.Response:
+    """The page of an error. It asks neither the database nor the session: both may be what failed."""
+    from arena.pages.site import asset
+
+    environment = _environment()
+    environment.globals["asset"] = asset
+    document = problem.document()
+    near = [str(name) for name in document.get("near", [])]
+    text = environment.get_template("problem.html").render(
+        path=request.path,
+        identity=None,
+        csrf="",
+        problem=document,
+        near=[(name, _address(name, request.path)) for name in near],
+        number=document.get("request", ""),
+    )
+    response = web.Response(text=text, status=problem.status, content_type="text/html", charset="utf-8")
+    response.headers["Cache-Control"] = "no-store"
+    for name in _HEADERS:
+        if name in problem.headers:
+            response.headers[name] = problem.headers[name]
+    return response
+
+
+def _address(name: str, path: str) -> str:
+    """Where a near name leads: beside what was asked for."""
+    if name.startswith("/"):
+        return name if "{" not in name else ""
+    parts = path.strip("/").split("/")
+    if len(parts) > 1 and parts[0] in ("bots", "help"):
+        return f"/{parts[0]}/{filters.path_part(name)}"
+    return f"/{filters.path_part(name)}"
+
+
+def _environment() -> jinja2.Environment:
+    loader = jinja2.FileSystemLoader(Path(__file__).parents[1] / "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["plain"] = filters.plain
+    return environment

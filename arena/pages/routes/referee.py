@@ -1,0 +1,108 @@
+"""Who referees: the process that plays and records, its workers, and what waits."""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from arena.api.routes.house import VERSION
+from arena.http.call import SERVICES
+from arena.pages import lists
+from arena.pages.lists import column
+from arena.pages.table import Column, arranged
+from arena.pages.view import page, run, store_of
+from arena.store.models import now
+from referee.sandbox import open_sandbox
+
+routes = web.RouteTableDef()
+FRESH_S = 30.0
+"""News of workers that is older says nothing any more."""
+_WORKERS = (
+    column("name", "Worker"),
+    Column("slots", "Slots"),
+    Column("busy", "Playing"),
+    Column("idle", "Idle"),
+    column("", "Load"),
+    column("sandbox", "Sandbox"),
+    column("state", "State"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One worker of the referee, as it was last told."""
+
+    name: str
+    slots: int
+    busy: int
+    sandbox: str
+    version: str
+    is_fit: bool
+
+    @property
+    def idle(self) -> int:
+        """Slots without a game."""
+        return max(0, self.slots - self.busy)
+
+    @property
+    def state(self) -> str:
+        """What it does, in a word."""
+        return "refused" if not self.is_fit else "playing" if self.busy else "idle"
+
+
+def workers_of(request: web.Request) -> list[Worker] | None:
+    """The workers; None when nobody has told of them lately."""
+    live = request.app[SERVICES].live
+    if not live.crew or time.time() - live.crew_at > FRESH_S:
+        return None
+    return [
+        Worker(
+            str(one.get("name", ""))[:200],
+            int(one.get("slots", 0)),
+            int(one.get("busy", 0)),
+            str(one.get("sandbox", ""))[:60],
+            str(one.get("version", ""))[:60],
+            bool(one.get("is_fit", True)),
+        )
+        for one in live.crew.get("workers", ())
+    ]
+
+
+@routes.get("/referees")
+async def show(request: web.Request) -> web.Response:
+    """The referee's lease, its workers by what they play, the queue."""
+    store = store_of(request)
+
+    def read() -> dict[str, Any]:
+        running = store.games.in_state("running", 500)
+        return {
+            "lease": store.house.lease("referee"),
+            "counts": store.games.open(),
+            "running": running,
+            "states": store.tournaments.counts(),
+            "sandbox": open_sandbox(request.app[SERVICES].settings.sandbox).name,
+        }
+
+    found = await run(read)
+    table = lists.games(request, found["running"][:100], with_family=True)
+    settings = request.app[SERVICES].settings
+    workers = workers_of(request)
+    return page(
+        request,
+        "referees.html",
+        keep="no-store",
+        version=VERSION,
+        python=platform.python_version(),
+        settings=settings,
+        at=now(),
+        table=table,
+        crew=request.app[SERVICES].live.crew,
+        workers=arranged(request, _WORKERS, workers, parameter="workers") if workers is not None else None,
+        slots=sum(one.slots for one in workers or () if one.is_fit),
+        busy=sum(one.busy for one in workers or () if one.is_fit),
+        **found,
+    )

@@ -1,0 +1,174 @@
+"""Submitting a bot by form, and the checklist of a submission on its way. Refuses to know how a bot is checked."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from aiohttp import BodyPartReader, web
+
+from arena.http.call import IDENTITY, SERVICES, Call, Services
+from arena.http.identity import is_from_own_page, session_of
+from arena.http.problem import Problem, not_found
+from arena.pages.view import number_in, page, redirect, run, store_of
+from arena.store import ConflictError, QuotaError
+from arena.submission.receive import Quota, SubmissionError, UnsafeError, receive, refuse_unsafe
+from referee.rules import families
+
+routes = web.RouteTableDef()
+_FIELD_BYTES = 2000
+_CHUNK = 256 * 1024
+
+
+@dataclass(slots=True)
+class Form:
+    """What came with the form; the file is open for reading at its start."""
+
+    file: BinaryIO
+    name: str = ""
+    families: list[str] = field(default_factory=list)
+    size: int = 0
+
+
+def _page(request: web.Request, *, problem: str = "", status: int = 200, **given: Any) -> web.Response:
+    settings = request.app[SERVICES].settings
+    return page(
+        request,
+        "submit.html",
+        status=status,
+        keep="no-store",
+        problem=problem,
+        settings=settings,
+        given={"name": "", "families": [], **given},
+    )
+
+
+@routes.get("/submit")
+async def show(request: web.Request) -> web.Response:
+    """The form, or how to get an account."""
+    return _page(request)
+
+
+@routes.post("/submit")
+async def submit(request: web.Request) -> web.Response:
+    """Take an upload, and lead to its checklist."""
+    services = request.app[SERVICES]
+    identity = await session_of(request)
+    if identity is None:
+        raise Problem("unauthorised", "log in to submit a bot", hint="or use `arena bot submit` with a token")
+    if "submit" not in identity.scopes:
+        raise Problem("forbidden", "your account may not submit bots", hint="ask an admin")
+    if wait := services.limiters["upload"].take(f"user:{identity.user_id}"):
+        return _page(request, problem=f"Too many uploads; there is room again in {wait:.0f} s.", status=429)
+    if request.content_type != "multipart/form-data":
+        raise Problem("media-type", "this takes a form with a file")
+    with tempfile.TemporaryFile(dir=_incoming(services)) as file:
+        form = Form(file)
+        is_ours = await _read(request, form, lambda token: is_from_own_page(request, identity, token), services)
+        if not is_ours:
+            raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")
+        request[IDENTITY] = identity
+        unknown = [name for name in form.families if name not in families()]
+        if unknown:
+            raise Problem("bad-request", "an unknown family", hint="choose from the list")
+        file.seek(0)
+        try:
+            await asyncio.to_thread(refuse_unsafe, services.settings, is_admin="admin" in identity.scopes)
+            # Not by `run`: what is wrong with an upload is no fault of the address.
+            version = await asyncio.to_thread(
+                receive,
+                services.store,
+                services.bundles,
+                file,
+                name=form.name,
+                families=form.families,
+                user=identity,
+                quota=Quota.of(services.settings),
+            )
+        except (SubmissionError, ConflictError, QuotaError) as error:
+            status = 409 if isinstance(error, ConflictError) else 422 if isinstance(error, SubmissionError) else 403
+            status = 403 if isinstance(error, UnsafeError) else status
+            return _page(request, problem=str(error), status=status, name=form.name, families=form.families)
+    call = Call(request, services, identity)
+    call.wake()
+    await call.note("bot.submit", f"version:{version.name}", sha256=version.bundle)
+    return redirect(f"/submissions/{version.id}")
+
+
+def _incoming(services: Services) -> Path:
+    folder = Path(services.settings.data) / "incoming"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+async def _read(request: web.Request, form: Form, is_ours: Any, services: Services) -> bool:
+    """Read the parts; the token of the form must come first, or nothing more is read. Raises Problem."""
+    limit = services.settings.max_upload_bytes
+    try:
+        reader = await request.multipart()
+        while (part := await reader.next()) is not None:
+            if not isinstance(part, BodyPartReader):
+                raise Problem("bad-request", "the form cannot be read")
+            if part.name == "csrf":
+                if not is_ours(await _text(part)):
+                    return False
+                is_ours = None
+            elif is_ours is not None:
+                return False
+            elif part.name == "file":
+                while chunk := await part.read_chunk(_CHUNK):
+                    form.size += len(chunk)
+                    if form.size > limit:
+                        raise Problem("too-large", f"an upload has {limit:,} bytes at most", limit=limit)
+                    await asyncio.to_thread(form.file.write, chunk)
+            elif part.name == "name":
+                form.name = (await _text(part)).strip()
+            elif part.name == "family":
+                form.families.append((await _text(part))[:40])
+    except (ValueError, AssertionError, LookupError) as error:
+        raise Problem("bad-request", "the form cannot be read", hint="send it again") from error
+    return is_ours is None
+
+
+async def _text(part: BodyPartReader) -> str:
+    data = await part.read_chunk(_FIELD_BYTES)
+    if not part.at_eof() and await part.read_chunk(_FIELD_BYTES):
+        raise Problem("bad-request", "a field is too long")
+    return data.decode("utf-8", "replace")
+
+
+@routes.get("/submissions/{submission}")
+async def submission(request: web.Request) -> web.Response:
+    """The check of a version, step by step; its log for its owner."""
+    number = number_in(request, "submission", "submission")
+    store = store_of(request)
+
+    def read() -> tuple[Any, Any]:
+        lines = store.bots.lines([number])
+        if number not in lines:
+            raise not_found("submission", str(number))
+        return lines[number], store.bots.version(number)
+
+    line, version = await run(read)
+    user = await session_of(request)
+    is_mine = user is not None and (user.name == line.owner or "organise" in user.scopes)
+    return page(
+        request,
+        "submission.html",
+        keep="no-store",
+        line=line,
+        report=version.report,
+        log=version.log if is_mine else "",
+        is_mine=is_mine,
+        is_moving=line.state in ("uploaded", "checking"),
+        steps=[_step(text) for text in request.app[SERVICES].live.steps.get(str(number), ())],
+    )
+
+
+def _step(text: str) -> tuple[str, bool | None]:
+    """A step as the check tells it, `loa: handshake: ok`, as its name and whether it passed."""
+    name, _, verdict = text.rpartition(": ")
+    return (name, verdict == "ok") if verdict in ("ok", "no") else (text, None)

@@ -1,0 +1,318 @@
+"""Tournaments: the list, and everything about one: plan, progress, standings, crosstable, schedule, settings."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from aiohttp import web
+
+from arena import tournaments as verbs
+from arena.http.call import IDENTITY, SERVICES
+from arena.http.problem import Problem
+from arena.pages import crosstable
+from arena.pages.lists import column
+from arena.pages.session import checked_form
+from arena.pages.table import Column, arranged, choice, number, sorting
+from arena.pages.view import number_in, page, redirect, run, store_of
+from arena.store import Store
+from arena.store.games import Result
+from arena.store.models import Tournament
+from arena.store.tournaments import FOLLOWING
+from arena.tournaments import pace
+from arena.tournaments.settings import SettingsError
+from arena.tournaments.standing import Standing as TableOf
+from arena.tournaments.standing import standing
+from referee.ratings.standings import standings
+from referee.rules import families
+from referee.rules.core import Kind, Termination
+
+routes = web.RouteTableDef()
+STATES = tuple(FOLLOWING)
+GAME_STATES = ("planned", "queued", "running", "finished", "void", "cancelled")
+PAGE = 100
+MAX_CROSSTABLE = 40
+"""With more bots the crosstable is a file: a page of it would be too heavy to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """What organisers may do: the word on the button, what it means, what it does, and in which states."""
+
+    word: str
+    meaning: str
+    act: Callable[[Store, int, int, datetime], object]
+    states: tuple[str, ...]
+
+
+def _before(state: str) -> tuple[str, ...]:
+    """The states that one may follow."""
+    return tuple(name for name, following in FOLLOWING.items() if state in following)
+
+
+_STEERING = {
+    "start": Button("Start now", "do not wait for its time", verbs.start, ("scheduled",)),
+    "drain": Button("Finish running games, then pause", "start no more", verbs.drain, _before("draining")),
+    "pause": Button("Pause at once", "what is being played begins anew later", verbs.pause, _before("paused")),
+    "resume": Button("Go on", "where it was paused", verbs.resume, ("paused", "draining")),
+    "cancel": Button("Cancel for good", "results so far stay", verbs.cancel, _before("cancelled")),
+}
+
+_TOURNAMENTS = (
+    column("name", "Name"),
+    column("family", "Family"),
+    column("format", "Format"),
+    column("state", "State"),
+    Column("finished_games", "Games"),
+    column("is_rated", "Rated"),
+    Column("starts", "Start"),
+    Column("finished", "End"),
+)
+_RECURRING = (
+    column("name", "Name"),
+    column("", "When"),
+    column("zone", "Zone"),
+    column("missed", "Missed runs"),
+    column("next_fire", "Next"),
+)
+_ENDINGS = (column("name", "Ended by"), Column("games", "Games"), column("", "Meaning"))
+_ENTRIES = (
+    Column("seat", "Seat", falls=False),
+    column("name", "Bot"),
+    column("eligibility", "Why"),
+    column("withdrawn", "State"),
+)
+
+_STANDINGS = (
+    Column("rank", "#", falls=False),
+    Column("name", "Bot", is_number=False, falls=False),
+    Column("points", "Points"),
+    Column("games", "Games"),
+    Column("wins", "W"),
+    Column("draws", "D"),
+    Column("losses", "L"),
+    Column("score", "Score"),
+    Column("sonneborn_berger", "SB", "Sonneborn-Berger: points against each opponent times that opponent's points"),
+    Column("buchholz", "Buchholz", "the sum of the opponents' points"),
+    Column("byes", "Byes"),
+    Column("round", "Round", "the last round reached"),
+    Column("forfeits", "Forfeits"),
+    Column("elo", "Elo", "Bradley-Terry with draws: does not depend on the order of the games"),
+    Column("change", "Rating before → after", "mu − 3 sigma"),
+)
+
+_SCHEDULE = (
+    Column("sequence", "No.", falls=False),
+    Column("round", "Round", falls=False),
+    Column("first", "First", is_number=False, falls=False),
+    Column("second", "Second", is_number=False, falls=False),
+    Column("", "Opening", is_number=False),
+    Column("state", "State", is_number=False, falls=False),
+    Column("started", "Start"),
+    Column("plies", "Plies"),
+    Column("", "Duration"),
+    Column("winner", "Result", falls=False),
+    Column("termination", "Ended by", is_number=False, falls=False),
+)
+
+
+@routes.get("/tournaments")
+async def index(request: web.Request) -> web.Response:
+    """All tournaments, latest start first; `?family=` and `?state=` filter."""
+    family = choice(request.query, "family", families())
+    state = choice(request.query, "state", STATES)
+    store = store_of(request)
+    found = await run(
+        lambda: store.tournaments.page(
+            state=state or None, family=family or None, after=request.query.get("after") or None
+        )
+    )
+    schedules = await run(store.schedules.all)
+    return page(
+        request,
+        "tournaments.html",
+        tournaments=found,
+        table=arranged(request, _TOURNAMENTS, found.items),
+        schedules=arranged(request, _RECURRING, schedules, parameter="recurring"),
+        family=family,
+        state=state,
+        states=STATES,
+    )
+
+
+def _eta(tournament: Tournament, at: datetime) -> float | None:
+    """Seconds until the last game, by the pace so far; None where there is no saying."""
+    if tournament.state != "running" or not tournament.started or not tournament.finished_games:
+        return None
+    gone = (at - tournament.started).total_seconds()
+    left = tournament.planned_games - tournament.finished_games
+    return gone / tournament.finished_games * left if left > 0 else None
+
+
+def _tables(store: Store, tournament_id: int) -> tuple[list[Result], Sequence[Any], TableOf | None]:
+    """The results, the lines of the standings, and what else the format says (None for an unreadable document)."""
+    results = store.games.results(tournament_id=tournament_id)
+    try:
+        table = standing(store, tournament_id)
+    except SettingsError:  # stored by another program: by points, as for a round robin
+        entries = store.tournaments.entries(tournament_id)
+        played = {name for result in results for name in (result.first, result.second)}
+        names = [line.name for line in entries if line.withdrawn is None or line.name in played]
+        return results, standings(results, names), None
+    return results, table.lines, table
+
+
+def _read(store: Store, tournament_id: int, request: web.Request) -> dict[str, Any]:
+    tournament = store.tournaments.get(tournament_id)
+    entries = store.tournaments.entries(tournament_id)
+    results, order, table = _tables(store, tournament_id)
+    forfeits = Counter(
+        result.first if result.winner == "second" else result.second
+        for result in results
+        if result.kind is Kind.FORFEIT and result.winner != "draw"
+    )
+    query = request.query
+    state = choice(query, "state", GAME_STATES)
+    ended = choice(query, "ended", [one.value for one in Termination])
+    names = {line.name: line.version_id for line in entries}
+    bot = choice(query, "bot", list(names))
+    shown = sorting(request, _SCHEDULE, "sequence", "games")
+    at = number(query, "page", 1, high=100_000)
+    games, count = store.games.schedule(
+        tournament_id,
+        state=state or None,
+        termination=ended or None,
+        version_id=names.get(bot),
+        sort=shown.key,
+        is_falling=shown.is_falling,
+        offset=(at - 1) * PAGE,
+        limit=PAGE,
+    )
+    specs = store.games.openings([game.id for game in games])
+    return {
+        "tournament": tournament,
+        "entries": entries,
+        "results": results,
+        "order": order,
+        "standing": table,
+        "forfeits": forfeits,
+        "changes": store.ratings.of_tournament(tournament_id),
+        "counts": store.games.counts(tournament_id),
+        "begun_anew": store.past.begun_anew(tournament_id),
+        "schedule": games,
+        "openings": specs,
+        "games_found": count,
+        "games_sorting": shown,
+        "at": at,
+        "pages": max(1, -(-count // PAGE)),
+        "filters": {"state": state, "ended": ended, "bot": bot},
+        "versions": names,
+    }
+
+
+@routes.get("/tournaments/{tournament}")
+async def show(request: web.Request) -> web.Response:
+    """A tournament."""
+    tournament_id = number_in(request, "tournament", "tournament")
+    found = await run(_read, store_of(request), tournament_id, request)
+    tournament: Tournament = found["tournament"]
+    order: Sequence[Any] = found["order"]
+    strengths = found["standing"].strengths.strengths if found["standing"] else ()
+    results: list[Result] = found["results"]
+    is_over = tournament.state in ("finished", "cancelled")
+    elo = {one.name: (one.elo, one.interval) for one in strengths} if is_over else {}
+    shown = sorting(request, _columns(tournament.format, is_over=is_over), "rank")
+    changes = {name: found["changes"].get(version) for name, version in found["versions"].items()}
+
+    def value(line: Any, key: str) -> Any:
+        if key == "forfeits":
+            return found["forfeits"][line.name]
+        if key == "score":
+            return (line.wins + line.draws / 2) / line.games if line.games else 0.0
+        if key == "elo":
+            return elo[line.name][0] if line.name in elo else None
+        if key == "change":
+            return changes[line.name][1] - changes[line.name][0] if changes.get(line.name) else None
+        return getattr(line, key)
+
+    table = crosstable.rows(results, order) if len(order) <= MAX_CROSSTABLE else []
+    endings: dict[str, int] = {}
+    for result in results:
+        endings[result.termination.value] = endings.get(result.termination.value, 0) + 1
+    return page(
+        request,
+        "tournament.html",
+        **found,
+        is_over=is_over,
+        pace=pace.pace_in(tournament.settings),
+        eta=_eta(tournament, datetime.now(UTC)),
+        lines=shown.sort(order, value),
+        columns=[column.key for column in shown.columns],
+        sorting=shown,
+        elo=elo,
+        gains=changes,
+        table=table,
+        max_crosstable=MAX_CROSSTABLE,
+        endings=arranged(
+            request,
+            _ENDINGS,
+            sorted(endings.items(), key=lambda item: (-item[1], item[0])),
+            parameter="endings",
+            value=lambda row, key: row[key == "games"],
+        ),
+        seats=arranged(request, _ENTRIES, found["entries"], parameter="entries"),
+        terminations=[one.value for one in Termination],
+        game_states=GAME_STATES,
+        settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
+        steering={name: button for name, button in _STEERING.items() if tournament.state in button.states},
+        is_live=tournament.state in ("running", "draining", "scheduled", "paused"),
+    )
+
+
+@routes.post("/tournaments/{tournament}/steer")
+async def steer(request: web.Request) -> web.Response:
+    """What an organiser's button says: start, drain, pause, resume or cancel."""
+    fields = await checked_form(request)
+    identity = request[IDENTITY]
+    if "organise" not in identity.scopes:
+        raise Problem("forbidden", "only organisers steer tournaments", hint="ask one")
+    tournament_id = number_in(request, "tournament", "tournament")
+    button = _STEERING.get(fields.get("verb", ""))
+    if button is None:
+        raise Problem("invalid", "no such button", field="verb", hint="one of " + ", ".join(_STEERING))
+    await run(button.act, store_of(request), tournament_id, identity.user_id, datetime.now(UTC))
+    request.app[SERVICES].wake()
+    return redirect(f"/tournaments/{tournament_id}")
+
+
+def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
+    """The columns that mean something in a format."""
+    hidden = {"elo"} if not is_over else set()
+    hidden |= {"byes", "buchholz"} if form != "swiss" else set()
+    hidden |= {"round"} if form != "knockout" else set()
+    return tuple(column for column in _STANDINGS if column.key not in hidden)
+
+
+@routes.get("/tournaments/{tournament}/crosstable.{form:json|csv}")
+async def table(request: web.Request) -> web.Response:
+    """The crosstable as a file: the same numbers as on the page."""
+    tournament_id = number_in(request, "tournament", "tournament")
+    store = store_of(request)
+    tournament = await run(store.tournaments.get, tournament_id)
+    results, order, _ = await run(_tables, store, tournament_id)
+    rows = await run(crosstable.rows, results, order)
+    if request.match_info["form"] == "csv":
+        response = web.Response(text=crosstable.as_csv(rows), content_type="text/csv", charset="utf-8")
+        response.headers["Content-Disposition"] = f'attachment; filename="tournament-{tournament_id}.csv"'
+    else:
+        is_final = tournament.state in ("finished", "cancelled")
+        response = web.json_response(
+            {"tournament": tournament_id, "is_final": is_final, "items": crosstable.as_json(rows)}
+        )
+    response.headers["Cache-Control"] = "no-cache"
+    response.enable_compression()
+    return response

@@ -1,0 +1,138 @@
+"""Logging in and out with a browser: the form, the cookie, the token every form carries. Refuses to know what for."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from datetime import timedelta
+from typing import Any
+
+import aiohttp_jinja2
+from aiohttp import web
+
+from arena.api.routes.account import authenticate
+from arena.http.call import IDENTITY, SERVICES, Call, Services
+from arena.http.identity import cookie_name, is_from_own_page, is_same_origin, session_of
+from arena.http.problem import Problem
+from arena.store import StoreError
+from arena.store.credentials import digest_of, new_secret
+from arena.store.models import now
+
+routes = web.RouteTableDef()
+FORM_BYTES = 64 * 1024
+_BEFORE = "arena-form"
+"""The cookie that ties the log-in form to this browser, where there is no session yet to do so."""
+
+
+async def read_form(request: web.Request) -> dict[str, str]:
+    """The fields of a URL-encoded form. Raises Problem for files, for repeated and for endless fields."""
+    if request.content_type != "application/x-www-form-urlencoded":
+        raise Problem("media-type", "this takes a plain form")
+    if (request.content_length or 0) > FORM_BYTES:
+        raise Problem("too-large", f"a form has {FORM_BYTES:,} bytes at most", limit=FORM_BYTES)
+    try:
+        fields = await request.post()
+    except (ValueError, LookupError) as error:
+        raise Problem("bad-request", "the form cannot be read") from error
+    found: dict[str, str] = {}
+    for name, value in fields.items():
+        if name in found or not isinstance(value, str):
+            raise Problem("invalid", "a field is given twice, or is a file", field=name[:60])
+        found[name] = value
+    return found
+
+
+async def checked_form(request: web.Request) -> dict[str, str]:
+    """The form of somebody logged in, whose token is right: for every page that writes. Raises Problem."""
+    fields = await read_form(request)
+    identity = await session_of(request)
+    if identity is None:
+        raise Problem("unauthorised", "you are not logged in", hint="log in and send the form again")
+    if not is_from_own_page(request, identity, fields.get("csrf", "")):
+        raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")
+    request[IDENTITY] = identity
+    return fields
+
+
+async def context(request: web.Request) -> dict[str, Any]:
+    """What every template knows: who is logged in, and the token of its forms. For `aiohttp_jinja2`."""
+    try:
+        identity = await session_of(request) if request.cookies else None
+    except StoreError:  # the page itself says so, if it needs the database
+        identity = None
+    return {"identity": identity, "csrf": identity.csrf if identity else ""}
+
+
+def _where(target: str) -> str:
+    """Where to go after log-in: an address of our own, whatever a link says."""
+    is_ours = target.startswith("/") and not target.startswith(("//", "/\\")) and target.isprintable()
+    return target[:500] if is_ours else "/"
+
+
+def _set_cookie(response: web.StreamResponse, services: Services, name: str, value: str, seconds: int) -> None:
+    response.set_cookie(
+        name,
+        value,
+        max_age=seconds,
+        path="/",
+        secure=services.settings.is_https,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _form(request: web.Request, target: str, problem: str = "", status: int = 200) -> web.Response:
+    token = new_secret()
+    response = aiohttp_jinja2.render_template(
+        "login.html", request, {"token": token, "next": target, "problem": problem}, status=status
+    )
+    _set_cookie(response, request.app[SERVICES], _BEFORE, token, 3600)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@routes.get("/login")
+async def show(request: web.Request) -> web.Response:
+    """The log-in form; `?next=` is where it leads."""
+    return _form(request, _where(request.query.get("next", "/")))
+
+
+@routes.post("/login")
+async def log_in(request: web.Request) -> web.Response:
+    """Check name and password; a fresh session, whatever cookie came."""
+    services = request.app[SERVICES]
+    fields = await read_form(request)
+    target = _where(fields.get("next", "/"))
+    given, expected = fields.get("token", ""), request.cookies.get(_BEFORE, "")
+    is_ours = bool(expected) and secrets.compare_digest(given.encode("utf-8", "replace"), expected.encode())
+    if not is_ours or not is_same_origin(request):
+        return _form(request, target, "The form was too old; please try again.", 403)
+    call = Call(request, services, None)
+    try:
+        user = await authenticate(call, fields.get("user", "")[:40], fields.get("password", "")[:1000])
+    except Problem as problem:
+        response = _form(request, target, problem.detail + ".", problem.status)
+        response.headers.update({name: value for name, value in problem.headers.items() if name == "Retry-After"})
+        return response
+    assert user.id is not None
+    value, csrf = new_secret(), new_secret()
+    hours = services.settings.session_hours
+    expires = now() + timedelta(hours=hours)
+    await asyncio.to_thread(services.store.users.add_login, user.id, digest_of(value), csrf, expires)
+    await asyncio.to_thread(services.store.house.note, "login", f"user:{user.name}", user.id)
+    response = web.Response(status=303, headers={"Location": target, "Cache-Control": "no-store"})
+    _set_cookie(response, services, cookie_name(services.settings.is_https), value, hours * 3600)
+    response.del_cookie(_BEFORE, path="/")
+    return response
+
+
+@routes.post("/logout")
+async def log_out(request: web.Request) -> web.Response:
+    """End the session, on the server too."""
+    services = request.app[SERVICES]
+    await checked_form(request)
+    name = cookie_name(services.settings.is_https)
+    await asyncio.to_thread(services.store.users.end_login, digest_of(request.cookies.get(name, "")))
+    response = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
+    response.del_cookie(name, path="/", secure=services.settings.is_https, httponly=True, samesite="Lax")
+    return response

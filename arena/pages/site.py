@@ -1,0 +1,170 @@
+"""The pages as a whole: templates with their filters, static files, and the routes of all pages in one call.
+
+Refuses to know what any page says, and how requests are guarded (see `arena.http.middleware`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import aiohttp_jinja2
+import jinja2
+from aiohttp import web
+
+from arena.api import documents
+from arena.http.call import SERVICES
+from arena.http.identity import session_of
+from arena.pages import filters, session
+from arena.pages.drawing.replay import Replays
+from arena.pages.routes import (
+    account,
+    bot,
+    dumps,
+    errors,
+    family,
+    game,
+    help_,
+    home,
+    leaderboard,
+    referee,
+    submit,
+    tournament,
+)
+from arena.pages.view import REPLAYS, kept, moved, run, store_of
+from arena.store import Store, StoreError
+from referee.rules import families, load
+
+_HERE = Path(__file__).parent
+STATIC = _HERE / "static"
+
+
+@cache
+def fingerprint() -> str:
+    """A mark of the static files, part of their addresses: they may be kept for ever."""
+    total = hashlib.sha256()
+    for path in sorted(STATIC.iterdir()):
+        total.update(path.read_bytes())
+    return total.hexdigest()[:10]
+
+
+def asset(name: str) -> str:
+    """The address of a static file."""
+    return f"/static/{name}?v={fingerprint()}"
+
+
+async def _surroundings(request: web.Request) -> dict[str, Any]:
+    """What every page shows around its content."""
+    return {
+        "path": request.path,
+        "query": request.query,
+        "request_url": request.rel_url,
+        "family_titles": {name: load(name).title for name in families()},
+        "unread": await _unread(request),
+    }
+
+
+async def _unread(request: web.Request) -> int:
+    """How many pieces of news somebody who is logged in has not read."""
+    try:
+        identity = await session_of(request) if request.cookies else None
+        return await run(_count_unread, store_of(request), identity.user_id) if identity else 0
+    except StoreError:  # the page itself says so, if it needs the database
+        return 0
+
+
+def _count_unread(store: Store, user_id: int) -> int:
+    return len(store.notices.of(user_id, store.notices.read_until(user_id)))
+
+
+async def static(request: web.Request) -> web.StreamResponse:
+    """A file of `static/`; names of one segment only."""
+    path = STATIC / request.match_info["name"]
+    if path.name not in {one.name for one in STATIC.iterdir()}:
+        raise web.HTTPNotFound
+    keep = "public, max-age=31536000, immutable" if request.query.get("v") == fingerprint() else "public, max-age=300"
+    response = web.Response(body=path.read_bytes(), headers={"Cache-Control": keep})
+    response.content_type = _TYPES.get(path.suffix, "application/octet-stream")
+    if response.content_type.startswith("text/"):
+        response.charset = "utf-8"
+    response.enable_compression()
+    return response
+
+
+async def _without_slash(request: web.Request) -> web.Response:
+    """Addresses end without a slash."""
+    path = "/" + request.path.strip("/")
+    return moved(str(request.rel_url.with_path(path, keep_query=True)))
+
+
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
+
+
+def setup(app: web.Application) -> None:
+    """Add templates, static files and pages to an application that has `SERVICES`."""
+    environment = aiohttp_jinja2.setup(
+        app,
+        loader=jinja2.FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        context_processors=[session.context, _surroundings],
+    )
+    for name in _FILTERS:
+        environment.filters[name] = getattr(filters, name)
+    environment.filters["type_name"] = documents.type_name
+    environment.filters["type_link"] = documents.type_link
+    environment.globals["asset"] = asset
+    app[REPLAYS] = Replays()
+    app.router.add_get("/static/{name}", static, name="static")
+    app.router.add_get("/dumps/{name}", dumps.download)
+    app.router.add_get("/{path:.+}/", _without_slash)
+    for module in (home, tournament, game, bot, submit, account, errors, referee, dumps, help_, leaderboard, family):
+        if module in (submit, account, referee):  # by who asks, or by the second
+            app.add_routes(module.routes)
+        else:
+            app.add_routes([_kept(route) for route in module.routes])
+
+
+def _kept(route: web.AbstractRouteDef) -> web.AbstractRouteDef:
+    """A route that reads, its answers kept: those of running games until the next ply."""
+    if not isinstance(route, web.RouteDef) or route.method != "GET":
+        return route
+    extra = _ply if "{game}" in route.path else _news if route.path == "/" else None
+    return web.RouteDef(route.method, route.path, kept(route.handler, extra), route.kwargs)
+
+
+def _ply(request: web.Request) -> Hashable:
+    return request.app[SERVICES].live.mark(request.match_info["game"])
+
+
+def _news(request: web.Request) -> Hashable:
+    return request.app[SERVICES].live.news
+
+
+_FILTERS = (
+    "plain",
+    "log_text",
+    "result",
+    "version",
+    "url_of_version",
+    "bot_of",
+    "duration",
+    "clock",
+    "milliseconds",
+    "score",
+    "when",
+    "size",
+    "percent",
+    "minus",
+    "signed",
+    "points",
+    "path_part",
+    "meaning",
+    "twice",
+    "tally",
+)

@@ -1,0 +1,101 @@
+"""What pages share: the store in a thread, answers from templates, names that must exist. Refuses to know any page."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Any, ParamSpec, TypeVar
+
+import aiohttp_jinja2
+from aiohttp import web
+
+from arena.http.call import SERVICES
+from arena.http.identity import cookie_name
+from arena.http.problem import Problem, not_found
+from arena.pages.drawing.replay import Replays
+from arena.store import BadValueError, Store
+from referee.rules import families, load
+from referee.rules.rules import Rules
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+REPLAYS: web.AppKey[Replays] = web.AppKey("replays", Replays)
+_MAX_NUMBER = 2**31 - 1
+
+
+async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Something that blocks, in a thread. A cursor that is none is the address's fault: Problem (400)."""
+    try:
+        return await asyncio.to_thread(function, *args, **kwargs)
+    except BadValueError as error:
+        raise Problem("bad-request", str(error), hint="go back to the first page of the list") from None
+
+
+def store_of(request: web.Request) -> Store:
+    """The database."""
+    return request.app[SERVICES].store
+
+
+def page(
+    request: web.Request, template: str, *, status: int = 200, keep: str = "no-cache", **context: Any
+) -> web.Response:
+    """A page from a template. `keep` is its Cache-Control."""
+    response = aiohttp_jinja2.render_template(template, request, context, status=status)
+    response.headers["Cache-Control"] = keep
+    response.headers["Vary"] = "Cookie"
+    response.enable_compression()
+    return response
+
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = None) -> Handler:
+    """A page that everybody without an account sees alike, made once as long as nothing has changed.
+
+    `extra` is what it shows beside the database.
+    """
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        services = request.app[SERVICES]
+        more = extra(request) if extra else None
+        return await services.shelf.answer(request, cookie_name(services.is_https), lambda: handler(request), more)
+
+    return answer
+
+
+def redirect(location: str) -> web.Response:
+    """Lead to another page of ours, by GET."""
+    return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
+
+
+def moved(location: str) -> web.Response:
+    """What stood here has another address now, for good."""
+    return web.Response(status=308, headers={"Location": location, "Cache-Control": "public, max-age=3600"})
+
+
+def number_in(request: web.Request, name: str, what: str) -> int:
+    """A number in the address. Raises Problem (404)."""
+    text = request.match_info[name]
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) <= _MAX_NUMBER):
+        raise not_found(what, text)
+    return int(text)
+
+
+def family_in(request: web.Request) -> Rules:
+    """The family in the address. Raises Problem (404) with near names."""
+    name = request.match_info["family"]
+    if name.lower() in families() and name != name.lower():
+        path = request.path.replace(name, name.lower(), 1)
+        raise web.HTTPPermanentRedirect(str(request.rel_url.with_path(path, keep_query=True)))
+    if name not in families():
+        raise not_found("page or family", name, [*families(), *PAGES])
+    return load(name)
+
+
+PAGES = ("tournaments", "bots", "games", "submit", "account", "errors", "referees", "dumps", "help", "login")
+"""The first segments of other pages, for those who mistype one."""
+
+GAME_ID = re.compile(r"[0-9a-f]{16,32}")

@@ -1,0 +1,44 @@
+"""Which results are meant: the filters that lists and exports of games share. Refuses to know pages and records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, TypedDict
+
+from sqlmodel import col
+
+from arena.store.models import Game
+
+
+class Wanted(TypedDict, total=False):
+    """What narrows a list of results; None narrows nothing. `since` and `until` are about the end of a game.
+
+    `versions` are the players meant, on either side; `without` are terminations left out. Of `tournament_id`, `family`,
+    `pool`, `versions` and `kind` each has an index of its own; what is given with it is applied on the way.
+    """
+
+    tournament_id: int | None
+    family: str | None
+    variant: str | None
+    pool: str | None
+    kind: str | None
+    versions: Sequence[int] | None
+    since: datetime | None
+    until: datetime | None
+    without: Sequence[str]
+
+
+def conditions(wanted: Wanted) -> list[Any]:
+    """Their SQL, all but `versions`: results only."""
+    found: list[Any] = [col(Game.committed).is_not(None)]
+    for name in ("tournament_id", "family", "variant", "pool", "kind"):
+        if (value := wanted.get(name)) is not None:
+            found.append(col(getattr(Game, name)) == value)
+    if since := wanted.get("since"):
+        found.append(col(Game.finished) >= since)
+    if until := wanted.get("until"):
+        found.append(col(Game.finished) < until)
+    if without := wanted.get("without"):
+        found.append(col(Game.termination).not_in(without))
+    return found

@@ -1,0 +1,293 @@
+"""Where the files of bots are: a store of bundles by content (a folder, or what fsspec reaches), and unpacked copies.
+
+A bundle is the upload as it came, named by its SHA-256. Every copy that leaves the store is checked against that name,
+and what is unpacked here is checked once by every process that uses it. Refuses to know users and versions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import fsspec  # type: ignore[import-untyped]
+from fsspec.core import url_to_fs  # type: ignore[import-untyped]
+
+from arena.store.errors import StoreUnavailableError
+from arena.submission.manifest import ManifestError, read_manifest
+from arena.submission.unpack import ArchiveError, Bounds, unpack
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+    from referee.spec import BotSpec, GameSpec
+
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_CHUNK = 1024 * 1024
+_IN_USE_S = 6 * 3600
+"""An unpacked bundle used within that time is never removed."""
+_STALE_S = 24 * 3600
+"""What an interrupted upload or unpacking left behind is removed after that time."""
+
+
+class BundleError(Exception):
+    """A bundle that is missing from the store or is not what its name says: no fault of the bot's."""
+
+
+class Bundles:
+    """The store at `url` (a path or an fsspec URL with `options`) and the copies unpacked below `cache`."""
+
+    def __init__(
+        self,
+        url: str,
+        cache: Path,
+        *,
+        options: Mapping[str, Any] | None = None,
+        bounds: Bounds | None = None,
+        cache_bytes: int = 4 * 2**30,
+    ) -> None:
+        try:
+            self._fs, self._root = _open(url, dict(options or {}))
+        except (ImportError, ValueError) as error:
+            raise BundleError(f"the store of bundles {url!r} cannot be used: {error}") from None
+        self._cache = cache
+        self._cache_bytes = cache_bytes
+        self.bounds = bounds or Bounds()
+        self._sound: set[str] = set()
+
+    @classmethod
+    def of(cls, settings: Settings) -> Bundles:
+        """The bundles of a server."""
+        return cls(
+            settings.bundles_url,
+            settings.data / "unpacked",
+            options=settings.bundle_options,
+            bounds=Bounds(settings.max_bundle_bytes, settings.max_bundle_files),
+            cache_bytes=settings.cache_bytes,
+        )
+
+    # -- the store ---------------------------------------------------------------------------------------------------
+
+    def has(self, digest: str) -> bool:
+        """Whether a bundle is stored. Raises StoreUnavailableError."""
+        with _reachable():
+            return bool(self._fs.exists(self._path(digest)))
+
+    def put(self, file: BinaryIO, digest: str) -> bool:
+        """Store an upload under its SHA-256, all of it or nothing; False when it was there already.
+
+        One that has been there for long is stored again: it may be a stray that is about to be swept away.
+        """
+        path = self._path(digest)
+        with _reachable():
+            if self._fs.exists(path) and _age(self._fs, path, self._fs.info(path)) > time.time() - _STALE_S / 2:
+                return False
+        incoming = f"{self._root}/incoming/{uuid.uuid4().hex}"
+        file.seek(0)
+        with _reachable():
+            self._fs.makedirs(os.path.dirname(incoming), exist_ok=True)
+            self._fs.makedirs(os.path.dirname(path), exist_ok=True)
+            try:
+                with self._fs.open(incoming, "wb") as target:
+                    shutil.copyfileobj(file, target, _CHUNK)
+                self._fs.mv(incoming, path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    self._fs.rm(incoming)
+                raise
+        return True
+
+    def fetch(self, digest: str, target: BinaryIO) -> int:
+        """Copy a bundle into a file and check it; returns its size. Raises BundleError, StoreUnavailableError."""
+        total, size = hashlib.sha256(), 0
+        try:
+            for chunk in self.chunks(digest):
+                total.update(chunk)
+                size += len(chunk)
+                target.write(chunk)
+        except FileNotFoundError:
+            raise BundleError(f"bundle {digest} is not in the store") from None
+        if total.hexdigest() != digest:
+            raise BundleError(f"bundle {digest} is damaged: its content has the SHA-256 {total.hexdigest()}")
+        return size
+
+    def chunks(self, digest: str) -> Iterator[bytes]:
+        """The content of a bundle, unchecked. Raises FileNotFoundError, BundleError, StoreUnavailableError."""
+        with _reachable(), self._fs.open(self._path(digest), "rb") as source:
+            while chunk := source.read(_CHUNK):
+                yield chunk
+
+    def sweep(self, known: Callable[[], Iterable[str]], at: float | None = None) -> int:
+        """Remove stored bundles older than a day that no version uses, and what was left half-way; how many.
+
+        `known` gives the bundles in use: it is asked once the strays are found, so that none is new among them.
+        """
+        limit, strays = (at or time.time()) - _STALE_S, []
+        with _reachable():
+            for path, info in self._fs.find(self._root, detail=True).items():
+                is_ours = "/incoming/" in path or _DIGEST.fullmatch(os.path.basename(path)) is not None
+                if is_ours and _age(self._fs, path, info) < limit:
+                    strays.append(path)
+        used = set(known())
+        with _reachable():
+            strays = [path for path in strays if os.path.basename(path) not in used]
+            for path in strays:
+                self._fs.rm(path)
+        return len(strays)
+
+    def _path(self, digest: str) -> str:
+        if not _DIGEST.fullmatch(digest):
+            raise BundleError(f"not the name of a bundle: {digest[:80]!r}")
+        return f"{self._root}/{digest[:2]}/{digest}"
+
+    # -- unpacked copies ---------------------------------------------------------------------------------------------
+
+    def folder(self, digest: str) -> Path:
+        """The unpacked bundle on this machine; fetched, checked and unpacked if need be.
+
+        Raises BundleError, StoreUnavailableError.
+        """
+        if not _DIGEST.fullmatch(digest):
+            raise BundleError(f"not the name of a bundle: {digest[:80]!r}")
+        place = self._cache / digest[:2] / digest
+        listing = place / "files.json"
+        with _reachable():
+            if digest not in self._sound and place.exists() and not _is_sound(place):
+                _remove(place)
+            if not place.exists():
+                self._unpack(digest, place)
+                self._make_room(place)
+            self._sound.add(digest)
+            os.utime(listing)
+            root: str = json.loads(listing.read_text(encoding="utf-8"))["root"]
+            return place / "files" / root
+
+    @contextlib.contextmanager
+    def workspace(self) -> Iterator[Path]:
+        """A folder to work in, gone afterwards; one that a killed process left behind goes within days."""
+        work = self._cache / f"work-{uuid.uuid4().hex}"
+        work.mkdir(parents=True)
+        try:
+            yield work
+        finally:
+            _remove(work)
+
+    def _unpack(self, digest: str, place: Path) -> None:
+        with self.workspace() as work:
+            try:
+                with tempfile.TemporaryFile(dir=work) as file:
+                    self.fetch(digest, file)
+                    contents = unpack(file, work / "files", self.bounds)
+                read_manifest(contents)  # makes its program executable
+            except (ArchiveError, ManifestError) as error:
+                raise BundleError(f"bundle {digest} cannot be unpacked: {error}") from None
+            listing = {
+                "root": str(contents.folder.relative_to(work / "files")),
+                "size_bytes": contents.size_bytes,
+                "files": {name: _digest(work / "files" / name) for name in contents.files},
+            }
+            (work / "files.json").write_text(json.dumps(listing), encoding="utf-8")
+            place.parent.mkdir(exist_ok=True)
+            try:
+                work.rename(place)
+            except OSError:
+                if not place.exists():  # else another process was faster: its copy is as good
+                    raise
+
+    def _make_room(self, keep: Path) -> None:
+        """Remove the copies not used for longest while all together take more room than they may."""
+        now, found = time.time(), []
+        # Two letters: the folders others work in come and go, and a walk through one would fail.
+        for listing in self._cache.glob("??/*/files.json"):
+            with contextlib.suppress(OSError, ValueError):
+                size = int(json.loads(listing.read_text(encoding="utf-8"))["size_bytes"])
+                found.append((listing.stat().st_mtime, size, listing.parent))
+        for stray in self._cache.glob("work-*"):
+            with contextlib.suppress(OSError):
+                if stray.stat().st_mtime < now - _STALE_S:
+                    _remove(stray)
+        total = sum(size for _, size, _ in found)
+        for used, size, place in sorted(found):
+            if total <= self._cache_bytes or used > now - _IN_USE_S:
+                break
+            if place != keep:
+                _remove(place)
+                total -= size
+
+    # -- for the referee ---------------------------------------------------------------------------------------------
+
+    def resolve(self, spec: BotSpec) -> BotSpec:
+        """The bot as this machine runs it: its bundle's folder; `python` of a sample bot is this interpreter.
+
+        The id of a game whose bots are resolved is another one: put the planned id back into its record.
+        Raises BundleError, StoreUnavailableError.
+        """
+        if spec.bundle:
+            return replace(spec, folder=str(self.folder(spec.bundle)))
+        if spec.command[:1] == ("python",):
+            return replace(spec, command=(sys.executable, *spec.command[1:]))
+        return spec
+
+    def resolve_game(self, spec: GameSpec) -> GameSpec:
+        """A game with both bots resolved."""
+        return replace(spec, first=self.resolve(spec.first), second=self.resolve(spec.second))
+
+
+def _open(url: str, options: dict[str, Any]) -> tuple[Any, str]:
+    fs, root = url_to_fs(url, **options)
+    assert isinstance(fs, fsspec.AbstractFileSystem)
+    return fs, root.rstrip("/")
+
+
+@contextlib.contextmanager
+def _reachable() -> Any:
+    """Turn what disks and networks raise into one error; a file that is not there stays what it is."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise StoreUnavailableError(f"the store of bundles cannot be used now: {error.strerror or error}") from error
+
+
+def _age(fs: Any, path: str, info: Mapping[str, Any]) -> float:
+    for key in ("mtime", "LastModified", "last_modified", "created"):
+        if (value := info.get(key)) is not None:
+            return float(value.timestamp() if hasattr(value, "timestamp") else value)
+    return float(fs.modified(path).timestamp())
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_sound(place: Path) -> bool:
+    """Whether an unpacked copy is what was unpacked: the same files, the same contents, nothing besides."""
+    try:
+        files: dict[str, str] = json.loads((place / "files.json").read_text(encoding="utf-8"))["files"]
+        root = place / "files"
+        present = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_symlink() or not path.is_dir()}
+        return present == set(files) and all(_digest(root / name) == digest for name, digest in files.items())
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder by another name first, so that nobody takes half of it for the whole."""
+    gone = folder.with_name(f"work-gone-{uuid.uuid4().hex}") if not folder.name.startswith("work-") else folder
+    with contextlib.suppress(FileNotFoundError):
+        if gone is not folder:
+            gone = folder.parent.parent / gone.name
+            folder.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)

@@ -1,0 +1,51 @@
+"""The store of bundles as a worker far away sees it: an arena's own interface, opened by the worker's token.
+
+Every copy is checked against its name, as from any other store. Refuses to know how bundles got there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from arena.cli.exit import CommandError, Exit
+from arena.client import Client
+from arena.store.errors import StoreUnavailableError
+from arena.submission.bundle_store import BundleError, Bundles
+from arena.submission.unpack import Bounds
+
+TOKEN = "ARENA_WORKER_TOKEN"  # noqa: S105 - the name of a variable
+TRIES = 3
+WAIT_S = 0.5
+_BYTES = "application/octet-stream"
+
+
+class Depot(Bundles):
+    """The bundles of the arena at `server`, and the copies unpacked below `cache`."""
+
+    def __init__(self, server: str, cache: Path, *, bounds: Bounds | None = None, cache_bytes: int = 4 * 2**30) -> None:
+        super().__init__(str(cache), cache, bounds=bounds, cache_bytes=cache_bytes)
+        self._client = Client(server, os.environ.get(TOKEN))
+
+    def chunks(self, digest: str) -> Iterator[bytes]:
+        """The content of a bundle, as it comes. Raises BundleError, StoreUnavailableError."""
+        for attempt in range(1, TRIES + 1):
+            count = 0
+            try:
+                for chunk in self._client.chunks(f"/bundles/{digest}", _BYTES):
+                    count += len(chunk)
+                    yield chunk
+                return
+            except CommandError as error:
+                if error.code is Exit.REFUSED:
+                    raise BundleError(
+                        f"{self._client.server} gives no bundle to this worker: {error}; "
+                        f"set {TOKEN} there to a token with the scope worker"
+                    ) from None
+                if error.code is not Exit.UNREACHABLE:
+                    raise BundleError(f"bundle {digest}: {error}") from None
+                if count or attempt == TRIES:
+                    raise StoreUnavailableError(f"the store of bundles cannot be used now: {error}") from None
+            time.sleep(WAIT_S * 2**attempt)

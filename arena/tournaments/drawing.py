@@ -1,0 +1,53 @@
+"""Draws openings in a process of its own: compiling the rules' kernel would hold up a server for seconds.
+
+Refuses to know databases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from arena.tournaments import openings
+from arena.tournaments.settings import Document, SettingsError, read
+from referee.plan import Opening
+from referee.pool import JobError, SlotPool
+
+
+def draw_json(document: Mapping[str, Any], count: int) -> tuple[Opening, ...]:
+    """`openings.draw` for a document as plain data: the job given to the process."""
+    return openings.draw(read(document), count)
+
+
+class Chores:
+    """A process that draws openings, started when first needed. One thread at a time."""
+
+    def __init__(self) -> None:
+        self._pool: SlotPool | None = None
+        self._drawn: dict[str, tuple[Opening, ...]] = {}
+
+    def draw(self, document: Document, count: int) -> Sequence[Opening]:
+        """The first `count` openings; remembered. Raises SettingsError."""
+        if not openings.needs_kernel(document, count):
+            return openings.draw(document, count)
+        fields = {"family", "variant", "options", "openings", "opening_lines", "seed"}
+        key = f"{count} {document.model_dump_json(include=fields)}"
+        if key not in self._drawn:
+            if len(self._drawn) >= 64:
+                self._drawn.clear()
+            self._drawn[key] = self._ask(document, count)
+        return self._drawn[key]
+
+    def _ask(self, document: Document, count: int) -> tuple[Opening, ...]:
+        if self._pool is None:
+            self._pool = SlotPool(1)
+        try:
+            return self._pool.submit(draw_json, document.as_json(), count).result()
+        except JobError as error:
+            raise SettingsError(f"the openings cannot be drawn: {error}", "openings") from None
+
+    def close(self) -> None:
+        """End the process."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None

@@ -1,0 +1,152 @@
+"""Turns what people write for a bot into a `BotSpec`: a path, a quoted command, `sample:NAME`, `tcp:HOST:PORT`, a file.
+
+Refuses to run anything, except to ask a bot for its name and what it can take (`introduce`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from protocol.capabilities import CLOCKS_OPTION, Capabilities
+from protocol.negotiation import Ineligible
+from referee.bot import Bot, BotError, SandboxError
+from referee.bot_file import read_bot_file, read_capabilities
+from referee.check import check
+from referee.play import negotiate
+from referee.rules.core import UnknownNameError
+from referee.rules.rules import Ruleset
+from referee.sandbox import Sandbox
+from referee.spec import BotSpec, Limits, TimeControl
+
+SAMPLES = {
+    "random": "bots.random_mover",
+    "greedy": "bots.greedy",
+    "alphabeta": "bots.alphabeta",
+    "mcts": "bots.mcts",
+}
+
+RELAY = "bots.bridges.tcp"
+CLOSED = ("bwrap", "landlock")
+"""Sandboxes without a network."""
+
+_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
+
+
+def read_bot(text: str, family: str) -> BotSpec:
+    """The bot that `text` means; its name is empty unless given as `NAME=BOT`. Raises ValueError with what to write.
+
+    A path that does not exist is not an error here: such a bot forfeits its games, with the reason on record.
+    """
+    named = _NAMED.fullmatch(text)
+    if named and not os.path.exists(text):
+        return replace(read_bot(named[2], family), name=named[1])
+    if text.startswith("sample:"):
+        sample = text.removeprefix("sample:")
+        if sample not in SAMPLES:
+            raise UnknownNameError("sample bot", sample, tuple(SAMPLES))
+        return BotSpec("", (sys.executable, "-m", SAMPLES[sample], "--family", family))
+    if text.startswith("tcp:"):
+        return _remote(text)
+    path = Path(text)
+    if path.is_dir() or (path.suffix == ".toml" and path.is_file()):
+        return read_bot_file(path)
+    if path.exists():
+        return BotSpec("", (os.path.abspath(path),))
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"bot {text!r}: {error}; quote the command as in a shell") from None
+    if not words:
+        raise ValueError("an empty bot; write a path, a quoted command, sample:NAME, tcp:HOST:PORT or a bot file")
+    program = words[0]
+    if os.sep in program:
+        words[0] = os.path.abspath(program)  # a link is not followed: an interpreter looks at its own place
+    return BotSpec("", tuple(words))
+
+
+def _remote(text: str) -> BotSpec:
+    """A bot behind a TCP address, by way of the relay."""
+    host, _, port = text.removeprefix("tcp:").rpartition(":")
+    if not host.strip("[]") or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise ValueError(f"bot {text!r}: write tcp:HOST:PORT, such as tcp:192.0.2.7:4000")
+    return BotSpec("", (sys.executable, "-m", RELAY, host.strip("[]"), port))
+
+
+class IneligibleError(ValueError):
+    """A bot that cannot play by these rules, found out before the first game."""
+
+
+def introduce(
+    spec: BotSpec, ruleset: Ruleset, sandbox: Sandbox, limits: Limits, control: TimeControl | None = None
+) -> BotSpec:
+    """Start the bot once to learn its name, whether it can play by these rules, and what it can take.
+
+    A bot that says nothing of its clocks, and whose capabilities are not written down, is asked a few questions more.
+    One that does not even shake hands keeps a name made from its command: it will forfeit its games. Raises
+    IneligibleError when it has not announced what the rules demand, or cannot limit its search as `control` does.
+    """
+    fallback = Path(spec.command[0]).stem if len(spec.command) == 1 else Path(spec.command[-1]).name or "bot"
+    bot = Bot(spec, limits, sandbox)
+    try:
+        bot.start()
+        bot.handshake()
+        plan = negotiate(bot, ruleset)
+        name = spec.name or _clean(bot.session.name) or fallback
+        if isinstance(plan, Ineligible):
+            raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
+        spec = replace(spec, name=name, version=_clean(Capabilities.from_session(bot.session).name))
+        is_known = bool(spec.capabilities) or CLOCKS_OPTION in bot.session.options
+    except (BotError, SandboxError):
+        bot.is_sound = False
+        return replace(spec, name=spec.name or fallback)
+    finally:
+        bot.close()
+    if control is not None and not is_known and control.kind in ("clock", "movetime"):
+        report = check(spec, [ruleset], sandbox, limits, is_quick=True)
+        if report.is_fit:
+            spec = replace(spec, capabilities=read_capabilities(report.capabilities.as_json(), spec.name))
+    if control is not None and control.kind in ("depth", "nodes") and not spec.capabilities.get(control.kind, True):
+        raise IneligibleError(f"bot {spec.name!r} does not know `go {control.kind} N`; take a time control in seconds")
+    return spec
+
+
+def _clean(name: str) -> str:
+    return "".join(letter for letter in name if letter.isprintable()).strip()[:64]
+
+
+def refuse_doubles(specs: Sequence[BotSpec]) -> None:
+    """Raise ValueError when two bots were given one name."""
+    places: dict[str, int] = {}
+    for place, spec in enumerate(specs, 1):
+        if spec.name and spec.name in places:
+            raise ValueError(f"bots {places[spec.name]} and {place} are both named {spec.name!r}; write NAME=BOT")
+        places[spec.name] = place
+
+
+def refuse_unreachable(specs: Sequence[BotSpec], sandbox: str) -> None:
+    """Raise ValueError for a bot behind a TCP address where a sandbox is asked for that lets nobody out."""
+    if sandbox in CLOSED:
+        for spec in specs:
+            if RELAY in spec.command:
+                address = ":".join(spec.command[-2:])
+                raise ValueError(f"bot tcp:{address}: the sandbox {sandbox} has no network; add --sandbox rlimits")
+
+
+def make_unique(specs: Sequence[BotSpec]) -> tuple[BotSpec, ...]:
+    """The same bots with `-2`, `-3` … behind names that were taken."""
+    taken: set[str] = set()
+    found = []
+    for spec in specs:
+        name, number = spec.name, 1
+        while name in taken:
+            number += 1
+            name = f"{spec.name}-{number}"
+        taken.add(name)
+        found.append(replace(spec, name=name))
+    return tuple(found)

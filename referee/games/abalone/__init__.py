@@ -1,5 +1,0 @@
-"""Abalone: push six of the other side's marbles off a board of 61 cells."""
-
-from referee.games.abalone.rules import RULES
-
-__all__ = ["RULES"]

@@ -1,5 +1,0 @@
-"""Pijersi: rock, paper, scissors and wise cubes on hexagons."""
-
-from referee.games.pijersi.rules import RULES
-
-__all__ = ["RULES"]

@@ -1,0 +1,1 @@
+"""What results say of strength: ratings, standings, tests. Pure arithmetic, no IO."""

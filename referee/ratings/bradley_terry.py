@@ -1,0 +1,212 @@
+"""Strengths that do not depend on the order of the games: Bradley-Terry with draws, fitted at once to all of them.
+
+The model of R. R. Davidson (1970): with worth p = exp(theta), a game of i and j is won by i with weight p_i, by j with
+p_j, and drawn with v sqrt(p_i p_j). It is a multinomial logit in (theta, log v), so the likelihood is concave and
+Newton's method finds its one maximum. Refuses to know where the games come from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from referee.record import GameRecord
+from referee.rules.core import Kind
+
+ELO = 400 / math.log(10)
+"""Elo per unit of theta."""
+Z95 = 1.959963984540054
+PRIOR = 1e-3
+"""Every parameter is N(0, 1/PRIOR) beforehand: next to nothing, but it keeps the undefeated finite."""
+
+_ROUNDS = 100
+_Floats = npt.NDArray[np.float64]
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """One bot. `elo` is relative to the mean of all bots; `interval` is the half-width of its 95 % interval."""
+
+    name: str
+    elo: float
+    interval: float
+    games: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "name": self.name,
+            "elo": round(self.elo, 2),
+            "interval": round(self.interval, 2),
+            "games": self.games,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The strengths, best first. `draw` is the chance of a draw between equals.
+
+    `advantage` is what moving first is worth in Elo, `advantage_interval` the half-width of its 95 % interval (both 0
+    when not asked for). `groups` counts the sets of bots that never met across: elo compares only within one.
+    """
+
+    strengths: tuple[Strength, ...]
+    draw: float
+    advantage: float
+    advantage_interval: float
+    groups: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "strengths": [strength.as_json() for strength in self.strengths],
+            "draw": round(self.draw, 4),
+            "advantage": round(self.advantage, 2),
+            "advantage_interval": round(self.advantage_interval, 2),
+            "groups": self.groups,
+        }
+
+
+def results_of(records: Iterable[GameRecord]) -> list[tuple[str, str, float]]:
+    """(first, second, points of first) of every game that counts."""
+    return [
+        (record.first, record.second, record.points[0])
+        for record in records
+        if record.kind is not Kind.VOID and record.first != record.second
+    ]
+
+
+def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = False, prior: float = PRIOR) -> Fit:
+    """Fit the model to (first, second, points of first) triples; their order changes nothing.
+
+    Raises ValueError for points other than 0, 0.5 and 1, and for a bot against itself.
+    """
+    table: dict[tuple[str, str], list[int]] = {}
+    for (first, second, points), games in Counter(results).items():  # counted in C: there may be millions
+        if points not in (0, 0.5, 1) or first == second:
+            raise ValueError(f"not a result: {first!r} against {second!r} with {points} points")
+        table.setdefault((first, second), [0, 0, 0])[int(2 - 2 * points)] += games
+    names = sorted({name for pair in table for name in pair})
+    if not names:
+        return Fit((), 0.0, 0.0, 0.0, 0)
+    index = {name: number for number, name in enumerate(names)}
+    pairs = sorted(table)
+    one = np.array([index[first] for first, _ in pairs], dtype=np.int64)
+    two = np.array([index[second] for _, second in pairs], dtype=np.int64)
+    counts = np.array([table[pair] for pair in pairs], dtype=np.float64)  # wins of first, draws, wins of second
+    model = _Model(len(names), one, two, counts, with_advantage=with_advantage, prior=prior)
+    values, covariance = model.solve()
+    size = len(names)
+    centre = np.eye(size) - np.full((size, size), 1 / size)
+    theta = centre @ values[:size]
+    spread = centre @ covariance[:size, :size] @ centre
+    totals = np.zeros(size)
+    np.add.at(totals, one, counts.sum(axis=1))
+    np.add.at(totals, two, counts.sum(axis=1))
+    strengths = [
+        Strength(
+            name,
+            float(ELO * theta[number]),
+            float(Z95 * ELO * math.sqrt(max(0.0, spread[number, number]))),
+            int(totals[number]),
+        )
+        for number, name in enumerate(names)
+    ]
+    strengths.sort(key=lambda strength: (-strength.elo, strength.name))
+    tie = math.exp(values[size]) if model.has_draws else 0.0
+    gain = values[-1] if with_advantage else 0.0
+    error = math.sqrt(max(0.0, float(covariance[-1, -1]))) if with_advantage else 0.0
+    return Fit(
+        tuple(strengths),
+        tie / (2 + tie),
+        float(ELO * gain),
+        Z95 * ELO * error,
+        _groups(size, one.tolist(), two.tolist()),
+    )
+
+
+class _Model:
+    """The likelihood: parameters are theta of every bot, then log v if there are draws, then the advantage if asked.
+
+    Each game has three outcomes (first wins, draw, second wins) whose log-weights are linear in the parameters.
+    """
+
+    def __init__(
+        self, size: int, one: _Ints, two: _Ints, counts: _Floats, *, with_advantage: bool, prior: float
+    ) -> None:
+        self.size, self.one, self.two, self.counts = size, one, two, counts
+        self.has_draws = bool(counts[:, 1].any())
+        self.with_advantage = with_advantage
+        self.length = size + self.has_draws + with_advantage
+        self.prior = np.full(self.length, prior)
+        rows, games = len(one), counts.sum(axis=1)
+        self.total = games
+        # design[k, o] is d(log-weight of outcome o of row k)/d(parameters), thinly: (columns, coefficients).
+        third = np.zeros(rows, dtype=np.int64) + (size if self.has_draws else 0)
+        fourth = np.zeros(rows, dtype=np.int64) + (self.length - 1 if with_advantage else 0)
+        self.columns = np.stack([one, two, third, fourth], axis=1)
+        draw, gain = float(self.has_draws), float(with_advantage)
+        self.coefficients = np.array([[1, 0, 0, gain / 2], [0.5, 0.5, draw, 0], [0, 1, 0, -gain / 2]])
+
+    def _chances(self, values: _Floats) -> tuple[_Floats, float]:
+        weights = values[self.columns] @ self.coefficients.T
+        if not self.has_draws:
+            weights[:, 1] = -np.inf
+        top = weights.max(axis=1, keepdims=True)
+        shifted = np.exp(weights - top)
+        total = shifted.sum(axis=1, keepdims=True)
+        logs = weights - top - np.log(total)
+        likelihood = float(np.sum(self.counts * np.where(self.counts > 0, logs, 0.0)))
+        return shifted / total, likelihood - float(self.prior @ values**2) / 2
+
+    def solve(self) -> tuple[_Floats, _Floats]:
+        """The maximum, and the inverse of the information there (the flat direction made harmless)."""
+        values = np.zeros(self.length)
+        chances, best = self._chances(values)
+        for _ in range(_ROUNDS):
+            gradient, information = self._slopes(values, chances)
+            step = np.linalg.solve(information, gradient)
+            scale = 1.0
+            while True:  # Newton overshoots far from the maximum only; the likelihood must never fall
+                trial = values + scale * step
+                chances, likelihood = self._chances(trial)
+                if likelihood >= best - 1e-12 * abs(best) or scale < 1e-6:
+                    break
+                scale /= 2
+            values, best = trial, likelihood
+            if float(np.abs(step).max()) * scale < 1e-11:
+                break
+        return values, np.linalg.inv(self._slopes(values, chances)[1]).astype(np.float64)
+
+    def _slopes(self, values: _Floats, chances: _Floats) -> tuple[_Floats, _Floats]:
+        gradient = -self.prior * values
+        information = np.diag(self.prior.copy())
+        # Adding a constant to every theta changes nothing but the prior: pin the mean, or the step is nonsense.
+        information[: self.size, : self.size] += 1 / self.size
+        expected = self.counts - chances * self.total[:, None]
+        np.add.at(gradient, self.columns, expected @ self.coefficients)
+        mean = chances @ self.coefficients
+        square = np.einsum("ko,oa,ob->kab", chances, self.coefficients, self.coefficients)
+        blocks = self.total[:, None, None] * (square - mean[:, :, None] * mean[:, None, :])
+        np.add.at(information, (self.columns[:, :, None], self.columns[:, None, :]), blocks)
+        return gradient, information
+
+
+def _groups(size: int, one: list[int], two: list[int]) -> int:
+    parent = list(range(size))
+
+    def root(member: int) -> int:
+        while parent[member] != member:
+            parent[member] = member = parent[parent[member]]
+        return member
+
+    for left, right in zip(one, two, strict=True):
+        parent[root(left)] = root(right)
+    return len({root(member) for member in range(size)})

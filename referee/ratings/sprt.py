@@ -1,0 +1,119 @@
+"""The sequential probability ratio test over pairs of games with swapped sides (pentanomial results).
+
+LLR by the normal approximation of the generalised SPRT: N (s1 - s0) (2 m - s0 - s1) / (2 v) with m, v the mean and
+variance of the score per game over N pairs (M. Van den Bergh, "A practical introduction to the GSPRT"); the bounds are
+Wald's. Refuses to know where the games come from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from referee.record import GameRecord
+from referee.rules.core import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Sprt:
+    """The hypotheses in logistic Elo, and the two error rates."""
+
+    elo0: float = 0.0
+    elo1: float = 10.0
+    alpha: float = 0.05
+    beta: float = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Where a test stands. `state`: `H1` = stronger, `H0` = not, `continue`."""
+
+    state: Literal["H0", "H1", "continue"]
+    llr: float
+    lower: float
+    upper: float
+    pairs: int
+    pentanomial: tuple[int, int, int, int, int]
+    """Pairs in which the first-named bot scored 0, ½, 1, 1½ and 2 points."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "state": self.state,
+            "llr": round(self.llr, 4),
+            "lower": round(self.lower, 4),
+            "upper": round(self.upper, 4),
+            "pairs": self.pairs,
+            "pentanomial": list(self.pentanomial),
+        }
+
+
+def read_sprt(text: str) -> Sprt:
+    """`elo0=0,elo1=10,alpha=.05,beta=.05`, any of them. Raises ValueError naming the part."""
+    values: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, value = part.strip().partition("=")
+        try:
+            if name not in ("elo0", "elo1", "alpha", "beta"):
+                raise ValueError(name)
+            values[name] = float(value)
+        except ValueError:
+            raise ValueError(f"--sprt: cannot read {part!r}; write elo0=0,elo1=10,alpha=.05,beta=.05") from None
+    test = Sprt(**values)
+    if not (test.elo0 < test.elo1 and 0 < test.alpha < 0.5 and 0 < test.beta < 0.5):
+        raise ValueError("--sprt: needs elo0 < elo1, and alpha and beta between 0 and 0.5")
+    return test
+
+
+def _score(elo: float) -> float:
+    return 1 / (1 + 10 ** (-elo / 400))
+
+
+def pair_points(records: Sequence[GameRecord], name: str) -> list[float]:
+    """The points of `name` in every complete pair, in the order of pairs; voids make a pair incomplete."""
+    pairs: dict[int, list[float]] = {}
+    for record in records:
+        if record.kind is not Kind.VOID:
+            pairs.setdefault(record.pair, []).append(record.points[0 if record.first == name else 1])
+    return [sum(points) for _, points in sorted(pairs.items()) if len(points) == 2]
+
+
+def judge(test: Sprt, records: Sequence[GameRecord], name: str) -> Verdict:
+    """Where the test of `name` against its only opponent stands."""
+    return judge_points(test, pair_points(records, name))
+
+
+def judge_points(test: Sprt, points: Sequence[float], *, is_sequential: bool = False) -> Verdict:
+    """Where the test stands after pairs in which the first-named bot scored these points.
+
+    `is_sequential`: the pairs are in the order of their completion, and the first decision stands.
+    """
+    counts = [0] * 5
+    if not is_sequential:
+        for pair in points:
+            counts[round(2 * pair)] += 1
+        return _judge(test, counts)
+    found = _judge(test, counts)
+    for pair in points:
+        counts[round(2 * pair)] += 1
+        found = _judge(test, counts)
+        if found.state != "continue":
+            break
+    return found
+
+
+def _judge(test: Sprt, counts: Sequence[int]) -> Verdict:
+    pairs = sum(counts)
+    lower, upper = math.log(test.beta / (1 - test.alpha)), math.log((1 - test.beta) / test.alpha)
+    five = (counts[0], counts[1], counts[2], counts[3], counts[4])
+    # A quarter of a pair per result beforehand: without it the variance after the first pair is zero and decides.
+    weights = [count + 0.25 for count in counts]
+    total = sum(weights)
+    mean = sum(weight * half / 4 for half, weight in enumerate(weights)) / total
+    variance = sum(weight * (half / 4 - mean) ** 2 for half, weight in enumerate(weights)) / total
+    s0, s1 = _score(test.elo0), _score(test.elo1)
+    llr = pairs * (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance) if pairs else 0.0
+    state: Literal["H0", "H1", "continue"] = "H1" if llr >= upper else "H0" if llr <= lower else "continue"
+    return Verdict(state, llr, lower, upper, pairs, five)

@@ -1,0 +1,132 @@
+"""Tables of finished games: standings with Sonneborn-Berger, crosstable, terminations. Linear in the number of games.
+
+Void games are not counted. Refuses to know where records come from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from referee.record import GameRecord
+from referee.rules.core import Kind
+
+
+class Scored(Protocol):
+    """What the tables need of a finished game: a whole record, or a few columns of one."""
+
+    @property
+    def first(self) -> str: ...
+    @property
+    def second(self) -> str: ...
+    @property
+    def winner(self) -> str | None: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def points(self) -> tuple[float, float]: ...
+    @property
+    def sequence(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One bot's line. `sonneborn_berger`: the points scored against each opponent times that opponent's points."""
+
+    rank: int
+    name: str
+    points: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    sonneborn_berger: float
+    forfeits: int
+
+    @property
+    def score(self) -> float:
+        """Points per game, 0 without games."""
+        return self.points / self.games if self.games else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**asdict(self), "score": round(self.score, 4)}
+
+
+@dataclass(slots=True)
+class _Meeting:
+    points: float = 0.0
+    results: str = ""
+
+
+def _meetings(records: Iterable[Scored]) -> dict[tuple[str, str], _Meeting]:
+    table: dict[tuple[str, str], _Meeting] = {}
+    for record in records:
+        if record.kind is Kind.VOID:
+            continue
+        for name, rival, points in (
+            (record.first, record.second, record.points[0]),
+            (record.second, record.first, record.points[1]),
+        ):
+            meeting = table.setdefault((name, rival), _Meeting())
+            meeting.points += points
+            meeting.results += "W" if points == 1 else "D" if points else "L"
+    return table
+
+
+def standings(records: Sequence[Scored], names: Sequence[str]) -> list[Standing]:
+    """Every bot of `names`, best first: by points, then Sonneborn-Berger, then wins, then the order of `names`."""
+    meetings = _meetings(records)
+    points = dict.fromkeys(names, 0.0)
+    tally = {name: Counter[str]() for name in names}
+    berger = dict.fromkeys(names, 0.0)
+    for (name, _), meeting in meetings.items():
+        points[name] += meeting.points
+        tally[name].update(meeting.results)
+    for (name, rival), meeting in meetings.items():
+        berger[name] += meeting.points * points[rival]
+    forfeits = Counter(
+        record.first if record.winner == "second" else record.second
+        for record in records
+        if record.kind is Kind.FORFEIT
+    )
+    order = sorted(names, key=lambda name: (-points[name], -berger[name], -tally[name]["W"], names.index(name)))
+    return [
+        Standing(
+            rank,
+            name,
+            points[name],
+            tally[name].total(),
+            tally[name]["W"],
+            tally[name]["D"],
+            tally[name]["L"],
+            round(berger[name], 2),
+            forfeits[name],
+        )
+        for rank, name in enumerate(order, 1)
+    ]
+
+
+def crosstable(records: Sequence[Scored], names: Sequence[str]) -> list[dict[str, Any]]:
+    """One row per bot in rank order: `name`, `points`, and `cells`, one per column bot in the same order.
+
+    A cell is None on the diagonal, else `{"points", "games", "results"}` with results such as `WDL` in playing order.
+    """
+    meetings = _meetings(sorted(records, key=lambda record: record.sequence))
+    order = [standing.name for standing in standings(records, names)]
+    rows = []
+    for name in order:
+        cells: list[dict[str, Any] | None] = []
+        for rival in order:
+            meeting = meetings.get((name, rival), _Meeting())
+            cell = {"points": meeting.points, "games": len(meeting.results), "results": meeting.results}
+            cells.append(None if rival == name else cell)
+        rows.append({"name": name, "points": sum(cell["points"] for cell in cells if cell), "cells": cells})
+    return rows
+
+
+def terminations(records: Iterable[GameRecord]) -> dict[str, int]:
+    """How often each termination ended a game, most frequent first, void games included."""
+    return dict(Counter(record.termination.value for record in records).most_common())

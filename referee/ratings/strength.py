@@ -1,0 +1,136 @@
+"""What a score says about strength: Elo, normalised Elo, pentanomial counts, likelihood of superiority, sides.
+
+Intervals come from pairs of games with swapped sides where there are pairs: the two games of an opening are not
+independent. Normalised Elo is M. Van den Bergh's ("Normalized Elo", 2020): the score in units of the standard
+deviation of one game, so that it does not depend on openings and draws. Refuses to know where results come from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from referee.ratings.bradley_terry import ELO, Z95
+
+NORMALISED = 800 / math.log(10)
+"""Normalised Elo per standard deviation of one game."""
+FLOOR = 1e-4
+"""Scores of 0 and 1 count as this far from it, so that no Elo is infinite."""
+
+
+def elo_of(score: float) -> float:
+    """The logistic Elo difference of an expected score in 0..1, bounded by that of `FLOOR`."""
+    bounded = min(max(score, FLOOR), 1 - FLOOR)
+    return ELO * math.log(bounded / (1 - bounded))
+
+
+def score_of(elo: float) -> float:
+    """The expected score of a logistic Elo difference."""
+    return 1 / (1 + math.exp(-elo / ELO))
+
+
+def _phi(x: float) -> float:
+    return 0.5 * math.erfc(-x / math.sqrt(2))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What one bot's results against others (or one other) say. Elo values are differences; `*_low`, `*_high` are 95 %.
+
+    `los` is the likelihood of superiority: the chance that the true score is above one half.
+    """
+
+    games: int
+    pairs: int
+    pentanomial: tuple[int, int, int, int, int]
+    """Pairs in which it scored 0, ½, 1, 1½ and 2 points."""
+    score: float
+    elo: float
+    elo_low: float
+    elo_high: float
+    normalised_elo: float
+    los: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        numbers = {name: round(value, 4) if isinstance(value, float) else value for name, value in asdict(self).items()}
+        return numbers | {"pentanomial": list(self.pentanomial)}
+
+
+def pentanomial(pair_points: Sequence[float]) -> tuple[int, int, int, int, int]:
+    """How many pairs gave 0, ½, 1, 1½ and 2 points."""
+    counts = [0] * 5
+    for points in pair_points:
+        counts[round(2 * points)] += 1
+    return counts[0], counts[1], counts[2], counts[3], counts[4]
+
+
+def estimate(pair_points: Sequence[float], single_points: Sequence[float] = ()) -> Estimate:
+    """The estimate from the points of complete pairs, and of games whose partner is missing.
+
+    Singles count in the score; the variance comes from the pairs alone when there are at least two of them.
+    """
+    pairs = len(pair_points)
+    games = 2 * pairs + len(single_points)
+    if games == 0:
+        return Estimate(0, 0, (0, 0, 0, 0, 0), 0.5, 0.0, elo_of(0), elo_of(1), 0.0, 0.5)
+    score = (sum(pair_points) + sum(single_points)) / games
+    if pairs >= 2:
+        scores = [points / 2 for points in pair_points]
+        game_variance = 2 * _variance(scores)
+    else:
+        game_variance = _variance([*(points / 2 for points in pair_points for _ in (0, 1)), *single_points])
+    if game_variance == 0:  # all alike: as if one more half game had gone the other way
+        game_variance = max(0.25 / games, FLOOR)
+    error = math.sqrt(game_variance / games)
+    return Estimate(
+        games,
+        pairs,
+        pentanomial(pair_points),
+        score,
+        elo_of(score),
+        elo_of(score - Z95 * error),
+        elo_of(score + Z95 * error),
+        NORMALISED * (score - 0.5) / math.sqrt(game_variance),
+        _phi((score - 0.5) / error),
+    )
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = sum(values) / len(values)
+    return sum((value - mean) ** 2 for value in values) / len(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """How the sides of a game fared over many games: what moving first is worth."""
+
+    first_wins: int
+    draws: int
+    second_wins: int
+
+    @property
+    def games(self) -> int:
+        """All games counted."""
+        return self.first_wins + self.draws + self.second_wins
+
+    @property
+    def score(self) -> float:
+        """The score of the side that moves first; one half without games."""
+        return (self.first_wins + self.draws / 2) / self.games if self.games else 0.5
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, with the advantage of first in Elo and its 95 % interval."""
+        found = estimate((), [1.0] * self.first_wins + [0.5] * self.draws + [0.0] * self.second_wins)
+        return {
+            "games": self.games,
+            "first_wins": self.first_wins,
+            "draws": self.draws,
+            "second_wins": self.second_wins,
+            "first_score": round(self.score, 4),
+            "first_advantage_elo": round(found.elo, 1),
+            "low": round(found.elo_low, 1),
+            "high": round(found.elo_high, 1),
+        }

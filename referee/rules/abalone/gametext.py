@@ -1,0 +1,271 @@
+"""Whole games in Aba-Pro notation: a running text of numbered moves, and a table with one row for each pair of moves.
+
+Both readers take move numbers, `(e)` marks, scores, `{comments}` and doubled first cells (`e4e4e5`); neither asks
+whether the moves are legal. What the moves alone cannot say stands in tags before them: `[Variant "..."]`,
+`[Position "..."]`, `[Result "..."]`, `[Rule.<option> "..."]` and any others. Refuses to know files.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from referee.rules.abalone import notation
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.gametags import NAME, RULE, Draft, placed, unescape, write_tag
+from referee.rules.rules import GameText, Rules, Ruleset
+
+WIDTH: Final = 100
+"""Columns after which the running text is broken."""
+OWN_TAGS: Final = ("Variant", "Position", "Result")
+
+_TAG = re.compile(rf'\[({NAME})[ \t]+"((?:[^"\\]|\\.)*)"[ \t]*\]', re.DOTALL)
+_WORD = re.compile(r"[^\s{]+")
+_TABLE_WORD = re.compile(r"[^\s{|]+")
+_NUMBER = re.compile(r"([0-9]{1,9})(\.+)")
+_BARE_NUMBER = re.compile(r"[0-9]{1,9}")
+_DROPPED = re.compile(r"[0-9]{1,3}-[0-9]{1,3}|1/2-1/2|\*|\([eE]\)|\.{2,}")
+_RULED_LINE = re.compile(r"[-+=_]+")
+_DOUBLED = re.compile(r"([A-Ia-i][1-9])(?=\1(?:[A-Ia-i][1-9]){1,2}(?:\([eE]\))?$)")
+_ROW_START = re.compile(r"[0-9.*]|[A-Ia-i][1-9]")
+
+
+class _Word(NamedTuple):
+    """A piece of text between blanks, where it stands, and in which line."""
+
+    text: str
+    at: int
+    line: int
+
+
+class _Tag(NamedTuple):
+    """A `[Name "value"]`, and where it stands."""
+
+    name: str
+    value: str
+    at: int
+
+
+@dataclass
+class _Draft(Draft):
+    """A game being read; `is_begun` once anything but a tag has been read."""
+
+    moves: list[str] = field(default_factory=list)
+    is_begun: bool = False
+    is_tagged: bool = False
+
+    def take(self, tag: _Tag, rules: Rules, text: str) -> None:
+        """Keep what one tag says. Raises ParseError for a rule or value that does not exist."""
+        self.is_tagged = True
+        if tag.name == "Variant":
+            self.variant = tag.value
+        elif tag.name == "Position":
+            self.position = tag.value
+        elif tag.name == "Result":
+            self.result = tag.value
+        elif tag.name.startswith(RULE):
+            try:
+                self.take_rule(tag.name, tag.value, rules)
+            except UnknownNameError as error:
+                raise ParseError(str(error), text=text, index=tag.at) from None
+        else:
+            self.tags[tag.name] = tag.value
+
+
+def _pieces(text: str, word_pattern: re.Pattern[str]) -> Iterator[_Word | _Tag]:
+    """Tags and words in order, without comments. Raises ParseError for what is not closed."""
+    index, line = 0, 0
+    while index < len(text):
+        end = index + 1
+        if text[index] == "{":
+            end = text.find("}", index) + 1
+            if end == 0:
+                raise ParseError("a comment without its end", text=text, index=index, hint="close it with }")
+        elif text[index] == "[":
+            tag = _TAG.match(text, index)
+            if tag is None:
+                raise ParseError("not a tag", text=text, index=index, hint='write tags as [Name "value"]')
+            yield _Tag(tag[1], unescape(tag[2]), index)
+            end = tag.end()
+        elif (word := word_pattern.match(text, index)) is not None:
+            yield _Word(word[0], index, line)
+            end = word.end()
+        line += text.count("\n", index, end)
+        index = end
+
+
+def _read_move(word: str, index: int, text: str) -> str:
+    """The canonical text of a move word, whose first cell may be doubled. Raises ParseError."""
+    doubled = _DOUBLED.match(word)
+    skipped = doubled.end() if doubled else 0
+    try:
+        return notation.write_move(notation.read_move(word[skipped:]))
+    except ParseError as error:
+        raise placed(error, text, index + skipped) from None
+
+
+class _Reader:
+    """Reads the games of one text, word by word; a table differs in what may stand at the start of a line."""
+
+    def __init__(self, text: str, rules: Rules, is_table: bool) -> None:
+        self.text, self.rules, self.is_table = text, rules, is_table
+        self.games: list[GameText] = []
+        self.draft = _Draft()
+        self.line, self.moves_in_line, self.is_header = -1, 0, False
+        self.heading: _Word | None = None
+
+    def read(self) -> list[GameText]:
+        """All games of the text. Raises ParseError."""
+        for piece in _pieces(self.text, _TABLE_WORD if self.is_table else _WORD):
+            if isinstance(piece, _Tag):
+                if self.draft.is_begun:
+                    self._close()
+                self.draft.take(piece, self.rules, self.text)
+            else:
+                self._word(piece)
+        if self.draft.is_begun or self.draft.is_tagged:
+            self._close()
+        if not self.games and self.heading is not None:
+            hint = "a row is a number, Black's move and White's move"
+            raise ParseError("a table without rows", text=self.text, index=self.heading.at, hint=hint)
+        return self.games
+
+    def _close(self) -> None:
+        self.games.append(self.draft.game(self.draft.moves))
+        self.draft = _Draft()
+
+    def _word(self, word: _Word) -> None:
+        is_first, self.line = word.line != self.line, word.line
+        if self.is_table and is_first:
+            self.moves_in_line = 0
+            self.is_header = self._is_heading(word)
+        if self.is_table and self.is_header:
+            self.heading = self.heading or word
+            return
+        rest, index = self._number(word, is_first)
+        self.draft.is_begun = True
+        if not rest or _DROPPED.fullmatch(rest):
+            return
+        move = _read_move(rest, index, self.text)
+        self.moves_in_line += 1
+        if self.is_table and self.moves_in_line > 2:
+            hint = "a row is a number, Black's move and White's move"
+            raise ParseError("a third move in a row", text=self.text, index=index, hint=hint)
+        self.draft.moves.append(move)
+
+    def _is_heading(self, word: _Word) -> bool:
+        """Whether a line is no row: column titles before the first row, or a ruled line."""
+        if _RULED_LINE.fullmatch(word.text):
+            return True
+        return not self.draft.is_begun and _ROW_START.match(word.text) is None
+
+    def _number(self, word: _Word, is_first: bool) -> tuple[str, int]:
+        """What follows the move number in a word, and where; `1.` after moves begins another game, `1...` does not."""
+        if self.is_table and is_first and _BARE_NUMBER.fullmatch(word.text):
+            number, dots, end = int(word.text), 1, len(word.text)
+        elif (found := _NUMBER.match(word.text)) is not None:
+            number, dots, end = int(found[1]), len(found[2]), found.end()
+        else:
+            return word.text, word.at
+        if number == 1 and dots == 1 and self.draft.moves:
+            self._close()
+        return word.text[end:], word.at + end
+
+
+def read_linear(text: str, ruleset: Ruleset) -> Sequence[GameText]:
+    """The games of a running text such as `1.e4e5 e3e4 2.e8f8 h6g5`; none in an empty text.
+
+    A new game begins with a tag after moves, or with `1.` after moves. Raises ParseError.
+    """
+    return _Reader(text, ruleset.rules, is_table=False).read()
+
+
+def read_table(text: str, ruleset: Ruleset) -> Sequence[GameText]:
+    """The games of tables whose rows are a number, Black's move, White's move and perhaps the score; none if empty.
+
+    Column titles above the first row, ruled lines and `|` between columns are left out of account; `...` holds the
+    place of a move. Raises ParseError.
+    """
+    return _Reader(text, ruleset.rules, is_table=True).read()
+
+
+class _Ply(NamedTuple):
+    """One move to be written: its number, the side (0 Black), its text, and the score after an ejection."""
+
+    number: int
+    side: int
+    text: str
+    score: str
+
+
+def _plies(game: GameText, ruleset: Ruleset) -> Iterator[_Ply]:
+    """The moves with numbers and, where the options ask, marks and scores.
+
+    Raises ParseError for a move that cannot be read, ValueError for one that cannot be followed on the board.
+    """
+    variant = ruleset.rules.variant(game.variant) if game.variant else ruleset.variant
+    state = ruleset.read(game.position or variant.position)
+    is_marked, is_scored = bool(ruleset.values["mark_ejections"]), bool(ruleset.values["show_score"])
+    number, side = int(state[notation.NUMBER]), int(state[notation.SIDE])
+    for move in game.moves:
+        code = notation.read_move(move)
+        text, score = notation.write_move(code), ""
+        if is_marked or is_scored:
+            after = notation.follow(state, code)
+            if after is None:
+                where = ruleset.write(state)
+                raise ValueError(f"illegal move {move!r} in {where}; without ejection marks and scores none is asked")
+            if after[notation.QUIET] == 0:
+                text += "(e)" if is_marked else ""
+                score = f"{after[notation.BY_BLACK]}-{after[notation.BY_WHITE]}" if is_scored else ""
+            state = after
+        yield _Ply(number, side, text, score)
+        number, side = number + side, 1 - side
+
+
+def _tags(game: GameText) -> list[str]:
+    """The tag lines of a game; none for what is as usual. Raises ValueError for a name that no tag can have."""
+    pairs = [("Variant", game.variant), ("Position", game.position or "")]
+    pairs += [("Result", "" if game.result == "*" else game.result)]
+    pairs += [(RULE + name, str(value).lower()) for name, value in game.options.items()]
+    lines = [(name, value) for name, value in pairs if value]
+    for name, value in game.tags.items():
+        if not re.fullmatch(NAME, name) or name in OWN_TAGS or name.startswith(RULE):
+            raise ValueError(f"{name!r} cannot be the name of a tag; use letters, digits, _ and -")
+        lines.append((name, value))
+    return [write_tag(name, value) for name, value in lines]
+
+
+def write_linear(game: GameText, ruleset: Ruleset) -> str:
+    """The running text of a game: tags if there is anything to say, then the numbered moves; `*` for no moves.
+
+    Raises ValueError for a tag that cannot be written or, with marks or scores, for an illegal move.
+    """
+    words: list[str] = []
+    for ply in _plies(game, ruleset):
+        number = f"{ply.number}." if ply.side == 0 else "" if words else f"{ply.number}..."
+        words.append(number + ply.text)
+        words += [ply.score] if ply.score else []
+    lines = textwrap.wrap(" ".join(words) or "*", WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([*_tags(game), *lines]) + "\n"
+
+
+def write_table(game: GameText, ruleset: Ruleset) -> str:
+    """The table of a game: tags if any, column titles, then a row for each pair of moves; `*` for no moves.
+
+    Raises what `write_linear` raises.
+    """
+    rows: list[list[str]] = []
+    for ply in _plies(game, ruleset):
+        if ply.side == 0 or not rows:
+            rows.append([f"{ply.number}.", "..." if ply.side else ply.text, "", ""])
+        if ply.side:
+            rows[-1][2] = ply.text
+        rows[-1][3] = ply.score or rows[-1][3]
+    first, second = ruleset.rules.sides
+    table = [["", first, second, "score" if ruleset.values["show_score"] else ""], *rows]
+    lines = [f"{row[0]:>5}  {row[1]:<11}{row[2]:<11}{row[3]}".rstrip() for row in table]
+    return "\n".join([*_tags(game), *lines, *([] if rows else ["*"])]) + "\n"

@@ -1,0 +1,258 @@
+"""The compiled rules of Abalone: moves, play, result, random games and a static score of a state.
+
+Refuses to know texts. Boards are words of 61 bits numbered as drawn in `tables`; sets of moves are made in
+`kernel_sets`, lists and perft in `kernel_perft`, whose letters are used here too.
+
+State (int64); the key is the boards and the side to move, the counters follow:
+
+    0 BLACK  Black's marbles (bit set)       4 BY_WHITE  marbles ejected by White
+    1 WHITE  White's marbles (bit set)       5 QUIET     plies since the last ejection
+    2 SIDE   0 = Black to move, 1 = White    6 NUMBER    full move number, from 1
+    3 BY_BLACK  marbles ejected by Black     7 PLIES     plies played in this game
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from referee.rules.abalone.kernel_perft import count_sequences, list_moves
+from referee.rules.abalone.kernel_sets import (
+    AXES,
+    IN,
+    ONE,
+    STEP,
+    after,
+    behind,
+    count_direction,
+    count_moves,
+    has_move,
+    low_ends,
+    rears,
+    singles,
+)
+from referee.rules.abalone.tables import CIRCLES, MOVE_TEXTS, code_shape, stays_inside
+from referee.rules.jit import ctz, jit, popcount, random_below
+
+STATE_SIZE = 8
+KEY_SIZE = 3
+DTYPE = np.int64
+
+BLACK, WHITE, SIDE, BY_BLACK, BY_WHITE, QUIET, NUMBER, PLIES = 0, 1, 2, 3, 4, 5, 6, 7
+WIN_SCORE, REPETITION, NO_EJECTION_LIMIT, MAX_GAME_PLIES, LIMIT_RESULT, NO_MOVES = 0, 1, 2, 3, 4, 5
+"""Indices of a config; the display options behind them are of no concern here."""
+
+BY_EJECTIONS, BY_NO_MOVES, BY_REPETITION, BY_NO_EJECTION, BY_MAX_PLIES = 0, 1, 2, 3, 4
+"""Reasons, as indices of `Rules.reasons`."""
+DRAW = 3
+
+_INLINE = sum(code_shape(code) == 0 for code in MOVE_TEXTS)
+_BROADSIDE = sum(code_shape(code) > 0 and stays_inside(code) for code in MOVE_TEXTS)
+MAX_MOVES = _INLINE + _BROADSIDE // 2
+"""A bound for any board whatever: a broadside and the one that undoes it are never both possible."""
+
+RING_0, RING_1, RING_2, RING_3, RING_4 = (np.uint64(circle) for circle in CIRCLES)
+
+
+@jit
+def _boards(state: Any) -> tuple[Any, Any]:
+    """The boards of the side to move and of the other side."""
+    side = state[SIDE]
+    return np.uint64(state[BLACK + side]), np.uint64(state[WHITE - side])
+
+
+@jit
+def _is_won(state: Any, config: Any) -> bool:
+    return max(state[BY_BLACK], state[BY_WHITE]) >= config[WIN_SCORE]  # type: ignore[no-any-return]
+
+
+@jit
+def legal(state: Any, config: Any, moves: Any) -> int:
+    """Legal moves as ascending codes; none when a score has been reached."""
+    if _is_won(state, config):
+        return 0
+    o, x = _boards(state)
+    return list_moves(o, x, moves)
+
+
+@jit
+def count(state: Any, config: Any) -> int:
+    """The number of legal moves."""
+    if _is_won(state, config):
+        return 0
+    o, x = _boards(state)
+    return count_moves(o, x)
+
+
+@jit
+def play(state: Any, config: Any, move: int, out: Any) -> None:
+    """The state after a legal move (rules, section 3)."""
+    side = state[SIDE]
+    o, x = _boards(state)
+    o, x, ejected = after(o, x, move)
+    out[BLACK + side] = np.int64(o)
+    out[WHITE - side] = np.int64(x)
+    out[SIDE] = 1 - side
+    out[BY_BLACK + side] = state[BY_BLACK + side] + ejected
+    out[BY_WHITE - side] = state[BY_WHITE - side]
+    out[QUIET] = 0 if ejected else state[QUIET] + 1
+    out[NUMBER] = state[NUMBER] + side
+    out[PLIES] = state[PLIES] + 1
+
+
+@jit
+def _limit(state: Any, config: Any, reason: int) -> int:
+    """The result code at a limit: a draw, or the side with more ejections where `limit_result` says so."""
+    winner = DRAW
+    if config[LIMIT_RESULT] == 1 and state[BY_BLACK] != state[BY_WHITE]:
+        winner = 1 if state[BY_BLACK] > state[BY_WHITE] else 2
+    return reason * 4 + winner
+
+
+@jit
+def _settled(state: Any, config: Any) -> int:
+    """The result by score, checked before all others; Black's score first, where both are there."""
+    if state[BY_BLACK] >= config[WIN_SCORE]:
+        return BY_EJECTIONS * 4 + 1
+    return BY_EJECTIONS * 4 + 2 if state[BY_WHITE] >= config[WIN_SCORE] else 0
+
+
+@jit
+def _stuck(state: Any, config: Any) -> int:
+    """The result when the side to move has no move."""
+    return BY_NO_MOVES * 4 + (DRAW if config[NO_MOVES] == 1 else 2 - state[SIDE])
+
+
+@jit
+def _limited(state: Any, config: Any) -> int:
+    """The result by the limits on quiet plies and on plies, in this order; 0 within them."""
+    if 0 < config[NO_EJECTION_LIMIT] <= state[QUIET]:
+        return _limit(state, config, BY_NO_EJECTION)
+    if 0 < config[MAX_GAME_PLIES] <= state[PLIES]:
+        return _limit(state, config, BY_MAX_PLIES)
+    return 0
+
+
+@jit
+def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
+    """How the game stands (rules, section 5, in its order)."""
+    code = _settled(state, config)
+    if code != 0:
+        return code
+    o, x = _boards(state)
+    if not has_move(o, x):
+        return _stuck(state, config)
+    if 0 < config[REPETITION] <= occurrences:
+        return BY_REPETITION * 4 + DRAW
+    return _limited(state, config)
+
+
+@jit
+def perft(state: Any, config: Any, depth: int) -> int:
+    """Leaves at exactly `depth` plies; repetition and limits are ignored."""
+    if depth <= 0:
+        return 1
+    if _is_won(state, config):
+        return 0
+    side = state[SIDE]
+    left = config[WIN_SCORE] - state[BY_BLACK + side]
+    left_other = config[WIN_SCORE] - state[BY_WHITE - side]
+    o, x = _boards(state)
+    moves = np.empty((max(depth - 2, 1), MAX_MOVES), dtype=np.int64)
+    return count_sequences(o, x, left, left_other, depth, moves)
+
+
+@jit
+def _pick(o: Any, x: Any, rng: Any) -> int:
+    """One of the legal moves, all equally likely; -1 when there is none."""
+    n0, n1, n2 = count_direction(o, x, 0), count_direction(o, x, 1), count_direction(o, x, 2)
+    n3, n4, n5 = count_direction(o, x, 3), count_direction(o, x, 4), count_direction(o, x, 5)
+    total = n0 + n1 + n2 + n3 + n4 + n5
+    if total == 0:
+        return -1
+    r, d = random_below(rng, total), 0
+    for n in (n0, n1, n2, n3, n4):
+        if r < n:
+            break
+        r -= n
+        d += 1
+    k, i, e, f = STEP[d], IN[d], AXES[d, 0], AXES[d, 1]
+    s, shape = rears(o, x, k, i), 0
+    m = singles(o, x, k, i)
+    while r >= popcount(s):
+        r -= popcount(s)
+        shape += 1
+        s = low_ends(m, shape, STEP[e], IN[e], STEP[f], IN[f])
+    for _ in range(r):
+        s &= s - ONE
+    return (5 * d + shape) << 6 | ctz(s)  # type: ignore[no-any-return]
+
+
+@jit
+def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
+    """A uniformly random game without repetition: (result code or 0, plies played)."""
+    here = state.copy()
+    there = np.empty_like(here)
+    n = 0
+    while True:
+        code = _settled(here, config)
+        if code != 0:
+            return code, n
+        o, x = _boards(here)
+        move = _pick(o, x, rng)
+        if move < 0:
+            return _stuck(here, config), n
+        code = _limited(here, config)
+        if code != 0 or n >= max_plies:
+            return code, n
+        play(here, config, move, there)
+        here, there = there, here
+        n += 1
+
+
+@jit
+def _standing(o: Any) -> int:
+    """How well the marbles `o` stand: near the centre, and touching each other."""
+    score = (
+        30 * popcount(o & RING_0)
+        + 27 * popcount(o & RING_1)
+        + 20 * popcount(o & RING_2)
+        + 10 * popcount(o & RING_3)
+        - 10 * popcount(o & RING_4)
+    )
+    for d in range(3):
+        score += 12 * popcount(o & behind(o, STEP[d], IN[d]))
+    return score  # type: ignore[no-any-return]
+
+
+@jit
+def _threats(o: Any, x: Any) -> int:
+    """The number of enemy marbles on the rim that could be pushed off by the next move, by direction."""
+    n = 0
+    for d in range(6):
+        k, i = STEP[d], IN[d]
+        rim = x & ~i
+        one = o & behind(rim, k, i)
+        two = o & behind(x & behind(rim, k, i), k, i)
+        one = o & behind(one, k, i)
+        two = o & behind(o & behind(two, k, i), k, i)
+        n += popcount(one) + popcount(two)
+    return n
+
+
+@jit
+def evaluate(state: Any, config: Any) -> int:
+    """A static score for the side to move: ejections, place, cohesion and threats.
+
+    The weights are those that won most of some thousand games of two-ply search against their neighbours.
+    """
+    code = _settled(state, config)
+    side = state[SIDE]
+    if code != 0:
+        return 15_000 if code % 4 == side + 1 else -15_000
+    o, x = _boards(state)
+    score = 100 * (state[BY_BLACK + side] - state[BY_WHITE - side])
+    score += _standing(o) - _standing(x)
+    score += 45 * min(_threats(o, x), 1) - 15 * min(_threats(x, o), 3)
+    return score  # type: ignore[no-any-return]

@@ -1,0 +1,46 @@
+"""The Abalone board as something to look at: cells with coordinates, marbles, marks and short facts.
+
+Refuses to know how it is drawn.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Final
+
+from referee.rules.abalone.motion import cells, ejectable
+from referee.rules.abalone.notation import BLACK, BY_BLACK, BY_WHITE, QUIET, SIDE, WHITE, boards
+from referee.rules.abalone.tables import NAMES, PLACES
+from referee.rules.rules import Board, Cell, Config, State
+
+WIN_SCORE, NO_EJECTION_LIMIT = 0, 2
+"""Indices of the options shown here in a config."""
+
+
+def _cell(number: int) -> Cell:
+    row, digit = PLACES[number]
+    return Cell(NAMES[number], x=digit - 1 - (row - 5) / 2, y=(row - 1) * sqrt(3) / 2)
+
+
+CELLS: Final = tuple(_cell(number) for number in PLACES)
+"""All 61 cells, a1 to i9; pointed-top hexagons, one width apart."""
+
+
+def board(state: State, config: Config) -> Board:
+    """Marbles (`S` Black, `s` White), marks on those that can be pushed off next, and the score."""
+    black, white = cells(int(state[BLACK])), cells(int(state[WHITE]))
+    own, enemy = boards(state)
+    marks = {NAMES[cell]: ("in-danger",) for cell in sorted(ejectable(own, enemy), key=NAMES.__getitem__)}
+    limit = int(config[NO_EJECTION_LIMIT])
+    return Board(
+        shape="hex",
+        cells=CELLS,
+        pieces={NAMES[cell]: "S" if cell in black else "s" for cell in PLACES if cell in black | white},
+        marks=marks,
+        notes=(
+            f"{'White' if state[SIDE] else 'Black'} to move",
+            f"score {state[BY_BLACK]}-{state[BY_WHITE]} (to win: {config[WIN_SCORE]})",
+            f"marbles {len(black)}-{len(white)}",
+            f"plies since the last ejection: {state[QUIET]}" + (f" of {limit}" if limit else ""),
+        ),
+    )

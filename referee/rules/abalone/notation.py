@@ -1,0 +1,260 @@
+"""Position strings and move texts of Abalone (Aba-Pro coordinates): readers, writers, and moves as people write them.
+
+Refuses to know whether a move is legal, and whole games (see `gametext`). The rules are those of RULES.md, sections
+"Position text" and "Notation".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+
+from referee.rules.abalone.motion import bits, cells, move_marbles
+from referee.rules.abalone.tables import CELLS, DELTAS, MOVE_CODES, MOVE_TEXTS, NAMES, PLACES, ROWS, is_cell, number
+from referee.rules.core import ParseError
+from referee.rules.rules import Config, State
+
+BLACK, WHITE, SIDE, BY_BLACK, BY_WHITE, QUIET, NUMBER, PLIES = range(8)
+"""Indices of a state, as in the kernel."""
+MARK_EJECTIONS, SHOW_SCORE = 6, 7
+"""Indices of the display options in a config."""
+
+LENGTHS: Final = (5, 6, 7, 8, 9, 8, 7, 6, 5)
+"""Cells of the rows i to a."""
+EXAMPLE: Final = "sssss/ssssss/2sss2/8/9/8/2SSS2/SSSSSS/SSSSS 0 0 b 0 1"
+FIELDS: Final = (
+    ("marbles ejected by Black", 0, 61),
+    ("marbles ejected by White", 0, 61),
+    ("side to move", 0, 0),
+    ("plies since the last ejection", 0, 999_999_999),
+    ("full move number", 1, 999_999_999),
+)
+"""The fields behind the board, with their smallest and largest number."""
+MOVE_HINT: Final = "write an inline move as e5e6, a broadside as e6e8f6"
+
+_FIELD = re.compile(r"[^ \t\r\n]+")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_BLANKS = " \t"
+_SCORE = re.compile(r"(?<=[ \t])[0-9]{1,2}-[0-9]{1,2}$")
+
+
+def read_position(text: str, config: Config) -> State:
+    """The state of `<board> <ejected by Black> <by White> <b|w> <quiet plies> <move number>`.
+
+    Fields may be left out from the end (`0 0 b 0 1`). Raises ParseError.
+    """
+    fields = [(match.group(), match.start()) for match in _FIELD.finditer(text)]
+    if not fields:
+        raise ParseError("an empty position", text=text, hint=f"write for example {EXAMPLE}")
+    if len(fields) > 6:
+        raise ParseError("more than six fields", text=text, index=fields[6][1], hint=f"write for example {EXAMPLE}")
+    state = np.zeros(8, dtype=np.int64)
+    state[BLACK], state[WHITE] = _read_board(*fields[0], text)
+    state[NUMBER] = 1
+    places = (BY_BLACK, BY_WHITE, SIDE, QUIET, NUMBER)
+    for place, limits, (field, index) in zip(places, FIELDS, fields[1:], strict=False):
+        state[place] = _read_side(field, index, text) if place == SIDE else _read_number(field, index, text, limits)
+    return state
+
+
+def _read_side(field: str, index: int, text: str) -> int:
+    if field not in ("b", "w"):
+        raise ParseError(f"{field[:20]!r} is no side to move", text=text, index=index, hint="b = Black, w = White")
+    return int(field == "w")
+
+
+def _read_number(field: str, index: int, text: str, limits: tuple[str, int, int]) -> int:
+    what, least, most = limits
+    value = int(field) if _NUMBER.fullmatch(field) else -1
+    if not least <= value <= most:
+        raise ParseError(f"{field[:20]!r} is no number of {what}", text=text, index=index, hint=f"{least}..{most}")
+    return value
+
+
+_SHAPE = "rows i to a have 5 6 7 8 9 8 7 6 5 cells"
+
+
+def _read_board(field: str, start: int, text: str) -> tuple[int, int]:
+    boards = {"S": 0, "s": 0}
+    row, filled, after_digit = 0, 0, False
+    for index, symbol in enumerate(field, start):
+        name = ROWS[8 - row]
+        if symbol == "/":
+            if filled != LENGTHS[row]:
+                raise ParseError(
+                    f"row {name} has {filled} cells, not {LENGTHS[row]}", text=text, index=index, hint=_SHAPE
+                )
+            row, filled, after_digit = row + 1, 0, False
+            if row == 9:
+                raise ParseError("more than nine rows", text=text, index=index, hint="rows i to a, separated by /")
+            continue
+        if symbol in boards:
+            if filled < LENGTHS[row]:
+                line = 9 - row
+                boards[symbol] |= 1 << number(line, max(1, line - 4) + filled)
+            filled, after_digit = filled + 1, False
+        elif symbol in "123456789":
+            if after_digit:
+                raise ParseError("two digits in a row", text=text, index=index, hint="write one digit for one gap")
+            filled, after_digit = filled + int(symbol), True
+        else:
+            hint = "S = Black, s = White, 1-9 = so many empty cells, / between rows"
+            raise ParseError(f"{symbol!r} stands for nothing on a board", text=text, index=index, hint=hint)
+        if filled > LENGTHS[row]:
+            raise ParseError(f"row {name} has more than {LENGTHS[row]} cells", text=text, index=index, hint=_SHAPE)
+    end = start + len(field)
+    if row < 8:
+        raise ParseError(f"{row + 1} rows, not nine", text=text, index=end, hint="rows i to a, separated by /")
+    if filled != LENGTHS[8]:
+        raise ParseError(f"row a has {filled} cells, not {LENGTHS[8]}", text=text, index=end, hint=_SHAPE)
+    return boards["S"], boards["s"]
+
+
+def write_position(state: State, config: Config) -> str:
+    """The position string in full, all six fields, each gap as one digit."""
+    black, white = int(state[BLACK]), int(state[WHITE])
+    rows = []
+    for line in range(9, 0, -1):
+        row, gap = "", 0
+        for digit in range(max(1, line - 4), min(9, line + 4) + 1):
+            bit = 1 << number(line, digit)
+            symbol = "S" if black & bit else "s" if white & bit else ""
+            if symbol:
+                row += (str(gap) if gap else "") + symbol
+                gap = 0
+            else:
+                gap += 1
+        rows.append(row + (str(gap) if gap else ""))
+    side = "w" if state[SIDE] else "b"
+    return f"{'/'.join(rows)} {state[BY_BLACK]} {state[BY_WHITE]} {side} {state[QUIET]} {state[NUMBER]}"
+
+
+def _read_cells(text: str) -> list[tuple[str, int]]:
+    """The cells of a move text with their indices, without case, separators, a trailing `(e)` and a score after it."""
+    end = len(text.rstrip(_BLANKS))
+    if score := _SCORE.search(text, max(0, end - 8), end):
+        end = len(text[: score.start()].rstrip(_BLANKS))
+    if text[:end].endswith(("(e)", "(E)")):
+        end = len(text[: end - 3].rstrip(_BLANKS))
+    found: list[tuple[str, int]] = []
+    index = len(text) - len(text.lstrip(_BLANKS))
+    while index < end:
+        if found:
+            index = _skip_separator(text, index, end)
+        name = text[index : min(index + 2, end)]
+        if len(name) < 2 or not name.isascii() or name.lower() not in CELLS:
+            raise ParseError(f"{name!r} is no cell", text=text, index=index, hint=_cell_hint(name))
+        if len(found) == 3:
+            raise ParseError("a fourth cell", text=text, index=index, hint=MOVE_HINT)
+        found.append((name.lower(), index))
+        index += 2
+    if len(found) < 2:
+        raise ParseError("a move names two or three cells", text=text, index=end, hint=MOVE_HINT)
+    return found
+
+
+def _skip_separator(text: str, index: int, end: int) -> int:
+    """The index behind blanks with at most one `-` among them."""
+    seen = False
+    while index < end and (text[index] in _BLANKS or (text[index] == "-" and not seen)):
+        seen = seen or text[index] == "-"
+        index += 1
+    return index
+
+
+def _cell_hint(name: str) -> str:
+    letter = name[:1].lower()
+    if len(letter) == 1 and letter in ROWS:
+        line = ROWS.index(letter) + 1
+        return f"row {letter} goes from {letter}{max(1, line - 4)} to {letter}{min(9, line + 4)}"
+    return "a cell is a row a..i and a digit, e5 in the centre"
+
+
+def _step(start: str, end: str) -> tuple[int, int]:
+    row, digit = PLACES[CELLS[start]]
+    to_row, to_digit = PLACES[CELLS[end]]
+    return to_row - row, to_digit - digit
+
+
+def read_move(text: str, state: State | None = None, config: Config | None = None) -> int:
+    """The code of a move in any accepted spelling; neither state nor legality is asked. Raises ParseError."""
+    named = _read_cells(text)
+    names = [name for name, _ in named]
+    if names[0] == names[1]:
+        raise ParseError("twice the same cell", text=text, index=named[1][1], hint=MOVE_HINT)
+    if len(names) == 3:
+        names = _order_ends(named, text)
+    code = MOVE_CODES.get("".join(names))
+    if code is None:
+        hint = "an inline move goes from the rearmost marble to the cell beside it; " + MOVE_HINT
+        raise ParseError(f"{names[1]} is not beside {names[0]}", text=text, index=named[1][1], hint=hint)
+    return code
+
+
+def _order_ends(named: list[tuple[str, int]], text: str) -> list[str]:
+    """The three cells of a broadside with the alphanumerically lower end first, checked. Raises ParseError."""
+    (first, _), (second, at_second), (target, at_target) = named
+    up, right = _step(first, second)
+    length = max(abs(up), abs(right))
+    if length > 2 or (up // length, right // length) not in DELTAS or up % length or right % length:
+        hint = "the first two cells are the ends of a straight line of two or three marbles"
+        raise ParseError(f"{first} and {second} are no such line", text=text, index=at_second, hint=hint)
+    step = _step(first, target)
+    if step not in DELTAS:
+        hint = "the third cell is where the marble named first goes"
+        raise ParseError(f"{target} is not beside {first}", text=text, index=at_target, hint=hint)
+    along = (up // length, right // length)
+    if step in (along, (-along[0], -along[1])):
+        hint = f"write a move along the line with two cells, {MOVE_HINT}"
+        raise ParseError("a broadside along its own line", text=text, index=at_target, hint=hint)
+    if first < second:
+        return [first, second, target]
+    row, digit = PLACES[CELLS[second]]
+    row, digit = row + step[0], digit + step[1]
+    if not is_cell(row, digit):
+        raise ParseError(f"{second} would leave the board", text=text, index=at_second, hint=MOVE_HINT)
+    return [second, first, NAMES[number(row, digit)]]
+
+
+def write_move(code: int) -> str:
+    """The canonical text of a code. Raises ValueError for a number that is no move."""
+    try:
+        return MOVE_TEXTS[int(code)]
+    except KeyError:
+        raise ValueError(f"{code} is no move code of abalone; codes come from the legal moves") from None
+
+
+def boards(state: State) -> tuple[frozenset[int], frozenset[int]]:
+    """The cells of the marbles of the side to move, and of the other side."""
+    own, enemy = (WHITE, BLACK) if state[SIDE] else (BLACK, WHITE)
+    return cells(int(state[own])), cells(int(state[enemy]))
+
+
+def follow(state: State, code: int) -> State | None:
+    """The state after a move, without the kernel; None when the marbles do not allow it."""
+    moved = move_marbles(*boards(state), code)
+    if moved is None:
+        return None
+    side, after = int(state[SIDE]), state.copy()
+    after[BLACK + side], after[WHITE - side] = bits(moved.own), bits(moved.enemy)
+    after[SIDE] = 1 - side
+    after[BY_BLACK + side] += moved.ejected
+    after[QUIET] = 0 if moved.ejected else state[QUIET] + 1
+    after[NUMBER] += side
+    after[PLIES] += 1
+    return after
+
+
+def display_move(code: int, state: State, config: Config) -> str:
+    """The canonical text; after an ejection with `(e)` and the score ` B-W` where the options ask for them."""
+    text = write_move(code)
+    if not config[MARK_EJECTIONS] and not config[SHOW_SCORE]:
+        return text
+    after = follow(state, code)
+    if after is None or after[QUIET]:
+        return text
+    mark = "(e)" if config[MARK_EJECTIONS] else ""
+    score = f" {after[BY_BLACK]}-{after[BY_WHITE]}" if config[SHOW_SCORE] else ""
+    return text + mark + score

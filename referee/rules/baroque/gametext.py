@@ -1,0 +1,257 @@
+"""Whole games as text: tags and numbered moves, in the display form, in vchess's form or in coordinates.
+
+One reader takes all three, move by move against the board, since some spellings need it; so a game that is read is one
+that can be played. Tags say what moves cannot: `[Variant "..."]`, `[Rule.<option> "..."]`, `[Position "..."]` (also
+`Fen`), `[Result "..."]`, and any others. Source of the vchess form: `getPgn` of its client. Refuses to know files.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from referee.rules.baroque.notation import display_move, read_move, square_name, victim_squares, write_move
+from referee.rules.baroque.state import NUMBER, SIDE, SYMBOLS
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.gametags import NAME, RESULTS, RULE, Draft, placed, step, unescape, write_tag
+from referee.rules.rules import Config, GameFormat, GameText, Ruleset, State
+
+WIDTH = 100
+"""Columns after which move text is broken."""
+ANY_VARIANT = frozenset({"baroque", "ultima"})
+"""What other programs write as the variant: the name of the family."""
+OWN_TAGS = frozenset({"variant", "position", "fen", "result"})
+
+_TOKEN = re.compile(
+    rf"""(?P<space>[ \t\r\n]+|\{{[^}}]*\}}|;[^\n]*)
+      | \[[ \t]*(?P<name>{NAME})[ \t]+"(?P<value>(?:[^"\\\n]|\\["\\])*)"[ \t]*\]
+      | (?P<result>1-0|0-1|1/2-1/2|1/2|\*)(?![^ \t\r\n{{\[;])
+      | (?P<exact>[0-9]{{1,9}}\.[wb](?=[ \t]))
+      | (?P<number>[0-9]{{1,9}}\.+)
+      | (?P<from>[a-h][1-8])\.(?P<to>[a-h][1-8])[ \t]+[-.a-zA-Z0-9]{{1,400}}/[-.a-zA-Z0-9]{{1,400}}
+      | (?P<move>[A-Za-z][A-Za-z0-9]*(?:-off)?)[+#!?]*
+    """,
+    re.VERBOSE,
+)
+
+
+@dataclass
+class _Draft(Draft):
+    """One game while it is being read; `exact` are the moves of vchess's list for machines, which stands behind the
+    list for people and repeats it."""
+
+    moves: list[tuple[int, str]] = field(default_factory=list)
+    exact: list[tuple[int, str]] = field(default_factory=list)
+    is_begun: bool = False
+    """Once a move or a result has been met: a tag then starts the next game."""
+    is_empty: bool = True
+
+    def tag(self, name: str, value: str, ruleset: Ruleset, text: str, index: int) -> None:
+        """Take one tag. Raises ParseError for an unknown variant, rule or value."""
+        rules = ruleset.rules
+        try:
+            if name.lower() == "variant":
+                if value.strip().lower() not in ANY_VARIANT:
+                    self.variant = rules.variant(value.strip().lower()).name
+            elif name.startswith(RULE):
+                self.take_rule(name, value, rules)
+            elif name.lower() in ("position", "fen"):
+                self.position = ruleset.write(ruleset.read(value)) if value else None
+            elif name.lower() == "result":
+                self.result = _result(value, text, index)
+            else:
+                self.tags[name] = value
+        except UnknownNameError as error:
+            raise ParseError(str(error), text=text, index=index, hint="see the variants and options") from None
+        except ParseError as error:
+            raise ParseError(f"{name}: {error.problem}", text=text, index=index, hint=error.hint) from None
+
+    def finish(self, ruleset: Ruleset, text: str) -> GameText:
+        """The game, its moves played through. Raises ParseError for a move that cannot be read or played."""
+        if self.variant or self.options:
+            inherited = {} if self.variant else ruleset.overrides
+            try:
+                ruleset = ruleset.rules.settle(self.variant or ruleset.variant.name, inherited | self.options)
+            except ParseError as error:
+                raise ParseError(error.problem, text=text, hint=error.hint) from None
+        played = _played(ruleset, self.position, self.exact or self.moves, text)
+        return self.game(write_move(move) for _, move in played)
+
+
+def _result(word: str, text: str, index: int) -> str:
+    word = "1/2-1/2" if word == "1/2" else word
+    if word not in RESULTS:
+        raise ParseError("not a result", text=text, index=index, hint="write one of " + " ".join(RESULTS))
+    return word
+
+
+def _played(
+    ruleset: Ruleset, position: str | None, words: Sequence[tuple[int, str]], text: str
+) -> Iterator[tuple[State, int]]:
+    """Each move as its code, with the position before it; `words` are (place in `text`, move). Raises ParseError."""
+    state = ruleset.read(position)
+    for index, word in words:
+        try:
+            move = read_move(word, state, ruleset.config)
+        except ParseError as error:
+            raise placed(error, text, index) from None
+        after = step(ruleset, state, move)
+        if after is None:
+            where = ruleset.write(state)
+            raise ParseError(f"illegal move {word[:12]}", text=text, index=index, hint=f"the position is {where}")
+        yield state, move
+        state = after
+
+
+def read(text: str, ruleset: Ruleset) -> list[GameText]:
+    """All games of a text. What no tag says is taken from `ruleset`. Raises ParseError."""
+    games: list[GameText] = []
+    draft, place, is_exact = _Draft(), 0, False
+    while place < len(text):
+        found = _TOKEN.match(text, place)
+        if found is None:
+            hint = "write tags, numbered moves as 1. Pa2a3 Pa7a6, {comments} and a result"
+            raise ParseError("not game text", text=text, index=place, hint=hint)
+        start, place = place, found.end()
+        if found["space"]:
+            continue
+        if found["name"] and draft.is_begun:
+            games.append(draft.finish(ruleset, text))
+            draft, is_exact = _Draft(), False
+        draft.is_empty = False
+        if found["name"]:
+            draft.tag(found["name"], unescape(found["value"]), ruleset, text, start)
+            continue
+        draft.is_begun = True
+        if found["exact"]:
+            is_exact = True
+        elif found["move"]:
+            (draft.exact if is_exact else draft.moves).append((start, found["move"]))
+        elif found["from"]:
+            draft.exact.append((start, found["from"] + found["to"]))
+        elif found["result"]:
+            draft.result = _result(found["result"], text, start)
+            games.append(draft.finish(ruleset, text))
+            draft, is_exact = _Draft(), False
+    if not draft.is_empty:
+        games.append(draft.finish(ruleset, text))
+    return games
+
+
+# Writing
+
+
+def _settled(game: GameText, ruleset: Ruleset) -> Ruleset:
+    if not (game.variant or game.options):
+        return ruleset
+    inherited = {} if game.variant else ruleset.overrides
+    return ruleset.rules.settle(game.variant or ruleset.variant.name, inherited | dict(game.options))
+
+
+def _tag(name: str, value: object) -> str:
+    shown = str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
+    return write_tag(name, shown)
+
+
+def _other_tags(game: GameText) -> list[str]:
+    """The tags that mean nothing here, those with a name that can be read back."""
+    return [
+        _tag(name, value)
+        for name, value in game.tags.items()
+        if re.fullmatch(NAME, name) and name.lower() not in OWN_TAGS and not name.startswith(RULE)
+    ]
+
+
+def _numbered(played: Sequence[tuple[State, int]], config: Config, spell: Callable[[int, State, Config], str]) -> str:
+    """`1. Pa2a3 Pa7a6 2. ...`; `1... Pa7a6` where Black begins."""
+    words: list[str] = []
+    for state, move in played:
+        if not state[SIDE]:
+            words.append(f"{int(state[NUMBER])}.")
+        elif not words:
+            words.append(f"{int(state[NUMBER])}...")
+        words.append(spell(move, state, config))
+    return " ".join(words)
+
+
+def _coordinates(move: int, state: State, config: Config) -> str:
+    return write_move(move)
+
+
+def _short(move: int, state: State, config: Config) -> str:
+    """vchess's form: without origin, pincers and suicides apart."""
+    shown = display_move(move, state, config)
+    if shown.startswith("P") or shown.endswith("-off"):
+        return shown
+    return shown[0] + shown[3:]
+
+
+def _exact(move: int, state: State, config: Config) -> str:
+    """vchess's form for machines: `c2.c4 wpc4/wpc2.brd4`, what appears and what vanishes."""
+    origin, end = divmod(move, 64)
+    side = int(state[SIDE])
+
+    def name(square: int) -> str:
+        place = next(place for place in range(14) if int(state[place]) >> square & 1)
+        return "wb"[place // 7] + SYMBOLS[place].lower() + square_name(square)
+
+    appears = "-" if origin == end else name(origin)[:2] + square_name(end)
+    vanishes = [name(square) for square in (origin, *victim_squares(move, state, config))]
+    marker = f"{int(state[NUMBER])}.{'wb'[side]}"
+    return f"{marker} {square_name(origin)}.{square_name(end)} {appears}/{'.'.join(vanishes)}"
+
+
+def _play(game: GameText, ruleset: Ruleset) -> list[tuple[State, int]]:
+    text = " ".join(game.moves)
+    places = accumulate((len(move) + 1 for move in game.moves[:-1]), initial=0)
+    return list(_played(ruleset, game.position, list(zip(places, game.moves, strict=False)), text))
+
+
+def _write(game: GameText, ruleset: Ruleset, spell: Callable[[int, State, Config], str]) -> str:
+    lines = _other_tags(game)
+    if game.variant:
+        lines.append(_tag("Variant", game.variant))
+    lines += [_tag(RULE + name, value) for name, value in game.options.items()]
+    if game.position:
+        lines.append(_tag("Position", game.position))
+    lines.append(_tag("Result", game.result))
+    settled = _settled(game, ruleset)
+    moves = _numbered(_play(game, settled), settled.config, spell)
+    return "\n".join([*lines, "", *textwrap.wrap(f"{moves} {game.result}".strip(), WIDTH), ""])
+
+
+def write(game: GameText, ruleset: Ruleset) -> str:
+    """A game in the display form. Raises ParseError for moves that cannot be played."""
+    return _write(game, ruleset, display_move)
+
+
+def write_coordinates(game: GameText, ruleset: Ruleset) -> str:
+    """A game in canonical moves. Raises ParseError for moves that cannot be played."""
+    return _write(game, ruleset, _coordinates)
+
+
+def write_vchess(game: GameText, ruleset: Ruleset) -> str:
+    """A game as vchess's client saves it. Rules that vchess does not know stand in tags that it ignores.
+
+    Raises ParseError for moves that cannot be played.
+    """
+    settled = _settled(game, ruleset)
+    played = _play(game, settled)
+    defaults = {option.name: option.default for option in settled.rules.options}
+    lines = [*_other_tags(game), _tag("Variant", "Baroque")]
+    lines += [_tag(RULE + name, value) for name, value in settled.values.items() if value != defaults[name]]
+    lines.append(_tag("Fen", settled.write(settled.read(game.position))))
+    lines.append(_tag("Result", game.result))
+    shown = _numbered(played, settled.config, _short)
+    exact = [_exact(move, state, settled.config) for state, move in played]
+    return "\n".join([*lines, "", *textwrap.wrap(shown, WIDTH), "", *exact, ""])
+
+
+FORMATS: tuple[GameFormat, ...] = (
+    GameFormat("display", read, write, "piece, origin and destination: 1. Pc2c4X Kd4xe5"),
+    GameFormat("coordinates", read, write_coordinates, "canonical moves: 1. c2c4 d4e5"),
+    GameFormat("vchess", read, write_vchess, "as vchess.club saves games: 1. Pc2c4X Kxe5, then a list for machines"),
+)

@@ -1,0 +1,752 @@
+"""The compiled rules of Baroque chess: legal moves, captures, check, results, counting and random play.
+
+Knows states (below) and numbers only; refuses to know texts, histories and clocks.
+
+    8 | 56 57 58 59 60 61 62 63      a square is the bit 1 << (8 * rank + file), a1 = bit 0
+    7 | 48 49 50 51 52 53 54 55      a move is 64 * origin + destination, suicide has both alike
+    6 | 40 41 42 43 44 45 46 47
+    5 | 32 33 34 35 36 37 38 39      a side is seven bitboards: pincers, coordinators, leapers,
+    4 | 24 25 26 27 28 29 30 31      chameleons, withdrawers, immobilizers, king, in this order
+    3 | 16 17 18 19 20 21 22 23
+    2 |  8  9 10 11 12 13 14 15      a state: 0-6 White, 7-13 Black, 14 side to move | 15 plies since a
+    1 |  0  1  2  3  4  5  6  7          piece left the board, 16 move number, 17 plies played
+        a  b  c  d  e  f  g  h
+
+Letters: f, t origin and destination (one bit), u, v the sides that moves and waits (tuples of seven), own and foe all
+their pieces, e the empty squares, h hurdles that may be leapt, z the mover's frozen squares, g and x sets of squares.
+`style` packs the rules of movement: bit 0 classical immobilizers, 1 suicide, 2 leaping chameleons combine, from 3 on the
+greatest number of leaps. No rule depends on the colour or on the direction of play, so everything is said once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from referee.rules.baroque import state as place
+from referee.rules.baroque.tables import BESIDE, BETWEEN, BEYOND, CROSS, FILE, LINES, NEAR, RANK, STRIDE
+from referee.rules.jit import ctz, jit, popcount, random_below
+
+STATE_SIZE = place.STATE_SIZE
+KEY_SIZE = place.KEY_SIZE
+DTYPE = np.uint64
+MAX_MOVES = 512
+"""n own pieces have at most 27 destinations each, and each of the 64 - n other squares is reached by at most one piece
+in each direction (own pieces block), so 27 n and 8 (64 - n) + n both bound their number: together below 420."""
+
+SIDE, QUIET, NUMBER, PLIES = place.SIDE, place.QUIET, place.NUMBER, place.PLIES
+PINCER, COORDINATOR, LEAPER, CHAMELEON, WITHDRAWER, IMMOBILIZER, KING = range(7)
+
+# Places in Config: the order of the options in rules.py.
+CLASSICAL, SUICIDE, COMBINES, MAX_LEAPS, STALEMATE_LOSES, REPETITION, NO_CAPTURE, BARE_KINGS, MAX_PLIES = range(9)
+# Reasons: the order in rules.py.
+BY_CHECKMATE, BY_STALEMATE, BY_BARE_KINGS, BY_NO_CAPTURE, BY_REPETITION, BY_MAX_PLIES = range(6)
+DRAW = 3
+
+LAST_COUNT = np.uint64(place.LAST_COUNT)
+NONE = np.uint64(0)
+ONE = np.uint64(1)
+SEVEN = np.uint64(7)
+EIGHT = np.uint64(8)
+NINE = np.uint64(9)
+NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
+NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
+
+
+# States and sides
+
+
+@jit
+def style_of(config: Any) -> Any:
+    """The rules of movement packed into one number (see the module's docstring)."""
+    return config[CLASSICAL] | (config[SUICIDE] << 1) | (config[COMBINES] << 2) | (config[MAX_LEAPS] << 3)
+
+
+@jit
+def side_at(state: Any, o: Any) -> Any:
+    """The seven bitboards that start at place `o` of a state."""
+    return state[o], state[o + 1], state[o + 2], state[o + 3], state[o + 4], state[o + 5], state[o + 6]
+
+
+@jit
+def sides(state: Any) -> Any:
+    """The side to move and the side that waits."""
+    o = 7 * np.int64(state[SIDE])
+    return side_at(state, o), side_at(state, 7 - o)
+
+
+@jit
+def occupied(u: Any) -> Any:
+    """All squares of a side."""
+    return u[0] | u[1] | u[2] | u[3] | u[4] | u[5] | u[6]
+
+
+@jit
+def kind(u: Any, f: Any) -> Any:
+    """Which of the seven stands on a square of that side."""
+    if u[0] & f:
+        return 0
+    if u[1] & f:
+        return 1
+    if u[2] & f:
+        return 2
+    if u[3] & f:
+        return 3
+    if u[4] & f:
+        return 4
+    if u[5] & f:
+        return 5
+    return 6
+
+
+# Freezing
+
+
+@jit
+def frozen_near(m: Any, helpers: Any, style: Any) -> Any:
+    """Squares on which pieces are frozen by the enemy immobilizers `m`; `helpers` are their own chameleons and
+    immobilizers: one next to an immobilizer frees all but itself, two free everybody."""
+    z = NONE
+    while m:
+        x = NEAR[ctz(m)]
+        m &= m - ONE
+        g = x & helpers
+        if style & 1 or not g:
+            z |= x
+        elif popcount(g) == 1:
+            z |= g
+    return z
+
+
+@jit
+def frozen_squares(u: Any, v: Any, style: Any) -> Any:
+    """Squares on which the pieces of the mover `u` may not move; immobilizers next to a chameleon included."""
+    z = frozen_near(v[5], u[3] | u[5], style)
+    m = u[5]
+    while m:
+        s = ctz(m)
+        if NEAR[s] & v[3]:
+            z |= ONE << np.uint64(s)
+        m &= m - ONE
+    return z
+
+
+# Movement: all pieces of a set at once in one direction. `up` directions raise the bit number by s, `down` lower it;
+# e and h come without the file that the direction would wrap into.
+
+
+@jit
+def sweep_up(g: Any, e: Any, s: Any) -> Any:
+    """g and all squares reached from it over squares of e."""
+    g |= e & (g << s)
+    e &= e << s
+    s2 = s + s
+    g |= e & (g << s2)
+    e &= e << s2
+    return g | (e & (g << (s2 + s2)))
+
+
+@jit
+def sweep_down(g: Any, e: Any, s: Any) -> Any:
+    """g and all squares reached from it over squares of e."""
+    g |= e & (g >> s)
+    e &= e >> s
+    s2 = s + s
+    g |= e & (g >> s2)
+    e &= e >> s2
+    return g | (e & (g >> (s2 + s2)))
+
+
+@jit
+def leaps_up(g: Any, e: Any, h: Any, s: Any, most: Any) -> Any:
+    """Squares reached by leaping single hurdles of h, at most `most` of them (0 = any number)."""
+    d = NONE
+    t = (((sweep_up(g, e, s) << s) & h) << s) & e
+    while t:
+        x = sweep_up(t, e, s)
+        d |= x
+        most -= 1
+        if most == 0:
+            break
+        t = (((x << s) & h) << s) & e
+    return d
+
+
+@jit
+def leaps_down(g: Any, e: Any, h: Any, s: Any, most: Any) -> Any:
+    """Squares reached by leaping single hurdles of h, at most `most` of them (0 = any number)."""
+    d = NONE
+    t = (((sweep_down(g, e, s) >> s) & h) >> s) & e
+    while t:
+        x = sweep_down(t, e, s)
+        d |= x
+        most -= 1
+        if most == 0:
+            break
+        t = (((x >> s) & h) >> s) & e
+    return d
+
+
+@jit
+def destinations(piece: Any, f: Any, own: Any, foe: Any, v: Any, style: Any) -> Any:
+    """Where an unfrozen piece on f may go, the safety of its king apart."""
+    if piece == KING:
+        return NEAR[ctz(f)] & ~own
+    e = ~(own | foe)
+    ea = e & NOT_A
+    eh = e & NOT_H
+    d = sweep_up(f, e, EIGHT) | sweep_down(f, e, EIGHT) | sweep_up(f, ea, ONE) | sweep_down(f, eh, ONE)
+    if piece == PINCER:
+        return d ^ f
+    d |= sweep_up(f, ea, NINE) | sweep_down(f, eh, NINE) | sweep_up(f, eh, SEVEN) | sweep_down(f, ea, SEVEN)
+    h = NONE
+    if piece == LEAPER:
+        h = foe & LINES[ctz(f)]
+    elif piece == CHAMELEON:
+        h = v[2] & LINES[ctz(f)]
+    if h:
+        ha = h & NOT_A
+        hh = h & NOT_H
+        most = style >> 3
+        d |= leaps_up(f, e, h, EIGHT, most) | leaps_down(f, e, h, EIGHT, most)
+        d |= leaps_up(f, ea, ha, ONE, most) | leaps_down(f, eh, hh, ONE, most)
+        d |= leaps_up(f, ea, ha, NINE, most) | leaps_down(f, eh, hh, NINE, most)
+        d |= leaps_up(f, eh, hh, SEVEN, most) | leaps_down(f, ea, ha, SEVEN, most)
+    return d ^ f
+
+
+@jit
+def count_leaps(g: Any, e: Any, h: Any, most: Any) -> Any:
+    """The number of destinations that the pieces g reach by leaping h; own pieces block, so none is met twice."""
+    ea = e & NOT_A
+    eh = e & NOT_H
+    ha = h & NOT_A
+    hh = h & NOT_H
+    n = popcount(leaps_up(g, e, h, EIGHT, most)) + popcount(leaps_down(g, e, h, EIGHT, most))
+    n += popcount(leaps_up(g, ea, ha, ONE, most)) + popcount(leaps_down(g, eh, hh, ONE, most))
+    n += popcount(leaps_up(g, ea, ha, NINE, most)) + popcount(leaps_down(g, eh, hh, NINE, most))
+    return n + popcount(leaps_up(g, eh, hh, SEVEN, most)) + popcount(leaps_down(g, ea, ha, SEVEN, most))
+
+
+@jit
+def count_slides(p: Any, g: Any, e: Any) -> Any:
+    """The number of plain moves of the pincers p and the queen-like pieces g together."""
+    ea = e & NOT_A
+    eh = e & NOT_H
+    x = p | g
+    n = popcount(sweep_up(x, e, EIGHT) & e) + popcount(sweep_down(x, e, EIGHT) & e)
+    n += popcount(sweep_up(x, ea, ONE) & e) + popcount(sweep_down(x, eh, ONE) & e)
+    n += popcount(sweep_up(g, ea, NINE) & e) + popcount(sweep_down(g, eh, NINE) & e)
+    return n + popcount(sweep_up(g, eh, SEVEN) & e) + popcount(sweep_down(g, ea, SEVEN) & e)
+
+
+# Captures
+
+
+@jit
+def pinched(t: Any, own: Any, foe: Any) -> Any:
+    """Enemies beside t with a piece of `own` right behind them."""
+    x = ((t << EIGHT) & (own >> EIGHT)) | ((t >> EIGHT) & (own << EIGHT))
+    x |= ((t << ONE) & NOT_A & ((own & NOT_A) >> ONE)) | ((t >> ONE) & NOT_H & ((own & NOT_H) << ONE))
+    return x & foe
+
+
+@jit
+def captured(piece: Any, f: Any, t: Any, u: Any, v: Any, own: Any, foe: Any, style: Any) -> Any:
+    """The squares that the move f-t empties of enemies. The square f needs no care as a partner of a pinch: a piece
+    that came from behind its victim would have walked through it."""
+    if piece == IMMOBILIZER or f == t:
+        return NONE
+    if piece == PINCER:
+        return pinched(t, own, foe)
+    if piece == KING:
+        return t & foe
+    a = ctz(f)
+    b = ctz(t)
+    if piece == WITHDRAWER:
+        return BEYOND[b, a] & foe
+    if piece == LEAPER:
+        return BETWEEN[a, b] & foe
+    k = u[6]
+    corners = NONE
+    if k:  # on the king's rank or file one corner is the king's square and the other is t: no enemy stands there
+        c = ctz(k)
+        corners = (FILE[b] & RANK[c]) | (FILE[c] & RANK[b])
+    if piece == COORDINATOR:
+        return corners & foe
+    x = BETWEEN[a, b] & v[2]
+    if x and not style & 4:
+        return x
+    if CROSS[a] & t:
+        x |= pinched(t, own, v[0])
+    return x | (corners & v[1]) | (BEYOND[b, a] & v[4])
+
+
+@jit
+def moved(u: Any, piece: Any, g: Any) -> Any:
+    """A side with the squares g of one kind of piece toggled."""
+    return (
+        u[0] ^ (g if piece == 0 else NONE),
+        u[1] ^ (g if piece == 1 else NONE),
+        u[2] ^ (g if piece == 2 else NONE),
+        u[3] ^ (g if piece == 3 else NONE),
+        u[4] ^ (g if piece == 4 else NONE),
+        u[5] ^ (g if piece == 5 else NONE),
+        u[6] ^ (g if piece == 6 else NONE),
+    )
+
+
+@jit
+def without(v: Any, x: Any) -> Any:
+    """A side with all pieces on the squares x gone."""
+    return v[0] & ~x, v[1] & ~x, v[2] & ~x, v[3] & ~x, v[4] & ~x, v[5] & ~x, v[6] & ~x
+
+
+# Check
+
+
+@jit
+def guard(u: Any, v: Any, style: Any) -> Any:
+    """How safe the king of u is against v, were it v's turn: (in check, pins, baits).
+
+    Taking pieces off the board is the only thing that can open a new attack, as long as neither the king nor an
+    immobilizer moves. `pins` are the own pieces whose leaving may do so, `baits` the enemies whose capture may.
+    Each threat needs some squares empty: two own pieces there are safe, one own piece alone is a pin, and where
+    enemies stand there all of them would have to be captured.
+    """
+    pins = NONE
+    baits = NONE
+    k = u[6]
+    if not k:
+        return False, pins, baits
+    own = occupied(u)
+    foe = occupied(v)
+    s = ctz(k)
+    near = NEAR[s]
+    free = ~frozen_near(u[5], v[3] | v[5], style)
+    check = (near & (v[6] | v[3]) & free) != NONE
+
+    g = near & v[4] & free  # a withdrawer beside the king needs the square behind it
+    while g:
+        d = BEYOND[s, ctz(g)]
+        g &= g - ONE
+        if d & own:
+            pins |= d
+        elif d & foe:
+            baits |= d
+        elif d:
+            check = True
+
+    g = LINES[s] & v[2] & free  # a leaper in line with the king
+    while g:
+        a = ctz(g)
+        g &= g - ONE
+        d = BEYOND[a, s]
+        if d:
+            line = BETWEEN[a, s]
+            x = (line | d) & foe
+            h = line & own
+            if x:
+                baits |= x
+            elif d & own:
+                pins |= d
+            elif (h | k) & ((h | k) >> STRIDE[a, s]) or (style >= 8 and popcount(h) >= style >> 3):
+                pins |= h
+            else:
+                check = True
+
+    g = v[0] & free  # a pincer that can reach the square opposite to an enemy beside the king
+    if g:
+        x = BESIDE[s] & foe
+        while x:
+            c = ctz(x)
+            x &= x - ONE
+            d = BEYOND[c, s]
+            if d:
+                b = ctz(d)
+                p = CROSS[b] & g & ~(ONE << np.uint64(c))
+                while p:
+                    line = BETWEEN[ctz(p), b] | d
+                    p &= p - ONE
+                    n = popcount(line & own)
+                    if line & foe:
+                        if n < 2:
+                            baits |= line & foe
+                    elif n == 0:
+                        check = True
+                    elif n == 1:
+                        pins |= line & own
+
+    g = v[1] & free  # a coordinator that can reach the king's rank while the kings share a file, or the other way round
+    if g and v[6]:
+        c = ctz(v[6])
+        goal = NONE
+        if FILE[c] & k:
+            goal = RANK[s] ^ k
+        elif RANK[c] & k:
+            goal = FILE[s] ^ k
+        if goal:
+            while g:
+                a = ctz(g)
+                g &= g - ONE
+                x = LINES[a] & goal
+                while x:
+                    b = ctz(x)
+                    x &= x - ONE
+                    line = BETWEEN[a, b] | (ONE << np.uint64(b))
+                    n = popcount(line & own)
+                    if line & foe:
+                        if n < 2:
+                            baits |= line & foe
+                    elif n == 0:
+                        check = True
+                    elif n == 1:
+                        pins |= line & own
+    return check, pins, baits
+
+
+@jit
+def touchy(u: Any, foe: Any, pins: Any) -> Any:
+    """The pieces whose every move must be tried out: the king, the pinned, an immobilizer that may let enemies go."""
+    x = u[6] | pins
+    m = u[5]
+    while m:
+        s = ctz(m)
+        if NEAR[s] & foe:
+            x |= ONE << np.uint64(s)
+        m &= m - ONE
+    return x
+
+
+# Legal moves
+
+
+@jit
+def legal_from(f: Any, u: Any, v: Any, own: Any, foe: Any, z: Any, risky: Any, baits: Any, style: Any) -> Any:
+    """The destinations of all legal moves of the piece on f, as a bitboard (f itself for suicide).
+
+    `risky` says that every move must be tried out, `baits` which captures make it necessary.
+    """
+    piece = kind(u, f)
+    if f & z:
+        d = f if style & 2 and piece != KING else NONE
+    else:
+        d = destinations(piece, f, own, foe, v, style)
+    if risky or baits:
+        rest = d
+        while rest:
+            t = ONE << np.uint64(ctz(rest))
+            rest ^= t
+            x = captured(piece, f, t, u, v, own, foe, style)
+            if risky or x & baits:
+                if guard(moved(u, piece, f | t), without(v, x), style)[0]:
+                    d ^= t
+    return d
+
+
+@jit
+def count_moves(u: Any, v: Any, check: Any, pins: Any, baits: Any, style: Any) -> Any:
+    """The number of legal moves: those of pieces that cannot touch the king's safety are counted all at once."""
+    own = occupied(u)
+    foe = occupied(v)
+    z = frozen_squares(u, v, style) & own
+    n = 0
+    risk = own if check else touchy(u, foe, pins)
+    rest = own if check or baits else risk
+    if not (check or baits):
+        easy = ~(z | risk)
+        e = ~(own | foe)
+        n += count_slides(u[0] & easy, (u[1] | u[2] | u[3] | u[4] | u[5]) & easy, e)
+        if u[2] & easy:
+            n += count_leaps(u[2] & easy, e, foe, style >> 3)
+        if v[2] and u[3] & easy:
+            n += count_leaps(u[3] & easy, e, v[2], style >> 3)
+        if style & 2:
+            n += popcount(z & ~risk)
+    if not style & 2:
+        rest &= ~z
+    while rest:
+        f = ONE << np.uint64(ctz(rest))
+        rest ^= f
+        n += popcount(legal_from(f, u, v, own, foe, z, (f & risk) != NONE, baits, style))
+    return n
+
+
+@jit
+def legal(state: Any, config: Any, moves: Any) -> Any:
+    """See `referee.rules.rules.Kernel`."""
+    style = style_of(config)
+    u, v = sides(state)
+    own = occupied(u)
+    foe = occupied(v)
+    check, pins, baits = guard(u, v, style)
+    z = frozen_squares(u, v, style)
+    risk = own if check else touchy(u, foe, pins)
+    n = 0
+    rest = own
+    while rest:
+        a = ctz(rest)
+        f = ONE << np.uint64(a)
+        rest ^= f
+        d = legal_from(f, u, v, own, foe, z, (f & risk) != NONE, baits, style)
+        if n + popcount(d) > len(moves):
+            raise OverflowError("more legal moves than the buffer holds")
+        while d:
+            moves[n] = 64 * a + ctz(d)
+            n += 1
+            d &= d - ONE
+    return n
+
+
+@jit
+def count(state: Any, config: Any) -> Any:
+    """See `referee.rules.rules.Kernel`."""
+    style = style_of(config)
+    u, v = sides(state)
+    check, pins, baits = guard(u, v, style)
+    return count_moves(u, v, check, pins, baits, style)
+
+
+@jit
+def play(state: Any, config: Any, move: Any, out: Any) -> Any:
+    """See `referee.rules.rules.Kernel`."""
+    style = style_of(config)
+    u, v = sides(state)
+    f = ONE << np.uint64(move // 64)
+    t = ONE << np.uint64(move % 64)
+    piece = kind(u, f)
+    x = captured(piece, f, t, u, v, occupied(u), occupied(v), style)
+    u = moved(u, piece, f | t)
+    v = without(v, x)
+    o = 7 * np.int64(state[SIDE])
+    for i in range(7):
+        out[o + i] = u[i]
+        out[7 - o + i] = v[i]
+    out[SIDE] = ONE - state[SIDE]
+    out[QUIET] = NONE if x or f == t else min(state[QUIET] + ONE, LAST_COUNT)
+    out[NUMBER] = min(state[NUMBER] + state[SIDE], LAST_COUNT)
+    out[PLIES] = state[PLIES] + ONE
+
+
+# Results
+
+
+@jit
+def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
+    """See `referee.rules.rules.Kernel`. The order is that of the rules: mate, stalemate, bare kings, then the limits."""
+    style = style_of(config)
+    u, v = sides(state)
+    check, pins, baits = guard(u, v, style)
+    if count_moves(u, v, check, pins, baits, style) == 0:
+        return blocked(check, np.int64(state[SIDE]), config)
+    quiet = np.int64(state[QUIET])
+    if config[BARE_KINGS] and is_bare(u, v):
+        return BY_BARE_KINGS * 4 + DRAW
+    if config[NO_CAPTURE] and quiet >= config[NO_CAPTURE]:
+        return BY_NO_CAPTURE * 4 + DRAW
+    if config[REPETITION] and occurrences >= config[REPETITION]:
+        return BY_REPETITION * 4 + DRAW
+    if config[MAX_PLIES] and np.int64(state[PLIES]) >= config[MAX_PLIES]:
+        return BY_MAX_PLIES * 4 + DRAW
+    return 0
+
+
+@jit
+def blocked(check: Any, side: Any, config: Any) -> Any:
+    """The result for a side (0 or 1) without legal moves."""
+    if check:
+        return BY_CHECKMATE * 4 + 2 - side
+    return BY_STALEMATE * 4 + (2 - side if config[STALEMATE_LOSES] else DRAW)
+
+
+@jit
+def is_bare(u: Any, v: Any) -> Any:
+    """Whether two kings are all there is."""
+    return occupied(u) == u[6] and occupied(v) == v[6] and u[6] != NONE and v[6] != NONE
+
+
+# Counting and playing many positions
+
+
+@jit
+def perft_below(u: Any, v: Any, depth: Any, style: Any) -> Any:
+    """Leaves at exactly `depth` >= 1 plies below a position."""
+    check, pins, baits = guard(u, v, style)
+    if depth == 1:
+        return np.int64(count_moves(u, v, check, pins, baits, style))
+    own = occupied(u)
+    foe = occupied(v)
+    z = frozen_squares(u, v, style)
+    risk = own if check else touchy(u, foe, pins)
+    n = np.int64(0)
+    rest = own
+    while rest:
+        f = ONE << np.uint64(ctz(rest))
+        rest ^= f
+        piece = kind(u, f)
+        d = legal_from(f, u, v, own, foe, z, (f & risk) != NONE, baits, style)
+        while d:
+            t = ONE << np.uint64(ctz(d))
+            d ^= t
+            x = captured(piece, f, t, u, v, own, foe, style)
+            n += perft_below(without(v, x), moved(u, piece, f | t), depth - 1, style)
+    return n
+
+
+@jit
+def perft(state: Any, config: Any, depth: Any) -> Any:
+    """See `referee.rules.rules.Kernel`."""
+    if depth <= 0:
+        return np.int64(1)
+    u, v = sides(state)
+    return perft_below(u, v, depth, style_of(config))
+
+
+@jit
+def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
+    """See `referee.rules.rules.Kernel`. Destinations are kept as one bitboard per piece; a move is drawn by its number."""
+    style = style_of(config)
+    u, v = sides(state)
+    side = np.int64(state[SIDE])
+    quiet = np.int64(state[QUIET])
+    before = np.int64(state[PLIES])
+    plies = 0
+    targets = np.empty(64, dtype=np.uint64)
+    origins = np.empty(64, dtype=np.uint64)
+    while True:
+        own = occupied(u)
+        foe = occupied(v)
+        check, pins, baits = guard(u, v, style)
+        z = frozen_squares(u, v, style)
+        risk = own if check else touchy(u, foe, pins)
+        total = 0
+        n = 0
+        rest = own
+        while rest:
+            f = ONE << np.uint64(ctz(rest))
+            rest ^= f
+            d = legal_from(f, u, v, own, foe, z, (f & risk) != NONE, baits, style)
+            if d:
+                origins[n] = f
+                targets[n] = d
+                n += 1
+                total += popcount(d)
+        if total == 0:
+            return blocked(check, side, config), plies
+        if config[BARE_KINGS] and is_bare(u, v):
+            return BY_BARE_KINGS * 4 + DRAW, plies
+        if config[NO_CAPTURE] and quiet >= config[NO_CAPTURE]:
+            return BY_NO_CAPTURE * 4 + DRAW, plies
+        if config[MAX_PLIES] and before + plies >= config[MAX_PLIES]:
+            return BY_MAX_PLIES * 4 + DRAW, plies
+        if plies >= max_plies:
+            return 0, plies
+        i = random_below(rng, total)  # from here on: the i-th of all moves
+        n = 0
+        while i >= popcount(targets[n]):
+            i -= popcount(targets[n])
+            n += 1
+        d = targets[n]
+        while i > 0:
+            d &= d - ONE
+            i -= 1
+        f = origins[n]
+        t = ONE << np.uint64(ctz(d))
+        piece = kind(u, f)
+        x = captured(piece, f, t, u, v, own, foe, style)
+        quiet = np.int64(0) if x or f == t else quiet + 1
+        u, v = without(v, x), moved(u, piece, f | t)
+        side = 1 - side
+        plies += 1
+
+
+# What people are shown
+
+
+@jit
+def frozen(state: Any, config: Any) -> Any:
+    """All frozen pieces of both sides as a bitboard, the waiting side's as if it were to move."""
+    style = style_of(config)
+    u, v = sides(state)
+    return (frozen_squares(u, v, style) & occupied(u)) | (frozen_squares(v, u, style) & occupied(v))
+
+
+@jit
+def in_check(state: Any, config: Any) -> Any:
+    """Whether the side to move is in check."""
+    u, v = sides(state)
+    return guard(u, v, style_of(config))[0]
+
+
+@jit
+def victims(state: Any, config: Any, move: Any) -> Any:
+    """The squares that a move empties of enemies, as a bitboard."""
+    u, v = sides(state)
+    f = ONE << np.uint64(move // 64)
+    t = ONE << np.uint64(move % 64)
+    return captured(kind(u, f), f, t, u, v, occupied(u), occupied(v), style_of(config))
+
+
+# Evaluation. Values in hundredths of a pincer.
+
+WORTH_P, WORTH_R, WORTH_N, WORTH_B, WORTH_Q, WORTH_M = 100, 300, 550, 350, 250, 600
+
+
+@jit
+def worth(u: Any, g: Any) -> Any:
+    """The value of a side's pieces on the squares g."""
+    n = WORTH_P * popcount(u[0] & g) + WORTH_R * popcount(u[1] & g) + WORTH_N * popcount(u[2] & g)
+    return n + WORTH_B * popcount(u[3] & g) + WORTH_Q * popcount(u[4] & g) + WORTH_M * popcount(u[5] & g)
+
+
+@jit
+def best_capture(u: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
+    """The value of the most that one move of u takes, its king's safety not asked."""
+    best = 0
+    rest = own & ~z & ~u[5]
+    while rest:
+        f = ONE << np.uint64(ctz(rest))
+        rest ^= f
+        piece = kind(u, f)
+        d = destinations(piece, f, own, foe, v, style)
+        if piece == KING:
+            d &= foe
+        while d:
+            t = ONE << np.uint64(ctz(d))
+            d ^= t
+            x = captured(piece, f, t, u, v, own, foe, style)
+            if x:
+                best = max(best, worth(v, x))
+    return best
+
+
+@jit
+def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
+    """What a side's pieces are worth where they stand: less when frozen (z), more when mobile and near the enemy king."""
+    n = worth(u, ~NONE) - worth(u, z) // 4
+    free = ~z
+    n += 2 * count_slides(u[0] & free, (u[1] | u[2] | u[3] | u[4] | u[5]) & free, e)
+    if v[6]:
+        s = ctz(v[6])
+        x = NEAR[s]
+        pieces = occupied(u) & free
+        n += 4 * popcount(LINES[s] & pieces) + 8 * popcount(x & pieces) - 10 * popcount(x & e)
+    return n
+
+
+@jit
+def evaluate(state: Any, config: Any) -> Any:
+    """See `referee.rules.rules.Kernel`. Material, frozen pieces, mobility, nearness to the kings, and what hangs.
+
+    The mover is credited with most of its best capture, so that a piece left hanging shows without searching.
+    """
+    style = style_of(config)
+    u, v = sides(state)
+    own = occupied(u)
+    foe = occupied(v)
+    e = ~(own | foe)
+    z = frozen_squares(u, v, style) & own
+    score = standing(u, v, e, z) - standing(v, u, e, frozen_squares(v, u, style) & foe)
+    score += 3 * best_capture(u, v, own, foe, z, style) // 4
+    return min(max(score, -9_999), 9_999)

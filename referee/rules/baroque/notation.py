@@ -1,0 +1,212 @@
+"""Positions and moves as text: the position string, canonical moves, and moves as people and vchess write them.
+
+Refuses to know what is legal, except to resolve a move that is written without its origin.
+"""
+
+from __future__ import annotations
+
+import re
+from types import ModuleType
+
+import numpy as np
+
+from referee.rules.baroque.state import LAST_COUNT, LETTERS, NAMES, NUMBER, QUIET, SIDE, STATE_SIZE, SYMBOLS
+from referee.rules.core import ParseError
+from referee.rules.rules import Config, Notation, State
+
+POSITION_HINT = "write '<board> <w|b> <plies without capture> <move number>', as 8/8/4k3/8/8/3K4/8/8 w 0 1"
+MOVE_HINT = "write origin and destination, as c2c4; d4d4 for suicide"
+LONGEST_POSITION = 200
+
+
+def _kernel() -> ModuleType:
+    """The compiled rules, loaded on first use: most texts can be read without them."""
+    from referee.rules.baroque import kernel
+
+    return kernel
+
+
+def square_name(square: int) -> str:
+    """`a1` for 0 to `h8` for 63."""
+    return "abcdefgh"[square % 8] + str(square // 8 + 1)
+
+
+def squares_of(bits: int) -> list[int]:
+    """The squares of a bitboard, ascending."""
+    return [square for square in range(64) if bits >> square & 1]
+
+
+def pieces_of(state: State) -> dict[int, str]:
+    """The letter on each occupied square."""
+    return {square: SYMBOLS[place] for place in range(14) for square in squares_of(int(state[place]))}
+
+
+# Positions
+
+
+def _read_board(board: str, text: str, start: int, state: State) -> None:
+    """Put the board of a position string, at `start` of `text`, on `state`. Raises ParseError."""
+    rank, file = 7, 0
+    for place, letter in enumerate(board, start):
+        if letter == "/":
+            if file != 8:
+                raise ParseError(f"rank {rank + 1} has {file} squares", text=text, index=place, hint="fill it to 8")
+            rank, file = rank - 1, 0
+            if rank < 0:
+                raise ParseError("more than 8 ranks", text=text, index=place, hint=POSITION_HINT)
+            continue
+        piece = SYMBOLS.find(letter)
+        if letter in "12345678":
+            file += int(letter)
+        elif piece < 0:
+            raise ParseError(
+                f"{letter!r} is no piece", text=text, index=place, hint="pieces are PRNBQMK and prnbqmk, gaps 1 to 8"
+            )
+        else:
+            if file < 8:
+                state[piece] |= np.uint64(1 << (8 * rank + file))
+            file += 1
+        if file > 8:
+            raise ParseError(f"rank {rank + 1} has more than 8 squares", text=text, index=place, hint=POSITION_HINT)
+        if letter in "Kk" and int(state[piece]).bit_count() > 1:
+            raise ParseError("two kings of one colour", text=text, index=place, hint="each side has one king")
+    if (rank, file) != (0, 8):
+        raise ParseError(
+            f"the board ends on rank {rank + 1} after {file} squares",
+            text=text,
+            index=start + len(board),
+            hint="give 8 ranks of 8 squares, rank 8 first",
+        )
+
+
+def _read_number(field: tuple[int, str], text: str, least: int) -> int:
+    """The counter at (place, letters) of `text`. Raises ParseError."""
+    place, letters = field
+    if letters.isascii() and letters.isdecimal() and len(letters) <= 9 and int(letters) >= least:
+        return int(letters)
+    raise ParseError("not a counter", text=text, index=place, hint=f"write a number from {least} to {LAST_COUNT}")
+
+
+def read_position(text: str, config: Config) -> State:
+    """The state of a position string of two, three or four fields. Raises ParseError.
+
+    Three fields are vchess's: the third counts the plies played. A side may lack its king (for analysis).
+    """
+    if len(text) > LONGEST_POSITION:
+        raise ParseError("too long for a position", text=text, index=LONGEST_POSITION, hint=POSITION_HINT)
+    fields = [(found.start(), found.group()) for found in re.finditer(r"[^ \t\r\n]+", text)]
+    if not 2 <= len(fields) <= 4:
+        place = fields[4][0] if len(fields) > 4 else len(text)
+        raise ParseError(f"{len(fields)} fields", text=text, index=place, hint=POSITION_HINT)
+    state = np.zeros(STATE_SIZE, dtype=np.uint64)
+    _read_board(fields[0][1], text, fields[0][0], state)
+    if fields[1][1] not in ("w", "b"):
+        raise ParseError(f"no side {fields[1][1]!r}", text=text, index=fields[1][0], hint="write w or b")
+    quiet, number = 0, 1
+    if len(fields) == 3:
+        number += _read_number(fields[2], text, 0) // 2
+    elif len(fields) == 4:
+        quiet, number = _read_number(fields[2], text, 0), _read_number(fields[3], text, 1)
+    state[SIDE] = np.uint64(fields[1][1] == "b")
+    state[QUIET], state[NUMBER] = np.uint64(quiet), np.uint64(number)
+    return state
+
+
+def write_position(state: State, config: Config) -> str:
+    """The canonical position string: board, side to move, plies without capture, move number."""
+    pieces = pieces_of(state)
+    ranks = []
+    for rank in range(7, -1, -1):
+        row = "".join(pieces.get(square, ".") for square in range(8 * rank, 8 * rank + 8))
+        ranks.append(re.sub(r"\.+", lambda gap: str(len(gap.group())), row))
+    return f"{'/'.join(ranks)} {'b' if state[SIDE] else 'w'} {int(state[QUIET])} {int(state[NUMBER])}"
+
+
+# Moves
+
+_FORM = re.compile(
+    r"(?P<letter>[PRNBQMK])?(?P<origin>[a-h][1-8])?(?:(?P<off>-off)|(?P<takes>x)?(?P<end>[a-h][1-8])(?P<mark>X)?)",
+    re.ASCII,
+)
+
+
+def _square(name: str) -> int:
+    return "abcdefgh".index(name[0]) + 8 * (int(name[1]) - 1)
+
+
+def _malformed(text: str) -> ParseError:
+    """The error for a text that is no move: where it first leaves the canonical form."""
+    start = int(text[:1] in tuple(LETTERS))
+    wanted = ("abcdefgh", "12345678") * 2
+    squares = text[start : start + 4]
+    place = start + next((i for i, letter in enumerate(squares) if letter not in wanted[i]), len(squares))
+    return ParseError("not a move", text=text, index=place, hint=MOVE_HINT)
+
+
+def _without_origin(found: re.Match[str], text: str, state: State, config: Config) -> int:
+    """The only legal move that `Rc5X` can mean. Raises ParseError when there is none or more than one."""
+    kernel = _kernel()
+    buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
+    end, piece = _square(found["end"]), LETTERS.index(found["letter"]) + 7 * int(state[SIDE])
+    moves = [
+        move
+        for move in buffer[: kernel.legal(state, config, buffer)].tolist()
+        if move % 64 == end and move // 64 != end and int(state[piece]) >> (move // 64) & 1
+    ]
+    if len(moves) > 1:
+        capturing = bool(found["takes"] or found["mark"])
+        moves = [move for move in moves if bool(victim_squares(move, state, config)) == capturing] or moves
+    if len(moves) == 1:
+        return int(moves[0])
+    if not moves:
+        raise ParseError(f"no {NAMES[piece % 7]} can go to {found['end']}", text=text, hint=MOVE_HINT)
+    raise ParseError("ambiguous", text=text, hint="write one of " + ", ".join(map(write_move, moves)))
+
+
+def victim_squares(move: int, state: State, config: Config) -> list[int]:
+    """The squares from which a move takes enemies, ascending."""
+    return squares_of(int(_kernel().victims(state, config, move)))
+
+
+def read_move(text: str, state: State, config: Config) -> int:
+    """The code of a move in any accepted spelling. Raises ParseError.
+
+    Accepted: `c2c4`, `d4d4`; the display forms `Pc2c4X`, `Kd4xe5`, `Md4-off`, whose piece must stand on the origin
+    (their capture marks are not checked); vchess's forms without origin, `Rc5X`, where only one legal move fits.
+    """
+    if len(text) > 8 or not (found := _FORM.fullmatch(text)):
+        raise _malformed(text)
+    letter, origin, end = found["letter"], found["origin"], found["end"]
+    if letter is None:
+        if origin is None or len(text) != 4:
+            raise _malformed(text)
+        return 64 * _square(origin) + _square(end)
+    if origin is None:
+        if end is None:
+            raise _malformed(text)
+        return _without_origin(found, text, state, config)
+    stands = pieces_of(state).get(_square(origin), "")
+    if stands.upper() != letter:
+        holds = NAMES[LETTERS.index(stands.upper())] if stands else "nothing"
+        raise ParseError(f"{origin} holds {holds}, not {letter}", text=text, index=1, hint=MOVE_HINT)
+    return 64 * _square(origin) + _square(end or origin)
+
+
+def write_move(move: int) -> str:
+    """Origin and destination, as `c2c4`."""
+    return square_name(move // 64) + square_name(move % 64)
+
+
+def display_move(move: int, state: State, config: Config) -> str:
+    """`Pc2c4X`, `Kd4xe5`, `Md4-off`: piece, origin, destination; X for a passive capture, x for the king's."""
+    origin, end = divmod(move, 64)
+    letter = pieces_of(state).get(origin, "").upper()
+    if origin == end:
+        return f"{letter}{square_name(origin)}-off"
+    takes = bool(letter and victim_squares(move, state, config))
+    if letter == "K":
+        return f"K{square_name(origin)}{'x' * takes}{square_name(end)}"
+    return f"{letter}{square_name(origin)}{square_name(end)}{'X' * takes}"
+
+
+NOTATION = Notation(read_position, write_position, read_move, write_move, display_move)

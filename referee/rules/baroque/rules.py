@@ -1,0 +1,97 @@
+"""The rules of Baroque chess (Ultima) as a record of options, variants, texts and board. Loads no compiled code."""
+
+from __future__ import annotations
+
+from referee.rules.baroque.gametext import FORMATS
+from referee.rules.baroque.layout import PIECES, board
+from referee.rules.baroque.notation import NOTATION
+from referee.rules.baroque.start import ROWS, VARIANTS, draw, resolve
+from referee.rules.baroque.state import SIDE
+from referee.rules.core import Termination
+from referee.rules.rules import Config, Option, Rules, State
+
+# Their order is the order of Config in kernel.py.
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "immobilizer",
+        "combo",
+        "pure",
+        "moves",
+        "pure: a chameleon or immobilizer next to an enemy immobilizer neutralises it; classical: nothing does",
+        values=("pure", "classical"),
+    ),
+    Option("suicide", "check", False, "moves", "a frozen piece other than the king may remove itself as a move"),
+    Option(
+        "chameleon_leap_combines",
+        "check",
+        True,
+        "moves",
+        "whether a chameleon that leaps also captures by the other methods",
+    ),
+    Option(
+        "leaper_max_captures",
+        "spin",
+        0,
+        "moves",
+        "the most enemies that one move may leap over, leapers and chameleons alike; 0 = any number",
+        maximum=100,
+    ),
+    Option(
+        "stalemate",
+        "combo",
+        "draw",
+        "result",
+        "what a side without legal moves gets when it is not in check",
+        values=("draw", "loss"),
+    ),
+    Option("repetition", "spin", 3, "limits", "the n-th occurrence of a position is a draw; 0 = off", excluded=(1,)),
+    Option("no_capture_limit", "spin", 100, "limits", "a draw after so many plies without a capture; 0 = off"),
+    Option("bare_kings_draw", "check", True, "limits", "whether king against king is a draw at once"),
+    Option("max_plies", "spin", 0, "limits", "a draw after so many plies in all; 0 = off"),
+    Option("index", "spin", 0, "limits", "the back row of random-symmetric", maximum=ROWS - 1),
+    Option("index_white", "spin", 0, "limits", "White's back row of random-asymmetric", maximum=ROWS - 1),
+    Option("index_black", "spin", 0, "limits", "Black's back row of random-asymmetric", maximum=ROWS - 1),
+)
+
+REASONS: tuple[Termination, ...] = (
+    Termination.CHECKMATE,
+    Termination.STALEMATE,
+    Termination.BARE_KINGS,
+    Termination.NO_CAPTURE,
+    Termination.REPETITION,
+    Termination.MAX_PLIES,
+)
+
+SUMMARY = (
+    "Chess pieces on a chess board, but nearly all move like a queen (pincers like a rook), and each kind captures in "
+    "a way of its own, without entering the victim's square: pincers pinch, the coordinator takes on the corners of "
+    "the rectangle it forms with its king, the withdrawer takes what it leaves behind, the long leaper leaps over, the "
+    "chameleon takes everyone by their own method. The immobilizer takes nothing but freezes every enemy next to it, "
+    "kings included. Only the king captures by displacement; mate wins."
+)
+
+
+def side(state: State, config: Config) -> int:
+    """0 when White, the first side, is to move, else 1."""
+    return int(state[SIDE])
+
+
+RULES = Rules(
+    family="baroque",
+    title="Baroque chess",
+    version=1,
+    sides=("White", "Black"),
+    options=OPTIONS,
+    variants=VARIANTS,
+    notation=NOTATION,
+    pieces=PIECES,
+    board=board,
+    side=side,
+    kernel_module="referee.rules.baroque.kernel",
+    reasons=REASONS,
+    resolve=resolve,
+    draw=draw,
+    formats=FORMATS,
+    keeps_moves=frozenset(REASONS[2:]),
+    summary=SUMMARY,
+)

@@ -1,0 +1,65 @@
+"""One line of play as the referee follows it: the state now, and how often each position has stood on the board.
+
+Mutable and fast; refuses to know clocks, bots and records. `Position` is the same thing, immutable.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from referee.rules.core import SIDES, Outcome, Side
+from referee.rules.position import Position, outcome_of
+from referee.rules.rules import Ruleset, State
+
+
+class Line:
+    """A game being played: `push` moves, read `outcome`, `side` and `state`."""
+
+    def __init__(self, ruleset: Ruleset, position: str | None = None) -> None:
+        rules = ruleset.rules
+        self.ruleset = ruleset
+        self.state: State = ruleset.read(position)
+        self.plies = 0
+        self._kernel = rules.kernel
+        self._config = ruleset.config
+        self._spare: State = np.empty_like(self.state)
+        self._buffer: npt.NDArray[np.int64] = np.empty(self._kernel.MAX_MOVES, dtype=np.int64)
+        self._key_size = self._kernel.KEY_SIZE
+        self._seen: dict[bytes, tuple[int, int]] = {}
+        self.outcome: Outcome | None = self._judge()
+
+    def _judge(self) -> Outcome | None:
+        key = self.state[: self._key_size].tobytes()
+        count, last = self._seen.get(key, (0, self.plies))
+        self._seen[key] = (count + 1, self.plies)
+        code = int(self._kernel.result(self.state, self._config, count + 1, self.plies - last))
+        return outcome_of(self.ruleset, code) if code else None
+
+    @property
+    def side(self) -> Side:
+        """The side to move."""
+        return SIDES[self.ruleset.rules.side(self.state, self._config)]
+
+    def legal(self) -> npt.NDArray[np.int64]:
+        """The legal moves as ascending codes: a view that the next call overwrites."""
+        return self._buffer[: self._kernel.legal(self.state, self._config, self._buffer)]
+
+    def is_legal(self, move: int) -> bool:
+        """Whether a code is among the legal moves of a game that still goes on."""
+        if self.outcome is not None:
+            return False
+        legal = self.legal()
+        place = int(legal.searchsorted(move))
+        return place < len(legal) and int(legal[place]) == move
+
+    def push(self, move: int) -> None:
+        """Play a legal move."""
+        self._kernel.play(self.state, self._config, move, self._spare)
+        self.state, self._spare = self._spare, self.state
+        self.plies += 1
+        self.outcome = self._judge()
+
+    def position(self) -> Position:
+        """The present position without its history."""
+        return Position(self.ruleset, self.state.copy())

@@ -1,0 +1,169 @@
+"""The one home of numba: the `jit` decorator, bit operations and the random numbers of the kernels.
+
+Compiled code is cached on disk in a folder named after a digest of the sources it was compiled from, so neither an
+edited helper nor an upgrade can ever meet a stale cache. Where that folder is not writable (for a sandboxed bot), what
+is in it is used and the rest is compiled in memory.
+
+A kernel is plain module-level functions: a closure, a jitclass or a function passed as an argument never hits the disk
+cache. With `NUMBA_DISABLE_JIT=1` everything here runs as ordinary Python with the same results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import caching
+from numba.extending import intrinsic
+
+from referee.rules.cache import cache_root
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+IS_COMPILED: bool = not numba.config.DISABLE_JIT
+
+_Locator: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
+
+
+@cache
+def cache_folder(*source_folders: str) -> Path:
+    """Where code compiled from `source_folders` is kept; the folder need not exist."""
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
+    sources = [Path(__file__), *(path for folder in source_folders for path in sorted(Path(folder).glob("*.py")))]
+    for source in sources:
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    name = "-".join(Path(folder).name for folder in source_folders)
+    return cache_root() / f"{name}-{digest.hexdigest()[:16]}"
+
+
+@cache
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+class _ReadOnlyLocator(_Locator):  # type: ignore[misc]
+    """Finds what others have compiled, in a folder that this process may not write."""
+
+    def ensure_cache_path(self) -> None:
+        pass
+
+
+class _ReadOnlyCacheImpl(caching.FunctionCache._impl_class):  # type: ignore[misc]
+    _locator_classes = (_ReadOnlyLocator,)
+
+
+class _ReadOnlyCache(caching.FunctionCache):  # type: ignore[misc]
+    """The cache of a sandboxed bot: numba's own gives up on a folder that it cannot write."""
+
+    _impl_class = _ReadOnlyCacheImpl
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """What is compiled here is not kept."""
+
+
+def jit(function: F, *, also: tuple[str, ...] = ()) -> F:
+    """Compile a module-level function (nopython, GIL released), cached on disk where that is possible.
+
+    `also` names further folders of sources that are compiled into the function.
+    """
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    dispatcher = numba.njit(**settings)(function)
+    if not IS_COMPILED:
+        return dispatcher  # type: ignore[no-any-return]
+    folder = cache_folder(os.path.dirname(inspect.getfile(function)), *also)
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        if _is_writable(folder):
+            dispatcher.enable_caching()
+        elif folder.is_dir():
+            dispatcher._cache = _ReadOnlyCache(function)
+    except RuntimeError:  # numba finds no place for a cache
+        pass
+    finally:
+        numba.config.CACHE_DIR = before
+    return dispatcher  # type: ignore[no-any-return]
+
+
+if IS_COMPILED:
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def popcount(typingctx: Any, x: Any) -> Any:
+        """Number of one bits of a uint64, as int64."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.ctpop(args[0])
+
+        return types.int64(types.uint64), codegen
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def ctz(typingctx: Any, x: Any) -> Any:
+        """Index (int64) of the lowest one bit of a uint64; 64 for 0."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+
+            return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+        return types.int64(types.uint64), codegen
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def clz(typingctx: Any, x: Any) -> Any:
+        """Number (int64) of zero bits above the highest one bit of a uint64; 64 for 0."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+
+            return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
+
+        return types.int64(types.uint64), codegen
+
+else:
+
+    def popcount(x: Any) -> int:
+        """Number of one bits of a uint64."""
+        return int(x).bit_count()
+
+    def ctz(x: Any) -> int:
+        """Index of the lowest one bit of a uint64; 64 for 0."""
+        value = int(x)
+        return (value & -value).bit_length() - 1 if value else 64
+
+    def clz(x: Any) -> int:
+        """Number of zero bits above the highest one bit of a uint64; 64 for 0."""
+        return 64 - int(x).bit_length()
+
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+
+
+@jit
+def random64(rng: Any) -> Any:
+    """The next 64 random bits of `rng`, a uint64 array of one element: splitmix64 (Steele, Lea, Flood 2014)."""
+    rng[0] = rng[0] + _GAMMA
+    z = rng[0]
+    z = (z ^ (z >> np.uint64(30))) * _MIX1
+    z = (z ^ (z >> np.uint64(27))) * _MIX2
+    return z ^ (z >> np.uint64(31))
+
+
+@jit
+def random_below(rng: Any, n: int) -> int:
+    """A random int64 in 0..n-1 (n < 2**31) from the high 32 bits; its bias, below n / 2**32, is of no account here."""
+    return np.int64(((random64(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))  # type: ignore[return-value]

@@ -1,0 +1,151 @@
+"""Whole games as text: `1. b1-b3 h4-f2 2. d1:a4 h2-e2 {a comment} 1-0`.
+
+Moves with or without numbers, separated by dash, `x`, colon or nothing; tags `[Variant "zen"]`, `[Position "..."]`,
+`[Rule.simultaneous "mover"]` and any others before them; results end a game. Refuses to know which moves are legal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.gametags import RESULTS, RULE, Draft, placed, unescape, write_tag
+from referee.rules.loa.notation import read_move, write_move
+from referee.rules.rules import GameFormat, GameText, Ruleset
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n]+)
+      | (?P<comment>\{[^}]*\}|;[^\n]*)
+      | (?P<tag>\[[ \t]*(?P<name>[A-Za-z][A-Za-z0-9_.]*)[ \t]+"(?P<value>(?:[^"\\\n]|\\["\\])*)"[ \t]*\])
+      | (?P<result>1-0|0-1|1/2-1/2|\*)(?![^ \t\r\n{\[;])
+      | (?P<number>[0-9]{1,6}(?:\.+|\))|[0-9]{1,3}(?=[ \t\r\n]))
+      | (?P<mark>\$[0-9]{1,3}|[!?]{1,2})
+      | (?P<word>[A-Za-z0][A-Za-z0-9:-]*),?
+    """,
+    re.VERBOSE,
+)
+_POSITION_TAGS = ("Position", "FEN")
+
+
+class _Draft(Draft):
+    """One game while it is being read."""
+
+    def __init__(self, ruleset: Ruleset) -> None:
+        super().__init__()
+        self.ruleset = ruleset
+        self.moves: list[str] = []
+        self.started = False
+
+    def tag(self, name: str, value: str, text: str, index: int) -> None:
+        """Take one tag. Raises ParseError for an unknown variant, rule or value."""
+        self.started = True
+        try:
+            if name == "Variant":
+                self.variant = self.ruleset.rules.variant(value.strip().lower()).name
+            elif name.startswith(RULE):
+                self.take_rule(name, value, self.ruleset.rules)
+            elif name in _POSITION_TAGS:
+                self.position = value
+            elif name == "Result":
+                if value not in RESULTS:
+                    raise ParseError("bad result", text=text, index=index, hint="one of " + " ".join(RESULTS))
+                self.result = value
+            else:
+                self.tags[name] = value
+        except UnknownNameError as error:
+            raise ParseError(str(error), text=text, index=index, hint="see the options of this family") from None
+
+    def settle(self, text: str, index: int) -> None:
+        """Fix the rules by which the moves are read, once all tags are known. Raises ParseError."""
+        if self.variant or self.options:
+            variant = self.variant or self.ruleset.variant.name
+            kept = self.ruleset.overrides if variant == self.ruleset.variant.name else {}
+            self.ruleset = self.ruleset.rules.settle(variant, {**kept, **self.options})
+        if self.position is not None:
+            try:
+                self.position = self.ruleset.write(self.ruleset.read(self.position))
+            except ParseError as error:
+                raise ParseError(f"bad position: {error.problem}", text=text, index=index, hint=error.hint) from None
+        self._state = self.ruleset.read(self.position)
+
+    def move(self, word: str, text: str, index: int) -> None:
+        """Take one move. Raises ParseError."""
+        if not self.moves:
+            self.settle(text, index)
+        try:
+            code = read_move(word, self._state, self.ruleset.config)
+        except ParseError as error:
+            raise placed(error, text, index) from None
+        self.started = True
+        self.moves.append(write_move(code))
+
+    def finish(self, text: str, index: int) -> GameText:
+        """The game as read. Raises ParseError."""
+        if not self.moves:
+            self.settle(text, index)
+        return self.game(self.moves)
+
+
+def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
+    """The games of a text, in order; tags and options not given there are those of `ruleset`. Raises ParseError."""
+    return list(_games(text, ruleset))
+
+
+def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
+    draft, index = _Draft(ruleset), 0
+    while index < len(text):
+        token = _TOKEN.match(text, index)
+        if token is None:
+            hint = "a comment needs its closing brace" if text[index] == "{" else "moves are written b1-b3, d1xa4, pass"
+            raise ParseError("unreadable game text", text=text, index=index, hint=hint)
+        if token["tag"]:
+            if draft.moves:
+                yield draft.finish(text, index)
+                draft = _Draft(ruleset)
+            draft.tag(token["name"], unescape(token["value"]), text, index)
+        elif token["result"]:
+            draft.result = token["result"]
+            yield draft.finish(text, index)
+            draft = _Draft(ruleset)
+        elif token["word"]:
+            draft.move(token["word"], text, index)
+        index = token.end()
+    if draft.started:
+        yield draft.finish(text, index)
+
+
+def _tag(name: str, value: str) -> str:
+    return write_tag(name, re.sub(r"[\r\n]", " ", value)) + "\n"
+
+
+def write_game(game: GameText, ruleset: Ruleset) -> str:
+    """One game's text: its tags, the numbered moves with dashes, and the result.
+
+    Captures are not told apart (the separator has no meaning). The second move number column of the text starts with
+    the side to move in the game's position.
+    """
+    rules = ruleset.rules
+    lines = "".join(_tag(name, value) for name, value in game.tags.items())
+    lines += _tag("Variant", game.variant) if game.variant else ""
+    lines += "".join(_tag(RULE + name, str(value)) for name, value in game.options.items())
+    lines += _tag("Position", game.position) if game.position is not None else ""
+    lines += _tag("Result", game.result)
+    settled = rules.settle(game.variant or ruleset.variant.name, game.options)
+    state = settled.read(game.position)
+    turn = rules.side(state, settled.config)
+    words: list[str] = []
+    for place, move in enumerate(game.moves, start=turn):
+        if place % 2 == 0 or not words:
+            words.append(f"{place // 2 + 1}." + (".." if place % 2 else ""))
+        words.append(re.sub(r"(?<=[0-9])(?=[a-l])", "-", move))
+    body, width = "", 0
+    for word in [*words, game.result]:
+        if width and width + 1 + len(word) > 100:
+            body, width = body + "\n", 0
+        body += (" " if width else "") + word
+        width += len(word) + 1
+    return f"{lines}\n{body}\n"
+
+
+FORMAT = GameFormat("loa", read_games, write_game, "numbered moves with dashes, PGN-like tags, {comments}, results")

@@ -1,0 +1,299 @@
+"""Moves and connection on a board of any size, kept as the patterns of its 70 lines (see `tables`).
+
+Letters: `n` board size, `L` line patterns [3, 70] of the first side, the second and the neutral piece, `s` the side
+(0, 1), `z` the neutral piece's square or -1, `q` a square (rank * 16 + file), `c` how many pieces stand on a line,
+`M` a line's squares on the board, `a b` masks of the pieces that may move upwards and downwards along a line:
+
+    rank 0, 4x4:  b . w b   own 1001, opp 0100, c = 3:  upwards a1 would land on d1, an own piece, over an opposing one
+
+Refuses to know the options: whether a position without moves is a pass or the end is asked elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from referee.rules.jit import ctz, jit, popcount
+from referee.rules.loa.state import BAN, FIRST, NEUTRAL, SIDE
+from referee.rules.loa.tables import BLACK, LINE_MASK, NOWHERE, THIRD, WHITE
+
+U1, U16, U48, U63 = np.uint64(1), np.uint64(16), np.uint64(48), np.uint64(63)
+ROW = np.uint64(0xFFFF)
+
+
+@jit
+def signed(x: Any) -> Any:
+    """A uint64 of a state as int64: arithmetic that mixes the two would become floating."""
+    return np.int64(x)
+
+
+@jit
+def flip(L: Any, s: int, q: int) -> None:
+    """Put a piece on square `q`, or take it away, in all four lines through it."""
+    r, f = q >> 4, q & 15
+    L[s, r] ^= 1 << f
+    L[s, 12 + f] ^= 1 << r
+    L[s, 35 + r - f] ^= 1 << f
+    L[s, 47 + r + f] ^= 1 << f
+
+
+@jit
+def load(state: Any, n: int, L: Any) -> None:
+    """Fill `L` from a state."""
+    for s in range(3):
+        for line in range(70):
+            L[s, line] = 0
+    for s in range(2):
+        for w in range(3):
+            word = state[FIRST + 3 * s + w]
+            while word != np.uint64(0):
+                i = ctz(word)
+                word &= word - U1
+                flip(L, s, ((i >> 3) << 4 | (i & 7)) if n == 8 else (w << 6 | i))
+    if state[NEUTRAL] != np.uint64(0):
+        flip(L, THIRD, signed(state[NEUTRAL]) - 1)
+
+
+@jit
+def movers(own: int, opp: int, c: int, M: int) -> tuple[int, int]:
+    """Which own pieces of a line may move `c` squares upwards, and downwards: two masks of their places."""
+    up = own & ~(own >> c) & (M >> c)
+    down = own & ~(own << c) & (M << c)
+    for k in range(1, c):
+        up &= ~(opp >> k)
+        down &= ~(opp << k)
+    return up, down
+
+
+@jit
+def bits(x: int) -> int:
+    """Number of one bits of a small pattern."""
+    return int(popcount(np.uint64(x)))
+
+
+@jit
+def touched(L: Any, z: int) -> bool:
+    """Whether a piece of either colour stands beside the neutral piece."""
+    r, f = z >> 4, z & 15
+    near = (7 << f) >> 1
+    for k in range(max(r - 1, 0), min(r + 2, 12)):
+        if (L[0, k] | L[1, k]) & near & ~((1 << f) if k == r else 0):
+            return True
+    return False
+
+
+@jit
+def targets(L: Any, s: int, n: int, z: int, q: int, found: Any) -> int:
+    """Write the squares the piece on `q` may move to, ascending, into `found`; return their number (at most 8).
+
+    When `q` is `z`, the neutral piece moves as if it were one of side `s`; contact and ban are not looked at.
+    """
+    r, f = q >> 4, q & 15
+    k = 0
+    for d in range(4):
+        if d == 0:
+            line, place, step = r, f, 1
+        elif d == 1:
+            line, place, step = 12 + f, r, 16
+        elif d == 2:
+            line, place, step = 35 + r - f, f, 17
+        else:
+            line, place, step = 47 + r + f, f, -15
+        own, opp = L[s, line], L[1 - s, line]
+        c = bits(own | opp | L[2, line])
+        up, down = movers(own | (1 << place), opp, c, LINE_MASK[n, line])
+        if up >> place & 1:
+            found[k] = q + c * step
+            k += 1
+        if down >> place & 1:
+            found[k] = q - c * step
+            k += 1
+    for i in range(1, k):
+        t = found[i]
+        j = i - 1
+        while j >= 0 and found[j] > t:
+            found[j + 1] = found[j]
+            j -= 1
+        found[j + 1] = t
+    return k
+
+
+@jit
+def count_lines(L: Any, s: int, n: int, z: int, ban: int) -> int:
+    """The number of moves of side `s` (no pass), the neutral piece's included."""
+    total = 0
+    for line in range(70):
+        own = L[s, line]
+        if own:
+            opp = L[1 - s, line]
+            up, down = movers(own, opp, bits(own | opp | L[2, line]), LINE_MASK[n, line])
+            total += bits(up) + bits(down)
+    if z >= 0 and touched(L, z):
+        found = np.empty(8, dtype=np.int64)
+        k = targets(L, s, n, z, z, found)
+        for i in range(k):
+            if found[i] != ban:
+                total += 1
+    return total
+
+
+@jit
+def list_lines(L: Any, s: int, n: int, z: int, ban: int, moves: Any) -> int:
+    """Write the moves of side `s` (no pass) as ascending codes into `moves`; return their number.
+
+    Raises OverflowError when fewer than eight places are left for a piece.
+    """
+    found = np.empty(8, dtype=np.int64)
+    free = z if z >= 0 and touched(L, z) else -1
+    total = 0
+    for r in range(n):
+        row = L[s, r]
+        if free >= 0 and free >> 4 == r:
+            row |= 1 << (free & 15)
+        while row:
+            f = ctz(np.uint64(row))
+            row &= row - 1
+            q = r << 4 | f
+            if total + 8 > len(moves):
+                raise OverflowError("too many moves for the buffer")
+            k = targets(L, s, n, z, q, found)
+            for i in range(k):
+                if q != z or found[i] != ban:
+                    moves[total] = q << 8 | found[i]
+                    total += 1
+    return total
+
+
+@jit
+def grown(x0: Any, x1: Any, x2: Any) -> tuple[Any, Any, Any]:
+    """The squares of three words (four ranks of 16 bits each) and all their neighbours, guard bits included."""
+    x0 |= x0 << U1 | x0 >> U1
+    x1 |= x1 << U1 | x1 >> U1
+    x2 |= x2 << U1 | x2 >> U1
+    return (
+        x0 | x0 << U16 | x0 >> U16 | x1 << U48,
+        x1 | x1 << U16 | x1 >> U16 | x0 >> U48 | x2 << U48,
+        x2 | x2 << U16 | x2 >> U16 | x1 >> U48,
+    )
+
+
+@jit
+def filled(a0: Any, a1: Any, a2: Any, s0: Any, s1: Any, s2: Any) -> tuple[Any, Any, Any]:
+    """The part of the set `a` that is linked to its subset `s`."""
+    while True:
+        g0, g1, g2 = grown(s0, s1, s2)
+        g0, g1, g2 = g0 & a0, g1 & a1, g2 & a2
+        if g0 == s0 and g1 == s1 and g2 == s2:
+            return s0, s1, s2
+        s0, s1, s2 = g0, g1, g2
+
+
+@jit
+def words(L: Any, s: int) -> tuple[Any, Any, Any]:
+    """The squares of side `s` (2: the neutral piece) in three words of four ranks."""
+    x0 = np.uint64(L[s, 0] | L[s, 1] << 16 | L[s, 2] << 32) | np.uint64(L[s, 3]) << U48
+    x1 = np.uint64(L[s, 4] | L[s, 5] << 16 | L[s, 6] << 32) | np.uint64(L[s, 7]) << U48
+    x2 = np.uint64(L[s, 8] | L[s, 9] << 16 | L[s, 10] << 32) | np.uint64(L[s, 11]) << U48
+    return x0, x1, x2
+
+
+@jit
+def seed(a0: Any, a1: Any, a2: Any) -> tuple[Any, Any, Any]:
+    """The lowest square of a set, as a set; empty for an empty one."""
+    none = np.uint64(0)
+    if a0 != none:
+        return U1 << np.uint64(ctz(a0)), none, none
+    if a1 != none:
+        return none, U1 << np.uint64(ctz(a1)), none
+    if a2 != none:
+        return none, none, U1 << np.uint64(ctz(a2))
+    return none, none, none
+
+
+@jit
+def connected(L: Any, s: int) -> bool:
+    """Whether all pieces of side `s`, with the neutral piece while it is there, form one group; true without pieces."""
+    a0, a1, a2 = words(L, s)
+    if a0 == np.uint64(0) and a1 == np.uint64(0) and a2 == np.uint64(0):
+        return True
+    z0, z1, z2 = words(L, THIRD)
+    a0, a1, a2 = a0 | z0, a1 | z1, a2 | z2
+    s0, s1, s2 = seed(a0, a1, a2)
+    s0, s1, s2 = filled(a0, a1, a2, s0, s1, s2)
+    return bool(s0 == a0 and s1 == a1 and s2 == a2)
+
+
+@jit
+def make(L: Any, s: int, z: int, hole: int, move: int) -> tuple[int, int, int]:
+    """Play a move of side `s` on `L`: (the neutral piece's square after it, the new ban, what stood on the target).
+
+    The last is 0 nothing, 1 an opposing piece, 2 the neutral piece; `unmake` wants it back.
+    """
+    source, target = move >> 8, move & 255
+    taken = 0
+    if L[1 - s, target >> 4] >> (target & 15) & 1:
+        flip(L, 1 - s, target)
+        taken = 1
+    if source == z:
+        flip(L, THIRD, source)
+        flip(L, THIRD, target)
+        return target, source, taken
+    flip(L, s, source)
+    if target == z:
+        flip(L, THIRD, target)
+        z, taken = NOWHERE, 2
+    if target != hole:
+        flip(L, s, target)
+    return z, NOWHERE, taken
+
+
+@jit
+def unmake(L: Any, s: int, z: int, hole: int, move: int, taken: int) -> None:
+    """Take back a move; `z` is the neutral piece's square before it."""
+    source, target = move >> 8, move & 255
+    if source == z:
+        flip(L, THIRD, source)
+        flip(L, THIRD, target)
+    else:
+        flip(L, s, source)
+        if target != hole:
+            flip(L, s, target)
+    if taken == 1:
+        flip(L, 1 - s, target)
+    elif taken == 2:
+        flip(L, THIRD, target)
+
+
+@jit
+def sides(state: Any) -> tuple[Any, Any, Any]:
+    """(side to move, the neutral piece's square or -1, banned square or -1) of a state."""
+    return signed(state[SIDE]), signed(state[NEUTRAL]) - 1, signed(state[BAN]) - 1
+
+
+@jit
+def perft_lines(L: Any, buffers: Any, s: int, n: int, z: int, ban: int, hole: int, passes: bool, depth: int) -> int:
+    """Leaves at exactly `depth` plies below the position; `buffers` is a row of moves for every depth."""
+    if depth == 0:
+        return 1
+    if connected(L, BLACK) or connected(L, WHITE):
+        return 0
+    if depth == 1:
+        total = count_lines(L, s, n, z, ban)
+        if total == 0 and passes and count_lines(L, 1 - s, n, z, NOWHERE) > 0:
+            return 1
+        return total
+    moves = buffers[depth]
+    k = list_lines(L, s, n, z, ban, moves)
+    if k == 0:
+        if not passes or count_lines(L, 1 - s, n, z, NOWHERE) == 0:
+            return 0
+        # Not a bare -1: a literal would be a second signature, and a recursion over two crashes when loaded from cache.
+        return perft_lines(L, buffers, 1 - s, n, z, NOWHERE, hole, passes, depth - 1)
+    total = 0
+    for i in range(k):
+        after, barred, taken = make(L, s, z, hole, moves[i])
+        total += perft_lines(L, buffers, 1 - s, n, after, barred, hole, passes, depth - 1)
+        unmake(L, s, z, hole, moves[i], taken)
+    return total

@@ -1,0 +1,247 @@
+"""Moves and connection on the 8x8 board: two bitboards, and its 46 lines as numbers in base 3 (see `tables`).
+
+Letters: `X` the numbers of the lines [46], `a b` the bitboards of the side to move and its opponent, `s` the side
+(0, 1), `i j` squares (rank * 8 + file), `d` a direction, upwards and downwards along it: rank (+1), file (+8), rising
+diagonal (+9), falling diagonal (-7). A rank of the board and its number:
+
+    place     0 1 2 3 4 5 6 7
+              b . w . . b . .     1 + 2 * 3**2 + 1 * 3**5 + the offset of lines of eight squares
+
+Refuses to know the options: whether a position without moves is a pass or the end is asked elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from referee.rules.jit import ctz, jit, random_below
+from referee.rules.loa.state import FIRST, SECOND
+from referee.rules.loa.tables import COUNTS, EMPTY8, HOLES, LINE8, PLACE8, STONES, TERNARY, WAYS, WORTH8
+
+U0, U1, U2, U4, U7, U8 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(7), np.uint64(8)
+U14, U16, U28, U32 = np.uint64(14), np.uint64(16), np.uint64(28), np.uint64(32)
+NOT_A, NOT_H = np.uint64(0xFEFEFEFEFEFEFEFE), np.uint64(0x7F7F7F7F7F7F7F7F)
+FILE_A = np.uint64(0x0101010101010101)
+BYTE = np.uint64(255)
+ONE: Any = np.int64(1)
+TWO: Any = np.int64(2)
+"""The digits of both sides."""
+
+
+@jit
+def put(X: Any, i: int, k: int) -> None:
+    """Change the digit of square `i` by `k` in all four lines through it."""
+    for d in range(4 * i, 4 * i + 4):
+        X[LINE8[d]] += k * WORTH8[d]
+
+
+@jit
+def load8(state: Any, X: Any) -> tuple[Any, Any]:
+    """Fill `X` from a state; return the bitboards of both sides."""
+    for line in range(46):
+        X[line] = EMPTY8[line]
+    x = state[FIRST]
+    while x != U0:
+        put(X, ctz(x), ONE)
+        x &= x - U1
+    x = state[SECOND]
+    while x != U0:
+        put(X, ctz(x), TWO)
+        x &= x - U1
+    return state[FIRST], state[SECOND]
+
+
+@jit
+def grown8(x: Any) -> Any:
+    """The squares of `x` and all their neighbours."""
+    x |= (x & NOT_H) << U1 | (x & NOT_A) >> U1
+    return x | x << U8 | x >> U8
+
+
+@jit
+def filled8(a: Any, x: Any) -> Any:
+    """The part of the set `a` that is linked to its subset `x`."""
+    while True:
+        y = grown8(x) & a
+        if y == x:
+            return x
+        x = y
+
+
+@jit
+def connected8(a: Any) -> bool:
+    """Whether the pieces of a set form one group."""
+    return bool(filled8(a, a & (~a + U1)) == a)
+
+
+@jit
+def far(x: Any) -> bool:
+    """Whether two or more empty ranks, or files, lie inside the set: then no single piece more can connect it."""
+    r = x | x >> U4
+    r |= r >> U2
+    r |= r >> U1
+    f = x | x >> U32
+    f |= f >> U16
+    f |= f >> U8
+    # One bit per rank, eight apart, pushed together.
+    r &= FILE_A
+    r |= r >> U7
+    r |= r >> U14
+    r |= r >> U28
+    return bool(HOLES[np.int64(r & BYTE)] > 1 or HOLES[np.int64(f & BYTE)] > 1)
+
+
+@jit
+def count8(X: Any, s: int) -> int:
+    """The number of moves of side `s`."""
+    total = 0
+    for l in range(46):
+        total += COUNTS[s * TERNARY + X[l]]
+    return total
+
+
+@jit
+def step(d: int) -> int:
+    """The distance of neighbouring squares in direction `d`."""
+    return 7 + d if d == 1 or d == 2 else (1 if d == 0 else -7)
+
+
+@jit
+def code8(i: int, j: int) -> int:
+    """The move code of two squares."""
+    return ((i >> 3) << 12) | ((i & 7) << 8) | ((j >> 3) << 4) | (j & 7)
+
+
+@jit
+def list8(X: Any, a: Any, s: int, moves: Any) -> int:
+    """Write the moves of side `s` as ascending codes into `moves`; return their number.
+
+    Raises OverflowError when fewer than eight places are left for a piece.
+    """
+    total = 0
+    while a != U0:
+        i = ctz(a)
+        a &= a - U1
+        t = U0
+        for d in range(4):
+            x = X[LINE8[4 * i + d]]
+            w = WAYS[s * TERNARY + x] >> PLACE8[4 * i + d]
+            c = STONES[x] * step(d)
+            if w & 1:
+                t |= U1 << np.uint64(i + c)
+            if w & 256:
+                t |= U1 << np.uint64(i - c)
+        if total + 8 > len(moves):
+            raise OverflowError("too many moves for the buffer")
+        while t != U0:
+            moves[total] = code8(i, ctz(t))
+            total += 1
+            t &= t - U1
+    return total
+
+
+@jit
+def random8(X: Any, s: int, rng: Any) -> int:
+    """A uniformly random move of side `s` as `i * 64 + j`; -1 when there is none."""
+    k = count8(X, s)
+    if k == 0:
+        return -1
+    k = random_below(rng, k)
+    l = 0
+    while k >= COUNTS[s * TERNARY + X[l]]:
+        k -= COUNTS[s * TERNARY + X[l]]
+        l += 1
+    w = np.uint64(WAYS[s * TERNARY + X[l]])
+    for _ in range(k):
+        w &= w - U1
+    p = ctz(w)
+    c = STONES[X[l]] if p < 8 else -STONES[X[l]]
+    p &= 7
+    if l < 8:
+        i = 8 * l + p
+    elif l < 16:
+        i, c = 8 * p + l - 8, 8 * c
+    elif l < 31:
+        i, c = (9 * p + 8 * (l - 23) if l >= 23 else 9 * p + 23 - l), 9 * c
+    else:
+        i, c = (8 * (l - 31) - 7 * p if l < 39 else 56 + l - 38 - 7 * p), -7 * c
+    return int(i * 64 + i + c)
+
+
+@jit
+def perft8(X: Any, a: Any, b: Any, s: int, passes: bool, depth: int) -> int:
+    """Leaves at exactly `depth` (2 or more) plies below a position in which neither side is connected.
+
+    The last two plies are one loop: the replies to a move are the replies before it, corrected on the seven lines
+    through its two squares. Whether the mover becomes connected is asked of its other pieces once per piece moved.
+    """
+    m, o, u = s * TERNARY, (1 - s) * TERNARY, 1 + s
+    replies = count8(X, 1 - s) if depth == 2 else 0
+    moved = False
+    total = 0
+    left = a
+    while left != U0:
+        i = ctz(left)
+        bit = U1 << np.uint64(i)
+        left ^= bit
+        rest = a ^ bit
+        part = rest
+        whole = False
+        near = not far(rest)
+        if near:
+            part = filled8(rest, rest & (~rest + U1))
+            whole = part == rest
+        gone = 0
+        if depth == 2:
+            for e in range(4 * i, 4 * i + 4):
+                x = X[LINE8[e]]
+                gone += COUNTS[o + x - u * WORTH8[e]] - COUNTS[o + x]
+        for d in range(4):
+            x = X[LINE8[4 * i + d]]
+            w = WAYS[m + x] >> PLACE8[4 * i + d]
+            if w & 257 == 0:
+                continue
+            moved = True
+            c = STONES[x] * step(d)
+            for h in range(2):
+                if not (w >> 8 * h) & 1:
+                    continue
+                j = i - c if h else i + c
+                to = U1 << np.uint64(j)
+                v = u
+                if b & to != U0:
+                    if connected8(b ^ to):
+                        continue
+                    v = 2 * s - 1
+                if near:
+                    n = grown8(to)
+                    if n & part != U0:
+                        if whole or (n & rest & ~part != U0 and connected8(rest | to)):
+                            continue
+                if depth == 2:
+                    y = x - u * WORTH8[4 * i + d]
+                    k = replies + gone - COUNTS[o + y] + COUNTS[o + y + v * WORTH8[4 * j + d]]
+                    for e in range(4):
+                        if e != d:
+                            y = X[LINE8[4 * j + e]]
+                            k += COUNTS[o + y + v * WORTH8[4 * j + e]] - COUNTS[o + y]
+                    if k == 0 and passes:
+                        put(X, i, -u)
+                        put(X, j, v)
+                        k = 1 if count8(X, s) > 0 else 0
+                        put(X, j, -v)
+                        put(X, i, u)
+                    total += k
+                else:
+                    put(X, i, -u)
+                    put(X, j, v)
+                    total += perft8(X, b & ~to, rest | to, 1 - s, passes, depth - 1)
+                    put(X, j, -v)
+                    put(X, i, u)
+    if not moved and passes and count8(X, 1 - s) > 0:
+        if depth == 2:
+            return count8(X, 1 - s)
+        return perft8(X, b, a, 1 - s, passes, depth - 1)
+    return total

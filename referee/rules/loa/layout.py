@@ -1,0 +1,74 @@
+"""A position as something to look at: squares, pieces, groups, the hole, and what the neutral piece may do.
+
+Refuses to know how it is drawn.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from referee.rules.loa.state import BAN, HOLE, SIZE, square_name, squares, unpack
+from referee.rules.rules import Board, Cell, Config, Piece, State
+
+PIECES = (
+    Piece("b", "black stone", "first", "●"),
+    Piece("w", "white stone", "second", "○"),
+    Piece("z", "neutral stone", None, "◆"),
+)
+_STEPS = (-17, -16, -15, -1, 1, 15, 16, 17)
+
+
+@cache
+def _cells(size: int, hole: int) -> tuple[Cell, ...]:
+    return tuple(
+        Cell(square_name(square), square % 16, square // 16, "hole" if square == hole else "plain")
+        for square in squares(size)
+    )
+
+
+def groups(members: set[int]) -> list[set[int]]:
+    """The groups of touching squares, largest first, then by lowest square."""
+    left, found = set(members), []
+    while left:
+        group, front = set(), [left.pop()]
+        while front:
+            square = front.pop()
+            group.add(square)
+            near = {square + step for step in _STEPS} & left
+            left -= near
+            front += near
+        found.append(group)
+    return sorted(found, key=lambda group: (-len(group), min(group)))
+
+
+def board(state: State, config: Config) -> Board:
+    """The board with marks `group` (largest group of its side), `stray`, `isolated` (a neutral piece without
+    contact) and `banned`, and a note per side on its groups."""
+    pieces = unpack(state, config)
+    marks: dict[str, tuple[str, ...]] = {}
+    notes = []
+    neutral = {square for square, symbol in pieces.items() if symbol == "z"}
+    for symbol, name in (("b", "Black"), ("w", "White")):
+        own = {square for square, found in pieces.items() if found == symbol}
+        parts = groups(own | neutral) if own else []
+        for number, group in enumerate(parts):
+            for square in group - neutral:
+                marks[square_name(square)] = ("stray",) if number else ("group",)
+        count = "1 piece" if len(own) == 1 else f"{len(own)} pieces"
+        shape = "connected" if len(parts) < 2 else f"{len(parts)} groups"
+        notes.append(f"{name} {count}, {shape}")
+    for square in neutral:
+        if not any(square + step in pieces for step in _STEPS):
+            marks[square_name(square)] = ("isolated",)
+            notes.append("neutral piece isolated: nobody may move it")
+    if state[BAN]:
+        banned = square_name(int(state[BAN]) - 1)
+        marks[banned] = (*marks.get(banned, ()), "banned")
+        notes.append(f"neutral piece may not return to {banned}")
+    return Board(
+        shape="square",
+        cells=_cells(int(config[SIZE]), int(config[HOLE])),
+        pieces={square_name(square): symbol for square, symbol in pieces.items()},
+        marks=marks,
+        notes=tuple(notes),
+    )

@@ -1,0 +1,176 @@
+"""The texts of a position and of a move: readers that take any text whatever, and the canonical writers.
+
+Refuses to know which moves are legal.
+"""
+
+from __future__ import annotations
+
+import re
+
+from referee.rules.core import ParseError
+from referee.rules.loa.state import (
+    BAN,
+    HOLE,
+    NUMBER,
+    PASS,
+    SIDE,
+    SIZE,
+    ZEN,
+    pack,
+    square_name,
+    unpack,
+)
+from referee.rules.rules import Config, Notation, State
+
+_SQUARE = re.compile(r"[a-l][1-9][0-9]?")
+_MOVE = re.compile(r"([a-l][1-9][0-9]?)([-x:]?)([a-l][1-9][0-9]?)")
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
+_FIELD = re.compile(r"[^ ]+")
+_DIALECTS = ({"b": "b", "w": "w", "z": "z"}, {"L": "b", "l": "w"}, {"p": "b", "P": "w"})
+"""Piece letters: our own; PlayStrategy's and LOABot's (`L` the first player); those of the cutechess draft."""
+
+_SHAPE = "write <board> <b|w> <- or square> <number>"
+
+
+def _corner(size: int) -> str:
+    return square_name((size - 1) * 17)
+
+
+def _square(text: str, config: Config, whole: str, index: int) -> int:
+    """The square a text of the form `[a-l][1-9][0-9]?` names. Raises ParseError off the board."""
+    file, rank, size = ord(text[0]) - ord("a"), int(text[1:]) - 1, int(config[SIZE])
+    if file >= size or rank >= size:
+        raise ParseError(f"{text} is off the board", text=whole, index=index, hint=f"squares are a1..{_corner(size)}")
+    return rank * 16 + file
+
+
+def _letters(board: str) -> dict[str, str]:
+    """The dialect of a board: the one its first piece letter belongs to, else our own."""
+    for letter in board:
+        for dialect in _DIALECTS:
+            if letter in dialect:
+                return dialect
+    return _DIALECTS[0]
+
+
+def _board(board: str, config: Config, text: str, start: int, letters: dict[str, str]) -> dict[int, str]:
+    """The pieces of the board field, which begins at `start` of `text`. Raises ParseError."""
+    size, hole = int(config[SIZE]), int(config[HOLE])
+    ranks = board.split("/")
+    if len(ranks) != size:
+        raise ParseError(f"{len(ranks)} ranks", text=text, index=start, hint=f"this board has {size}")
+    pieces: dict[int, str] = {}
+    index = start
+    for row, content in zip(range(size - 1, -1, -1), ranks, strict=True):
+        file = 0
+        for run in re.finditer(r"[0-9]+|[^0-9]", content):
+            here, token = index + run.start(), run.group()
+            if token[0] in "0123456789":
+                if token[0] == "0" or len(token) > 2:
+                    raise ParseError(f"run {token[:20]!r}", text=text, index=here, hint=f"a run is 1..{size}")
+                file += int(token)
+            elif token in letters:
+                square = row * 16 + file
+                if file >= size:
+                    raise ParseError(f"rank {row + 1} is too long", text=text, index=here, hint=f"{size} squares each")
+                if letters[token] == "z" and (not config[ZEN] or "z" in pieces.values()):
+                    raise ParseError("a neutral piece", text=text, index=here, hint="one z, and only in zen")
+                if square == hole:
+                    raise ParseError("a piece on the hole", text=text, index=here, hint="write it as an empty square")
+                pieces[square] = letters[token]
+                file += 1
+            else:
+                raise ParseError(f"unknown piece {token!r}", text=text, index=here, hint="pieces are b, w and z")
+        if file != size:
+            raise ParseError(f"rank {row + 1} has {file} squares", text=text, index=index, hint=f"{size} squares each")
+        index += len(content) + 1
+    for symbol, name in (("b", "Black"), ("w", "White")):
+        if not config[ZEN] and symbol not in pieces.values():
+            raise ParseError(f"{name} has no piece", text=text, index=start, hint="each side needs one piece at least")
+    return pieces
+
+
+def _number(field: str, text: str, index: int) -> int:
+    if not _NUMBER.fullmatch(field):
+        raise ParseError("bad move number", text=text, index=index, hint="a decimal number from 1 to 999999999")
+    return int(field)
+
+
+def read_position(text: str, config: Config) -> State:
+    """The state of `<board> <side> [<ban> [<number>]]`; rules file section 5.
+
+    Boards written with `L l` (PlayStrategy, LOABot) or `p P` (cutechess draft) are read too, with those programs' six
+    fields `<board> <side> - - <number> <number>`. Raises ParseError.
+    """
+    fields = [(match.group(), match.start()) for match in _FIELD.finditer(text)]
+    if len(fields) < 2:
+        raise ParseError("position too short", text=text, index=len(text), hint=_SHAPE)
+    board, start = fields[0]
+    letters = _letters(board)
+    pieces = _board(board, config, text, start, letters)
+    side, where = fields[1]
+    if side not in ("b", "w"):
+        raise ParseError(f"side {side[:20]!r}", text=text, index=where, hint="the side to move is b or w")
+    second = side == ("b" if "L" in letters else "w")
+    own = letters is _DIALECTS[0]
+    rest = fields[2:]
+    if len(rest) > (2 if own else 4):
+        raise ParseError("too many fields", text=text, index=rest[-1][1], hint=_SHAPE)
+    ban, number = -1, 1
+    for place, (field, where) in enumerate(rest):
+        if place == (1 if own else 3):
+            number = _number(field, text, where)
+        elif place == 2:
+            if not re.fullmatch(r"[0-9]{1,9}", field):
+                raise ParseError("bad half-move clock", text=text, index=where, hint="a decimal number")
+        elif field != "-":
+            if not (own and config[ZEN] and _SQUARE.fullmatch(field)):
+                raise ParseError(f"ban {field[:20]!r}", text=text, index=where, hint="`-`, or in zen a square")
+            ban = _square(field, config, text, where)
+    return pack(pieces, config, side=int(second), ban=ban, number=number)
+
+
+def write_position(state: State, config: Config) -> str:
+    """The canonical position string, always of four fields."""
+    size, pieces = int(config[SIZE]), unpack(state, config)
+    ranks = []
+    for rank in range(size - 1, -1, -1):
+        row = "".join(pieces.get(rank * 16 + file, ".") for file in range(size))
+        ranks.append(re.sub(r"\.+", lambda run: str(len(run.group())), row))
+    ban = square_name(int(state[BAN]) - 1) if state[BAN] else "-"
+    return f"{'/'.join(ranks)} {'bw'[int(state[SIDE])]} {ban} {int(state[NUMBER])}"
+
+
+def read_move(text: str, state: State, config: Config) -> int:
+    """The code of `b1b3`, `b1-b3`, `d1xa4`, `d1:a4`, `pass` or `0000`, in any case. Raises ParseError."""
+    lower = text.lower() if text.isascii() and len(text) <= 16 else text[:40]
+    if lower in ("pass", "0000"):
+        return PASS
+    found = _MOVE.fullmatch(lower)
+    if not found:
+        raise ParseError("not a move", text=text, hint="write source and target, as b1b3, or pass")
+    source = _square(found[1], config, text, 0)
+    return source * 256 + _square(found[3], config, text, found.start(3))
+
+
+def write_move(code: int) -> str:
+    """The canonical text of a code: `b1b3`, `pass`."""
+    return "pass" if code == PASS else square_name(code // 256) + square_name(code % 256)
+
+
+def display_move(code: int, state: State, config: Config) -> str:
+    """The move as people write it: `b1-b3`, and `d1xa4` for a capture."""
+    if code == PASS:
+        return "pass"
+    source, target = divmod(int(code), 256)
+    return f"{square_name(source)}{'x' if target in unpack(state, config) else '-'}{square_name(target)}"
+
+
+NOTATION = Notation(
+    read_position=read_position,
+    write_position=write_position,
+    read_move=read_move,
+    write_move=write_move,
+    display_move=display_move,
+    pass_move=PASS,
+)

@@ -1,0 +1,79 @@
+"""What stands where in a state, a config and a move code, and the way from a state to squares and back.
+
+A square is `rank * 16 + file` (both from 0) on every board, so a code means the same text whatever the board size; a
+move is `source * 256 + target`. A state is an array of uint64:
+
+    0..2  the squares of the first side (Black), one bit each    8   the square banned to the neutral piece + 1, or 0
+    3..5  the squares of the second side (White)                 9   plies played
+    6     the neutral piece's square + 1, 0 = none               10  move number
+    7     side to move, 0 or 1
+
+On the 8x8 board one word holds all: bit `rank * 8 + file`. On larger boards four ranks of sixteen bits share a word:
+bit `square % 64` of word `square // 64`. Refuses to know how pieces move; numba is not needed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from referee.rules.rules import Config, State
+
+FIRST, SECOND, NEUTRAL, SIDE, BAN, PLIES, NUMBER = 0, 3, 6, 7, 8, 9, 10
+STATE_SIZE, KEY_SIZE = 11, 9
+
+SIMULTANEOUS, NO_MOVES, REPETITION, REPETITION_RESULT, MAX_PLIES, SIZE, HOLE, ZEN = range(8)
+"""Places in a `Config`: five options, then board side, hole square (-1 = none) and whether the neutral piece plays."""
+
+PASS = 256 * 256
+
+SYMBOLS = "bwz"
+
+
+def square_name(square: int) -> str:
+    """`a1` for 0, `b1` for 1, `a2` for 16."""
+    return f"{chr(ord('a') + square % 16)}{square // 16 + 1}"
+
+
+def _bit(square: int, size: int) -> tuple[int, int]:
+    """The word (0..2) and the bit number of a square on a board of `size`."""
+    rank, file = divmod(square, 16)
+    return (0, rank * 8 + file) if size == 8 else (square // 64, square % 64)
+
+
+def squares(size: int) -> list[int]:
+    """All squares of a board, ascending."""
+    return [rank * 16 + file for rank in range(size) for file in range(size)]
+
+
+def unpack(state: State, config: Config) -> dict[int, str]:
+    """The piece symbol (`b`, `w`, `z`) on every occupied square, in ascending order of squares."""
+    size = int(config[SIZE])
+    words = [int(word) for word in state[:6]]
+    found = {}
+    for square in squares(size):
+        word, bit = _bit(square, size)
+        if words[FIRST + word] >> bit & 1:
+            found[square] = "b"
+        elif words[SECOND + word] >> bit & 1:
+            found[square] = "w"
+        elif int(state[NEUTRAL]) == square + 1:
+            found[square] = "z"
+    return found
+
+
+def pack(
+    pieces: Mapping[int, str], config: Config, *, side: int = 0, ban: int = -1, number: int = 1, plies: int = 0
+) -> State:
+    """The state with `pieces` (square to symbol) on the board; `ban` is a square or -1."""
+    size = int(config[SIZE])
+    words = [0] * STATE_SIZE
+    for square, symbol in pieces.items():
+        if symbol == "z":
+            words[NEUTRAL] = square + 1
+        else:
+            word, bit = _bit(square, size)
+            words[(FIRST if symbol == "b" else SECOND) + word] |= 1 << bit
+    words[SIDE], words[BAN], words[PLIES], words[NUMBER] = side, ban + 1, plies, number
+    return np.array(words, dtype=np.uint64)

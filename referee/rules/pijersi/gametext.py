@@ -1,0 +1,247 @@
+"""Whole games as text: set-up lines, then `1 a4-b5=c4   2 f4=d5-d4`, every ply numbered, any number per line.
+
+`#` at the start of a line or after a blank begins a comment; `#! random` and its like say how the set-up came about.
+Comments of the form `# [Name "value"]` carry what the notation has no place for: variant, rules, other tags, the
+result, and a position that no set-up lines can say; readers that do not know them lose nothing.
+Refuses to know limits and repetition: a game is read as far as its turns are legal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.gametags import RULE, Draft, placed, step, unescape, write_tag
+from referee.rules.pijersi.notation import (
+    display_move,
+    read_move,
+    read_setup,
+    write_move,
+    write_position,
+    write_setup,
+)
+from referee.rules.pijersi.setups import STANDARD
+from referee.rules.pijersi.state import FULL, HALF, PHASE
+from referee.rules.rules import GameFormat, GameText, Ruleset, State
+
+KINDS = ("standard", "random", "random/symmetry", "exercise")
+"""What `#!` may say of the set-up: `random/symmetry` mirrors, `random` does not, `exercise` is made up."""
+
+RESULTS = {0: "*", 1: "1-0", 2: "0-1", 3: "1/2-1/2"}
+
+_LINE = re.compile(r"[^\r\n]+")
+_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*")
+_TAG = re.compile(r"#[ \t]*\[([A-Za-z][A-Za-z0-9_.]*)[ \t]+\"((?:[^\"\\]|\\[\"\\])*)\"\][ \t]*")
+_WORD = re.compile(r"\([^()]*\)|[^ \t]+")
+_PLY = re.compile(r"[0-9]+\.?")
+_BAD = re.compile(r"[\r\n]+")
+
+
+class _Draft(Draft):
+    """One game while it is being read; `whole` is the text it stands in."""
+
+    def __init__(self, ruleset: Ruleset, whole: str) -> None:
+        super().__init__(result="")
+        self.ruleset = ruleset
+        self.whole = whole
+        self.setup: list[tuple[int, str]] = []
+        self.moves: list[str] = []
+        self.started = False
+        self.state: State | None = None
+
+    def fail(self, problem: str, index: int, hint: str) -> ParseError:
+        """The error to raise at a place of the whole text."""
+        return ParseError(problem, text=self.whole, index=index, hint=hint)
+
+    def tag(self, name: str, value: str, index: int) -> None:
+        """Take a tag. Raises ParseError for an unknown variant, rule or value."""
+        self.started = True
+        try:
+            if name == "Variant":
+                self.variant = self.ruleset.rules.variant(value).name
+            elif name.startswith(RULE):
+                self.take_rule(name, value, self.ruleset.rules)
+            elif name == "Position":
+                self.position = self.ruleset.write(self.ruleset.read(value or "-"))
+            elif name == "Result":
+                self.result = value
+            else:
+                self.tags[name] = value
+        except UnknownNameError as error:
+            raise self.fail(str(error), index, "see the variants and options of pijersi") from None
+        except ParseError as error:
+            raise self.fail(f"bad {name}: {error.problem}", index, error.hint) from None
+
+    def kind(self, word: str, index: int) -> None:
+        """Take `#! word`. Raises ParseError."""
+        if word not in KINDS:
+            raise self.fail(f"unknown set-up tag {word[:40]!r}", index, "one of " + ", ".join(KINDS))
+        self.started = True
+        self.tags["Setup"] = word
+
+    def _placed(self) -> str | None:
+        """The position of the set-up lines; None without any. Raises ParseError."""
+        if not self.setup:
+            return None
+        joined = "/".join(line for _, line in self.setup)
+        try:
+            return read_setup(joined)
+        except ParseError as error:
+            index, lines = error.index, iter(self.setup)
+            start, line = next(lines)
+            while index > len(line):
+                index -= len(line) + 1
+                start, line = next(lines)
+            raise self.fail(error.problem, start + index, error.hint) from None
+
+    def begin(self, index: int, swapping: bool | None) -> None:
+        """Fix rules and start before the first ply; `swapping` None = there is none. Raises ParseError."""
+        placed = self._placed()
+        kind = self.tags.get("Setup")
+        if placed is not None and kind == "standard" and placed != STANDARD:
+            raise self.fail("the set-up is not the standard one", self.setup[0][0], "write #! exercise")
+        rules, values = self.ruleset.rules, self.ruleset.values
+        if not self.variant and self.ruleset.variant.name != "standard":
+            self.variant = "standard"  # in this notation no set-up means the standard one
+        if self.variant:
+            kept = self.ruleset.overrides if self.variant == self.ruleset.variant.name else {}
+            values = rules.settle(self.variant, {**kept, **self.options}).values
+        swaps = bool(self.options.get("swap_phase", values["swap_phase"]))
+        if swapping is not None and swapping != swaps and self.position is None:
+            self.options["swap_phase"] = swaps = swapping
+        name = self.variant or self.ruleset.variant.name
+        self.ruleset = rules.settle(name, {**self.ruleset.overrides, **self.options})
+        if placed is not None and self.position is None:
+            placed += " swap" if swaps else ""
+            if placed != self.ruleset.variant.position:
+                self.position = placed
+        self.state = self.ruleset.read(self.position)
+
+    def move(self, word: str, index: int) -> None:
+        """Play one ply. Raises ParseError for an unreadable or illegal one."""
+        if self.state is None:
+            self.begin(index, word.startswith("("))
+        self.started = True
+        state, config = self.state, self.ruleset.config
+        assert state is not None
+        try:
+            code = read_move(word, state, config)
+        except ParseError as error:
+            raise placed(error, self.whole, index) from None
+        after = step(self.ruleset, state, code)
+        if after is None:
+            raise self.fail(f"illegal ply {word[:40]!r}", index, f"the position is {write_position(state, config)}")
+        self.state = after
+        self.moves.append(write_move(code))
+
+    def finish(self, index: int) -> GameText:
+        """The game as read. Raises ParseError."""
+        if self.state is None:
+            self.begin(index, None)
+        if not self.result and self.moves:
+            code = int(self.ruleset.rules.kernel.result(self.state, self.ruleset.config, 1, 0))  # type: ignore[arg-type]
+            self.result = RESULTS[code % 4]
+        self.result = self.result or "*"
+        return self.game(self.moves)
+
+
+def _words(text: str) -> Iterator[tuple[str, str, int]]:
+    """(kind, content, index): `comment`, `setup` lines, and the `word`s of all other lines."""
+    for line in _LINE.finditer(text):
+        content = line[0]
+        comment = _COMMENT.search(content)
+        if comment is not None:
+            yield "comment", comment[0], line.start() + comment.start()
+            content = content[: comment.start()]
+        if ":" in content:
+            yield "setup", content, line.start()
+            continue
+        for word in _WORD.finditer(content):
+            yield "word", word[0], line.start() + word.start()
+
+
+def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
+    draft = _Draft(ruleset, text)
+
+    def fresh(index: int) -> Iterator[GameText]:
+        nonlocal draft
+        yield draft.finish(index)
+        draft = _Draft(ruleset, text)
+
+    for what, content, index in _words(text):
+        tag = _TAG.fullmatch(content) if what == "comment" else None
+        if what == "setup" or tag or content.startswith("#!"):
+            if draft.moves:
+                yield from fresh(index)
+            if tag:
+                draft.tag(tag[1], unescape(tag[2]), index)
+            elif what == "setup":
+                draft.started = True
+                draft.setup.append((index, content))
+            else:
+                draft.kind(content[2:].strip(" \t"), index)
+        elif what == "word":
+            number = _PLY.match(content)
+            if number is not None:
+                ply = int(number[0].rstrip(".")) if len(number[0]) < 9 else -1
+                if ply == 1 and draft.moves:
+                    yield from fresh(index)
+                if ply != len(draft.moves) + 1:
+                    raise draft.fail(f"ply number {number[0][:12]}", index, f"ply {len(draft.moves) + 1} comes next")
+                content, index = content[number.end() :], index + number.end()
+            if content:
+                draft.move(content, index)
+    if draft.started:
+        yield draft.finish(len(text))
+
+
+def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
+    """The games of a text, in order: a new one begins with ply 1, set-up lines or `#!`. Raises ParseError."""
+    return list(_games(text, ruleset))
+
+
+def _tag(name: str, value: Any) -> str:
+    return "# " + write_tag(name, _BAD.sub(" ", str(value)))
+
+
+def write_game(game: GameText, ruleset: Ruleset) -> str:
+    """One game's text: tags, set-up lines where the start is not the standard one, and two plies per line.
+
+    Raises ValueError for moves that are not legal in turn.
+    """
+    settled = ruleset.rules.settle(game.variant or ruleset.variant.name, {**ruleset.overrides, **game.options})
+    config = settled.config
+    state = settled.read(game.position)
+    tags = dict(game.tags)
+    lines = []
+    if tags.get("Setup") in KINDS:
+        lines.append(f"#! {tags.pop('Setup')}")
+    lines += [_tag(name, value) for name, value in tags.items()]
+    name = game.variant or (ruleset.variant.name if ruleset.variant.name != "standard" else "")
+    lines += [_tag("Variant", name)] if name else []
+    lines += [_tag(RULE + option, value) for option, value in game.options.items()]
+    expressible = not state[PHASE] & 1 and state[HALF] == 0 and state[FULL] == 1
+    start = write_position(state, config).removesuffix(" swap")
+    if game.position is not None and not (expressible and game.position != settled.variant.position):
+        lines.append(_tag("Position", write_position(state, config)))
+    if expressible and start != STANDARD:
+        setup = write_setup(state)
+        lines += [setup] if setup else []
+    plies = []
+    for number, text in enumerate(game.moves, start=1):
+        code = read_move(text, state, config)
+        after = step(settled, state, code)
+        if after is None:
+            raise ValueError(f"ply {number}, {text}, is not legal in {write_position(state, config)}")
+        plies.append(f"{number} {display_move(code, state, config)}")
+        state = after
+    reached = RESULTS[int(settled.rules.kernel.result(state, config, 1, 0)) % 4] if game.moves else "*"
+    if game.result != reached:
+        lines.append(_tag("Result", game.result))
+    lines += ["   ".join(plies[place : place + 2]) for place in range(0, len(plies), 2)]
+    return "\n".join(lines) + "\n"
+
+
+FORMAT = GameFormat("pijersi", read_games, write_game, "set-up lines, numbered plies a4-b5=c4, # comments, #! tags")

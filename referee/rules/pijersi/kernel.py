@@ -1,0 +1,206 @@
+"""The compiled functions of Pijersi, as `referee.rules.rules.Kernel` asks for them; see "How the kernel works" in RULES.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from referee.rules.jit import ctz, jit, popcount, random_below
+from referee.rules.pijersi.kernel_leaves import MAX_TURNS, count_turns, two_plies
+from referee.rules.pijersi.kernel_score import static_score
+from referee.rules.pijersi.kernel_turns import MAX_PAIRS, has_turn, is_won, list_pairs, play_turn
+from referee.rules.pijersi.state import BOTTOMS, HALF, NO_CAPTURE_LIMIT, PHASE, REPETITION, SIZE, SWAP, SWAPPING
+
+STATE_SIZE = SIZE
+KEY_SIZE = PHASE + 1
+DTYPE = np.int64
+MAX_MOVES = MAX_TURNS
+
+GOAL = 0  # indices into Rules.reasons
+NO_CAPTURE = 1
+NO_MOVES = 2
+REPEATED = 3
+DRAW = 3
+
+
+@jit
+def _swappable(state: Any) -> Any:
+    """The single cubes of the side to move."""
+    own = 4 * (state[PHASE] & 1)
+    mine = state[own] | state[own + 1] | state[own + 2] | state[own + 3]
+    return mine & ~(state[BOTTOMS] | state[BOTTOMS + 1] | state[BOTTOMS + 2] | state[BOTTOMS + 3])
+
+
+@jit
+def legal(state: Any, config: Any, moves: Any) -> Any:
+    """See `Kernel.legal`."""
+    if is_won(state):
+        return 0
+    n = 0
+    if state[PHASE] & SWAPPING:
+        lows = _swappable(state)
+        if popcount(lows) * (popcount(lows) - 1) // 2 + 1 > moves.size:
+            raise OverflowError("more swaps than the move buffer holds")
+        moves[0] = SWAP
+        n = 1
+        while lows:
+            low = ctz(lows)
+            lows &= lows - 1
+            highs = lows
+            while highs:
+                moves[n] = SWAP | (low << 6) | ctz(highs)
+                highs &= highs - 1
+                n += 1
+        return n
+    starts = np.empty(MAX_PAIRS, dtype=np.int64)
+    thirds = np.empty(MAX_PAIRS, dtype=np.int64)
+    for pair in range(list_pairs(state, starts, thirds)):
+        third = thirds[pair]
+        if n + popcount(third) > moves.size:
+            raise OverflowError("more turns than the move buffer holds")
+        while third:
+            moves[n] = starts[pair] | ctz(third)
+            third &= third - 1
+            n += 1
+    return n
+
+
+@jit
+def count(state: Any, config: Any) -> Any:
+    """See `Kernel.count`."""
+    if is_won(state):
+        return 0
+    if state[PHASE] & SWAPPING:
+        n = popcount(_swappable(state))
+        return n * (n - 1) // 2 + 1
+    return count_turns(state)
+
+
+@jit
+def play(state: Any, config: Any, move: Any, out: Any) -> Any:
+    """See `Kernel.play`."""
+    play_turn(state, move, out)
+
+
+@jit
+def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
+    """See `Kernel.result`: goal, no-capture, no-moves, repetition, in this order."""
+    won = is_won(state)
+    if won:
+        return GOAL * 4 + won
+    limit = config[NO_CAPTURE_LIMIT]
+    if limit and state[HALF] >= limit:
+        return NO_CAPTURE * 4 + DRAW
+    if not (state[PHASE] & SWAPPING or has_turn(state)):
+        return NO_MOVES * 4 + 2 - (state[PHASE] & 1)
+    if config[REPETITION] and occurrences >= config[REPETITION]:
+        return REPEATED * 4 + DRAW
+    return 0
+
+
+@jit
+def _walk(states: Any, config: Any, depth: Any, moves: Any, quiet: Any, catches: Any, w: Any, b: Any) -> Any:
+    """Leaves below states[depth], which is not won; states[k], moves[k] serve the node k plies above the leaves."""
+    state = states[depth]
+    if depth == 0:
+        return 1
+    swapping = state[PHASE] & SWAPPING
+    if depth == 1 and swapping:
+        n = popcount(_swappable(state))
+        return n * (n - 1) // 2 + 1
+    if depth == 1:
+        return count_turns(state)
+    if depth == 2 and not swapping:
+        return two_plies(state, quiet, catches, w, b)
+    total = 0
+    for place in range(legal(state, config, moves[depth])):
+        play_turn(state, moves[depth, place], states[depth - 1])
+        if not is_won(states[depth - 1]):
+            total += _walk(states, config, depth - 1, moves, quiet, catches, w, b)
+    return total
+
+
+@jit
+def perft(state: Any, config: Any, depth: Any) -> Any:
+    """See `Kernel.perft`."""
+    if depth <= 0:
+        return 1
+    if is_won(state):
+        return 0
+    states = np.empty((depth + 1, SIZE), dtype=np.int64)
+    states[depth] = state
+    moves = np.empty((depth + 1, MAX_TURNS), dtype=np.int64)
+    quiet = np.empty((4, MAX_TURNS), dtype=np.int64)
+    catches = np.empty((5, MAX_TURNS), dtype=np.int64)
+    w = np.empty((4, 6), dtype=np.int64)
+    b = np.empty((4, 3), dtype=np.int64)
+    return _walk(states, config, depth, moves, quiet, catches, w, b)
+
+
+@jit
+def _random_turn(state: Any, rng: Any, starts: Any, thirds: Any) -> Any:
+    """A code drawn uniformly; -1 when there is no turn."""
+    if state[PHASE] & SWAPPING:
+        cubes = _swappable(state)
+        n = popcount(cubes)
+        k = random_below(rng, n * (n - 1) // 2 + 1)
+        if k == n * (n - 1) // 2:
+            return SWAP
+        low = 0
+        while k >= n - 1 - low:
+            k -= n - 1 - low
+            low += 1
+        for skipped in range(low):
+            cubes &= cubes - 1
+        first = ctz(cubes)
+        for skipped in range(k + 1):
+            cubes &= cubes - 1
+        return SWAP | (first << 6) | ctz(cubes)
+    pairs = list_pairs(state, starts, thirds)
+    n = 0
+    for pair in range(pairs):
+        n += popcount(thirds[pair])
+    if n == 0:
+        return -1
+    k = random_below(rng, n)
+    for pair in range(pairs):
+        third = thirds[pair]
+        size = popcount(third)
+        if k < size:
+            for skipped in range(k):
+                third &= third - 1
+            return starts[pair] | ctz(third)
+        k -= size
+    return -1
+
+
+@jit
+def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
+    """See `Kernel.playout`."""
+    starts = np.empty(MAX_PAIRS, dtype=np.int64)
+    thirds = np.empty(MAX_PAIRS, dtype=np.int64)
+    now = state.copy()
+    after = state.copy()
+    limit = config[NO_CAPTURE_LIMIT]
+    plies = 0
+    while True:
+        won = is_won(now)
+        if won:
+            return GOAL * 4 + won, plies
+        if limit and now[HALF] >= limit:
+            return NO_CAPTURE * 4 + DRAW, plies
+        turn = _random_turn(now, rng, starts, thirds)
+        if turn < 0:
+            return NO_MOVES * 4 + 2 - (now[PHASE] & 1), plies
+        if plies >= max_plies:
+            return 0, plies
+        play_turn(now, turn, after)
+        now, after = after, now
+        plies += 1
+
+
+@jit
+def evaluate(state: Any, config: Any) -> Any:
+    """See `Kernel.evaluate`."""
+    return static_score(state, config)

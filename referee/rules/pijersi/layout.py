@@ -1,0 +1,54 @@
+"""A position as something to look at: hexagons, cubes and stacks, and what is worth saying about them.
+
+Refuses to know how it is drawn.
+"""
+
+from __future__ import annotations
+
+from referee.rules.pijersi.state import HALF, NO_CAPTURE_LIMIT, PHASE, ROLES, SWAPPING, pieces_of
+from referee.rules.pijersi.tables import CELL_NAMES, coordinates
+from referee.rules.rules import Board, Cell, Config, Piece, State
+
+_NAMES = dict(zip(ROLES, ("rock", "paper", "scissors", "wise"), strict=True))
+_GLYPHS = dict(zip(ROLES, "●■✂★", strict=True))
+_OUTLINES = dict(zip(ROLES, "○□✄☆", strict=True))
+
+PIECES = (
+    *(Piece(role, f"white {_NAMES[role]}", "first", _OUTLINES[role]) for role in ROLES),
+    *(Piece(role.lower(), f"black {_NAMES[role]}", "second", _GLYPHS[role]) for role in ROLES),
+)
+
+_ROW_HEIGHT = 3**0.5 / 2
+
+
+def _cell(number: int) -> Cell:
+    x, y = coordinates(number)
+    return Cell(CELL_NAMES[number], x / 2, y * _ROW_HEIGHT, "goal" if y in (0, 6) else "plain")
+
+
+CELLS = tuple(_cell(number) for number in range(len(CELL_NAMES)))
+
+
+def _count(pieces: dict[str, str], white: bool) -> str:
+    cubes = "".join(held for held in pieces.values() if held.isupper() == white).upper()
+    return " ".join(f"{cubes.count(role)}{role}" for role in ROLES if role in cubes) or "no cubes"
+
+
+def board(state: State, config: Config) -> Board:
+    """The board with the marks `stack` (two cubes) and `goal` (a cube that has won); notes: cubes left, the count
+    towards the no-capture draw, the swap phase."""
+    pieces = pieces_of(state)
+    marks: dict[str, tuple[str, ...]] = {}
+    for cell, cubes in pieces.items():
+        won = cell[0] == ("g" if cubes.isupper() else "a") and cubes[-1] not in "Ww"
+        words = ("stack",) * (len(cubes) == 2) + ("goal",) * won
+        if words:
+            marks[cell] = words
+    notes = [f"White {_count(pieces, True)}", f"Black {_count(pieces, False)}"]
+    limit = int(config[NO_CAPTURE_LIMIT])
+    if state[HALF]:
+        plies = "1 ply" if state[HALF] == 1 else f"{int(state[HALF])} plies"
+        notes.append(f"{plies} without a capture" + (f" of {limit}" if limit else ""))
+    if state[PHASE] & SWAPPING:
+        notes.append("swap phase: exchange two single cubes, or pass")
+    return Board(shape="hex", cells=CELLS, pieces=pieces, marks=marks, notes=tuple(notes))

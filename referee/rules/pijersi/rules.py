@@ -1,0 +1,65 @@
+"""The `Rules` record of Pijersi: its options, variants and parts. Refuses to know how turns are found."""
+
+from __future__ import annotations
+
+from referee.rules.core import Termination
+from referee.rules.pijersi.gametext import FORMAT
+from referee.rules.pijersi.layout import PIECES, board
+from referee.rules.pijersi.notation import NOTATION
+from referee.rules.pijersi.setups import draw, listed, resolve
+from referee.rules.pijersi.state import PHASE
+from referee.rules.rules import Config, Option, Rules, State
+
+_OPTIONS = (
+    Option(
+        "no_capture_limit",
+        "spin",
+        20,
+        "limits",
+        "drawn after that many plies without a capture; 0 = no limit",
+    ),
+    Option(
+        "repetition",
+        "spin",
+        0,
+        "limits",
+        "drawn at the n-th occurrence of a position with the same side to move; 0 = never",
+        excluded=(1,),
+    ),
+    Option(
+        "swap_phase",
+        "check",
+        False,
+        "moves",
+        "before play each side, White first, may exchange two of its own single cubes, or pass",
+    ),
+)
+
+
+def _side(state: State, config: Config) -> int:
+    return int(state[PHASE]) & 1
+
+
+RULES = Rules(
+    family="pijersi",
+    title="Pijersi",
+    version=1,
+    sides=("White", "Black"),
+    options=_OPTIONS,
+    variants=listed(),
+    notation=NOTATION,
+    pieces=PIECES,
+    board=board,
+    side=_side,
+    kernel_module="referee.rules.pijersi.kernel",
+    reasons=(Termination.GOAL, Termination.NO_CAPTURE, Termination.NO_MOVES, Termination.REPETITION),
+    resolve=resolve,
+    draw=draw,
+    formats=(FORMAT,),
+    summary=(
+        "Rocks, papers, scissors and wise cubes on 45 hexagons, singly or stacked in twos. A turn moves one cube one "
+        "cell, or a stack one or two cells, or does one after the other with the same cube; rock takes scissors, "
+        "scissors take paper, paper takes rock. Whoever ends a turn with a rock, paper or scissors on the far row "
+        "wins. The two rows of each side stand in fixed, numbered or random order."
+    ),
+)

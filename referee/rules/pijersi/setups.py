@@ -1,0 +1,150 @@
+"""The starts of Pijersi: the standard one, the numbered families, and deals at random.
+
+A side's rows are two texts of cubes: row a (six cubes), row b (three cubes, the stack on b4, three cubes), written for
+White from left to right. Refuses to know how positions are played.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from functools import cache
+from itertools import permutations
+
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.rules import Value, Variant
+
+TRIPLETS = ("RPS", "RSP", "PRS", "PSR", "SRP", "SPR")
+FAMILIES = {"pijersi-24": 24, "pijersi-36": 36, "pijersi-1296": 1296, "pijersi-8100": 8100}
+DEALT = ("half-random", "full-random")
+STANDARD = "s-p-r-s-p-r-/p-r-s-wwr-s-p-/6/7/6/P-S-R-WWS-R-P-/R-P-S-R-P-S- w 0 1"
+
+_COMPLETIONS = ((2, 0, 1), (2, 1, 0), (1, 0, 2), (1, 2, 0))
+"""What the right triplet of pijersi-24 makes of the left one XYZ: ZXY, ZYX, YXZ, YZX."""
+
+_NUMBERED = re.compile(r"#([0-9]{1,9}|random)(?:/([0-9]{1,9}|random))?")
+_CUBES = "RRRRPPPPSSSSWW"
+
+Rows = tuple[str, str, str, str]
+"""Row a, the left part of row b, its stack (bottom first), the right part of row b."""
+
+
+@cache
+def wings() -> tuple[str, ...]:
+    """The 90 arrangements of two rocks, two papers and two scissors, in the order R < P < S."""
+    order = "RPS"
+    found = {"".join(wing) for wing in permutations("RRPPSS")}
+    return tuple(sorted(found, key=lambda wing: [order.index(cube) for cube in wing]))
+
+
+def _reordered(triplet: str, order: tuple[int, ...]) -> str:
+    return "".join(triplet[place] for place in order)
+
+
+def rows(family: str, number: int) -> Rows:
+    """White's rows of a numbered set-up (rules, section 6). The number is within the family."""
+    if family == "pijersi-8100":
+        left, right = wings()[number % 90], wings()[number // 90]
+        return left[:3] + right[:3], left[3:], "WW", right[3:]
+    if family == "pijersi-1296":
+        one, two, three, four = (TRIPLETS[number // 6**place % 6] for place in range(4))
+        return one + two, three, "WW", four
+    left = TRIPLETS[number % 6]
+    right = TRIPLETS[number // 6] if family == "pijersi-36" else _reordered(left, _COMPLETIONS[number // 6])
+    # Triangles: row b stands half a cell further left, so the two wings complete theirs differently.
+    return left + right, _reordered(left, (1, 2, 0)), "WW", _reordered(right, (2, 0, 1))
+
+
+def dealt_rows(rng: random.Random) -> Rows:
+    """All cubes of a side at random; a lone wise of the stack goes below."""
+    cubes = list(_CUBES)
+    rng.shuffle(cubes)
+    low, top = cubes[12:]
+    if top == "W":
+        low, top = top, low
+    return "".join(cubes[:6]), "".join(cubes[6:9]), low + top, "".join(cubes[9:12])
+
+
+def position_of(white: Rows, black: Rows) -> str:
+    """The position string: White's rows, and Black's turned by 180 degrees."""
+
+    def single(cubes: str) -> str:
+        return "".join(f"{cube}-" for cube in cubes)
+
+    front, left, stack, right = white
+    near = f"{single(left)}{stack}{single(right)}/{single(front)}"
+    front, left, stack, right = black
+    far = f"{single(front[::-1])}/{single(right[::-1])}{stack}{single(left[::-1])}"
+    return f"{far.lower()}/6/7/6/{near} w 0 1"
+
+
+def _number(text: str, family: str, name: str, index: int) -> int:
+    if text == "random" or int(text) >= FAMILIES[family]:
+        last = FAMILIES[family] - 1
+        raise ParseError(f"no set-up {text} in {family}", text=name, index=index, hint=f"numbers are 0..{last}")
+    return int(text)
+
+
+def _numbered(name: str) -> Variant | None:
+    """The variant of a name FAMILY, FAMILY#N or FAMILY#N/M; None if it begins with no family. Raises ParseError."""
+    family, sign, _ = name.partition("#")
+    if family not in FAMILIES:
+        return None
+    if not sign:
+        return Variant(name, position_of(rows(family, 0), rows(family, 0)), note="number 0; write NAME#N or NAME#N/M")
+    found = _NUMBERED.fullmatch(name, len(family))
+    if found is None:
+        hint = f"write {family}#N, or {family}#N/M for a different Black"
+        raise ParseError("unreadable set-up number", text=name, index=len(family) + 1, hint=hint)
+    white = _number(found[1], family, name, found.start(1))
+    if found[2] is None:
+        return Variant(f"{family}#{white}", position_of(rows(family, white), rows(family, white)))
+    black = _number(found[2], family, name, found.start(2))
+    return Variant(f"{family}#{white}/{black}", position_of(rows(family, white), rows(family, black)))
+
+
+def _deal(name: str, rng: random.Random, note: str = "") -> Variant:
+    white = dealt_rows(rng)
+    return Variant(name, position_of(white, white if name == "half-random" else dealt_rows(rng)), note=note)
+
+
+@cache
+def listed() -> tuple[Variant, ...]:
+    """The variants by name, the default first."""
+    sample = "one deal stands here for all: the listed position is that of a fixed seed"
+    return (
+        Variant("standard", STANDARD, note="the set-up of the rulebook"),
+        *(variant for family in FAMILIES if (variant := _numbered(family))),
+        *(_deal(name, random.Random(f"pijersi {name}"), sample) for name in DEALT),
+    )
+
+
+def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
+    """The variant of a name, numbered or listed, in the swap phase if the options say so. Raises ParseError."""
+    found = _numbered(name) or next((variant for variant in listed() if variant.name == name), None)
+    if found is not None and options.get("swap_phase"):
+        # Not among its own options: it would be no override then, and no record would store it.
+        return Variant(found.name, f"{found.position} swap", found.options, found.params, found.note)
+    return found
+
+
+def draw(name: str, rng: random.Random) -> Variant:
+    """A start at random: FAMILY or FAMILY#random (Black mirrors White), FAMILY#random/random (Black drawn as well),
+    `half-random`, `full-random`. A name that stands for one start gives that start.
+
+    Raises UnknownNameError, and ParseError for a number out of range.
+    """
+    if name in DEALT:
+        return _deal(name, rng)
+    family, sign, _ = name.partition("#")
+    if family in FAMILIES:
+        given = name if sign else f"{name}#random"
+        while given.endswith("random") or "#random" in given:
+            given = given.replace("random", str(rng.randrange(FAMILIES[family])), 1)
+        name = given
+    found = resolve(name, {})
+    if found is None:
+        known = (*(variant.name for variant in listed()), *(f"{family}#random/random" for family in FAMILIES))
+        raise UnknownNameError("set-up of pijersi", name, known)
+    return found

@@ -1,0 +1,74 @@
+"""Where a position's parts stand in the state array and the rule options in the config; reading them as a dictionary.
+
+    0..3   cells whose top (or only) cube is White's rock, paper, scissors, wise
+    4..7   the same for Black
+    8..11  cells of stacks whose bottom cube is a rock, paper, scissors, wise (its colour is that of the top)
+    12     side to move (0 White, 1 Black), plus 2 in the swap phase          -- up to here the key --
+    13     plies since the last capture
+    14     turn number, raised after Black
+
+Refuses to know numba, turns and texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from referee.rules.pijersi.tables import CELL_NAMES, CELL_NUMBERS
+from referee.rules.rules import State
+
+TOPS = 0
+BOTTOMS = 8
+PHASE = 12
+HALF = 13
+FULL = 14
+SIZE = 15
+SWAPPING = 2
+
+SWAP = 1 << 18
+"""The code of the pass in the swap phase, and the base of all swaps; the codes of turns are below."""
+
+NO_CAPTURE_LIMIT = 0
+REPETITION = 1
+SWAP_PHASE = 2
+
+ROLES = "RPSW"
+
+
+def _members(cells: int) -> Iterator[int]:
+    """The cells of a set, ascending."""
+    while cells:
+        yield (cells & -cells).bit_length() - 1
+        cells &= cells - 1
+
+
+def pieces_of(state: State) -> dict[str, str]:
+    """The occupied cells by name, in cell order, with their cubes bottom first (`WR` = a white rock on a wise)."""
+    words = state.tolist()
+    found: dict[int, str] = {}
+    for place, symbol in enumerate("RPSWrpsw"):
+        for cell in _members(words[TOPS + place]):
+            found[cell] = symbol
+    for place, symbol in enumerate(ROLES, start=BOTTOMS):
+        for cell in _members(words[place]):
+            top = found[cell]
+            found[cell] = (symbol if top.isupper() else symbol.lower()) + top
+    return {CELL_NAMES[cell]: found[cell] for cell in sorted(found)}
+
+
+def state_of(
+    pieces: Mapping[str, str], *, side: int = 0, swapping: bool = False, half: int = 0, full: int = 1
+) -> State:
+    """The state with these cubes (bottom first), trusted to obey the stacking rules."""
+    state = np.zeros(SIZE, dtype=np.int64)
+    for cell, cubes in pieces.items():
+        bit = 1 << CELL_NUMBERS[cell]
+        state[TOPS + 4 * cubes.islower() + ROLES.index(cubes[-1].upper())] |= bit
+        if len(cubes) == 2:
+            state[BOTTOMS + ROLES.index(cubes[0].upper())] |= bit
+    state[PHASE] = side + SWAPPING * swapping
+    state[HALF] = half
+    state[FULL] = full
+    return state

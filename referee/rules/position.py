@@ -1,0 +1,171 @@
+"""The immutable Python face of the rules: a position knows its moves, its outcome and its history.
+
+For people, bots and tests; the referee's own loop uses `referee.rules.history.Line`, which is faster and mutable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from referee.rules.core import SIDES, Outcome, Side, Winner
+from referee.rules.rules import Board, Ruleset, State
+
+_WINNERS: tuple[Winner, Winner, Winner] = ("first", "second", "draw")
+
+
+class IllegalMoveError(ValueError):
+    """A well-formed move that is not legal in the position."""
+
+
+def outcome_of(ruleset: Ruleset, code: int) -> Outcome | None:
+    """The outcome a kernel's result code stands for; None for 0."""
+    return Outcome(_WINNERS[code % 4 - 1], ruleset.rules.reasons[code // 4]) if code else None
+
+
+class _Seen:
+    """Which positions a line of play has seen: one book for all positions of the line, written on by its last one.
+
+    `turn` counts the entries; the position that made the last one may hand the book to one continuation.
+    """
+
+    def __init__(self) -> None:
+        self.turn = 0
+        self._places: dict[bytes, tuple[int, int]] = {}
+
+    @classmethod
+    def of(cls, position: Position) -> _Seen:
+        """The book of a position and all before it."""
+        line: list[Position] = []
+        at: Position | None = position
+        while at is not None:
+            line.append(at)
+            at = at.previous
+        found = cls()
+        for one in reversed(line):
+            found.add(one.key, one._ply)
+        return found
+
+    def add(self, key: bytes, ply: int) -> tuple[int, tuple[int, int]]:
+        """The turn, and (occurrences, plies since the previous one or 0) of a position that is reached now."""
+        count, last = self._places.get(key, (0, ply))
+        self._places[key] = (count + 1, ply)
+        self.turn += 1
+        return self.turn, (count + 1, ply - last)
+
+
+class Position:
+    """A position of a game, with the positions before it.
+
+    `moves` are codes (see `Rules.notation`); `play` takes a code or any accepted text.
+    """
+
+    def __init__(self, ruleset: Ruleset, state: State, previous: Position | None = None, move: int | None = None):
+        self.ruleset = ruleset
+        self.state = state
+        self.previous = previous
+        self.move = move
+        """The code of the move that led here; None at the start."""
+        self._ply: int = 0 if previous is None else previous._ply + 1
+        self._seen: _Seen | None = None
+        self._turn = 0
+
+    @classmethod
+    def start(cls, ruleset: Ruleset, position: str | None = None) -> Position:
+        """The variant's start, or the position string given. Raises ParseError."""
+        return cls(ruleset, ruleset.read(position))
+
+    @property
+    def side(self) -> Side:
+        """The side to move."""
+        return SIDES[self.ruleset.rules.side(self.state, self.ruleset.config)]
+
+    @property
+    def key(self) -> bytes:
+        """What repetition compares: equal keys are the same position."""
+        return self.state[: self.ruleset.rules.kernel.KEY_SIZE].tobytes()
+
+    @cached_property
+    def repeats(self) -> tuple[int, int]:
+        """(occurrences of this position so far, this one included; plies since the previous one, 0 = none)."""
+        before = self.previous
+        if before is None:
+            return 1, 0
+        if before._seen is None:
+            before._seen = _Seen.of(before)
+            before._turn = before._seen.turn
+        if before._seen.turn != before._turn:  # another continuation of it has the book already
+            return self._walk(before)
+        self._seen = before._seen
+        self._turn, found = self._seen.add(self.key, self._ply)
+        return found
+
+    def _walk(self, earlier: Position | None) -> tuple[int, int]:
+        count, last, key = 1, self._ply, self.key
+        while earlier is not None:
+            if earlier.key == key:
+                count += 1
+                last = earlier._ply if last == self._ply else last
+            earlier = earlier.previous
+        return count, self._ply - last
+
+    @cached_property
+    def outcome(self) -> Outcome | None:
+        """How the game ended here, or None while it goes on."""
+        kernel = self.ruleset.rules.kernel
+        return outcome_of(self.ruleset, int(kernel.result(self.state, self.ruleset.config, *self.repeats)))
+
+    @cached_property
+    def moves(self) -> tuple[int, ...]:
+        """The legal moves as ascending codes."""
+        rules = self.ruleset.rules
+        if self.outcome is not None and self.outcome.reason not in rules.keeps_moves:
+            return ()
+        buffer = np.empty(rules.kernel.MAX_MOVES, dtype=np.int64)
+        found = rules.kernel.legal(self.state, self.ruleset.config, buffer)
+        return tuple(buffer[:found].tolist())
+
+    @property
+    def texts(self) -> list[str]:
+        """The legal moves in canonical text, sorted as plain strings."""
+        return sorted(map(self.ruleset.rules.notation.write_move, self.moves))
+
+    def read(self, text: str) -> int:
+        """The code of a move text. Raises ParseError when malformed, IllegalMoveError when not legal here."""
+        code = self.ruleset.rules.notation.read_move(text, self.state, self.ruleset.config)
+        if code not in self.moves:
+            raise IllegalMoveError(f"illegal move {text!r} in {self}" + ("" if self.moves else " (the game is over)"))
+        return code
+
+    def play(self, move: int | str) -> Position:
+        """The position after a move. Raises ParseError or IllegalMoveError."""
+        code = self.read(move) if isinstance(move, str) else move
+        if code not in self.moves:
+            raise IllegalMoveError(f"illegal move code {code} in {self}")
+        after = np.empty_like(self.state)
+        self.ruleset.rules.kernel.play(self.state, self.ruleset.config, code, after)
+        return Position(self.ruleset, after, self, code)
+
+    def play_all(self, moves: Iterable[int | str]) -> Position:
+        """The position after several moves."""
+        position = self
+        for move in moves:
+            position = position.play(move)
+        return position
+
+    def display(self, move: int) -> str:
+        """A move from here as people write it."""
+        return self.ruleset.rules.notation.display_move(move, self.state, self.ruleset.config)
+
+    @property
+    def board(self) -> Board:
+        """The position as something to look at."""
+        return self.ruleset.rules.board(self.state, self.ruleset.config)
+
+    def __str__(self) -> str:
+        return self.ruleset.write(self.state)
+
+    def __repr__(self) -> str:
+        return f"<Position {self.ruleset.rules.family} {self}>"

@@ -1,0 +1,327 @@
+"""What a family of games is to the rest of the program: a frozen record of data and functions.
+
+A family is one folder under `referee/rules/` whose `__init__` exports `RULES`, a `Rules`. Everything generic (command
+line, laws, playthroughs, sample bots, viewer) follows from it. Refuses to know any family, any process and any file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from referee.rules.core import Side, Termination, UnknownNameError
+
+State: TypeAlias = npt.NDArray[Any]
+"""One position as a 1-D array of fixed length and dtype, both the family's choice. Its first `KEY_SIZE` elements are
+what repetition compares (board, side to move, rights); the counters (plies, quiet plies, move number) follow."""
+
+Config: TypeAlias = npt.NDArray[np.int64]
+"""The rule options of a game as int64: the values of `Rules.options` in order (combo: index into `values`, check: 0/1,
+spin: the number), then the variant's `params`."""
+
+Value: TypeAlias = str | int | bool
+Changes: TypeAlias = Literal["moves", "result", "limits", "display"]
+
+
+class Kernel(Protocol):
+    """The compiled functions of a family: a module `referee/rules/<family>/kernel.py` with exactly these names.
+
+    Every function is decorated with `referee.rules.jit.jit`. No function allocates a growing structure or keeps state.
+    """
+
+    STATE_SIZE: int
+    KEY_SIZE: int
+    DTYPE: type[np.generic]
+    MAX_MOVES: int
+
+    def legal(self, state: State, config: Config, moves: npt.NDArray[np.int64]) -> int:
+        """Write the legal moves as ascending codes into `moves` (length MAX_MOVES); return their number.
+
+        0 when the board itself (and the side to move) decides the game; history and limits are not asked.
+        Raises OverflowError rather than write past the buffer.
+        """
+
+    def count(self, state: State, config: Config) -> int:
+        """The number `legal` would return, counted in bulk without listing where that is faster."""
+
+    def play(self, state: State, config: Config, move: int, out: State) -> None:
+        """Write the position after `move` (trusted to be legal) to `out`, which must not be `state`."""
+
+    def result(self, state: State, config: Config, occurrences: int, gap: int) -> int:
+        """How the game stands: 0 = goes on, else `reason * 4 + winner`.
+
+        winner: 1 first, 2 second, 3 draw; reason: index into `Rules.reasons`. `occurrences` counts this position's
+        occurrences in the game, this one included; `gap` is the number of plies since the previous one (0 = none).
+        All tests, limits and repetition included, are made in the order of the family's rules.
+        """
+
+    def perft(self, state: State, config: Config, depth: int) -> int:
+        """Leaves at exactly `depth` plies with bulk counting at the last; finished positions have no children."""
+
+    def playout(self, state: State, config: Config, rng: npt.NDArray[np.uint64], max_plies: int) -> tuple[int, int]:
+        """Uniformly random moves to the end of the game or `max_plies`: (result code or 0, plies played).
+
+        Repetition is not looked at. `rng` is a uint64 array of one element, advanced in place.
+        """
+
+    def evaluate(self, state: State, config: Config) -> int:
+        """A static score for the side to move, roughly in hundredths of a piece, |score| < 20,000.
+
+        10,000 and more, where the game goes on, only when the side to move wins with this move.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One rule option: its name, what it may be, its default and what it changes.
+
+    `combo` takes one of `values`, `spin` an integer of `minimum..maximum` not in `excluded`, `check` true or false.
+    `changes` says whether bots must know the option: `moves` and `result` yes; `limits` and `display` no.
+    """
+
+    name: str
+    type: Literal["combo", "spin", "check"]
+    default: Value
+    changes: Changes
+    meaning: str
+    values: tuple[str, ...] = ()
+    minimum: int = 0
+    maximum: int = 1_000_000
+    excluded: tuple[int, ...] = ()
+
+    def read(self, value: Value) -> Value:
+        """`value` (as JSON or text) as this option's own type. Raises UnknownNameError naming the legal values."""
+        text = str(value).strip().lower() if not isinstance(value, str) else value.strip()
+        if self.type == "check":
+            found = {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
+            if found is not None:
+                return found
+        elif self.type == "spin":
+            if text.isascii() and text.isdecimal() and len(text) <= 9:
+                number = int(text)
+                if self.minimum <= number <= self.maximum and number not in self.excluded:
+                    return number
+        elif text in self.values:
+            return text
+        raise UnknownNameError(f"value of option {self.name}", text, self.names())
+
+    def names(self) -> tuple[str, ...]:
+        """The legal values in words."""
+        if self.type == "check":
+            return ("true", "false")
+        if self.type == "spin":
+            gap = " except " + ", ".join(map(str, self.excluded)) if self.excluded else ""
+            return (f"{self.minimum}..{self.maximum}{gap}",)
+        return self.values
+
+    def encode(self, value: Value) -> int:
+        """The value's number in a `Config`."""
+        return self.values.index(str(value)) if self.type == "combo" else int(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A named start plus rule options: `options` holds what differs from the family's defaults.
+
+    `params` are the family's own constants of a variant that no option expresses (board size, a hole); they stand
+    behind the options in `Config`. All variants of a family have the same number of them.
+    """
+
+    name: str
+    position: str
+    options: Mapping[str, Value] = field(default_factory=dict)
+    params: tuple[int, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """The texts of a family. Every reader raises `ParseError` and nothing else, whatever the text."""
+
+    read_position: Callable[[str, Config], State]
+    """A position string, checked to the last rule; plies played in the game are 0 unless the rules say otherwise."""
+    write_position: Callable[[State, Config], str]
+    """The canonical position string."""
+    read_move: Callable[[str, State, Config], int]
+    """Any accepted spelling of a move as its code. Legality is not asked; spellings that need the board may use it."""
+    write_move: Callable[[int], str]
+    """The canonical text of a code, which never depends on the position."""
+    display_move: Callable[[int, State, Config], str]
+    """The move as people write it, in the position before it."""
+    pass_move: int = -1
+    """The code of a pass, -1 where the family knows none."""
+    read_setup: Callable[[str], str] | None = None
+    """A set-up in the family's own positional notation as a position string; None where there is no such thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameText:
+    """One game as an archive has it: canonical `moves` from `position` (None = the variant's start)."""
+
+    moves: tuple[str, ...]
+    variant: str = ""
+    options: Mapping[str, Value] = field(default_factory=dict)
+    position: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    result: str = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class GameFormat:
+    """A notation of whole games: `read` gives the games of a text (raises ParseError), `write` one game's text."""
+
+    name: str
+    read: Callable[[str, Ruleset], Sequence[GameText]]
+    write: Callable[[GameText, Ruleset], str]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a board, `x` to the right and `y` upwards in cell widths; `kind` names a special cell."""
+
+    name: str
+    x: float
+    y: float
+    kind: str = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """How a piece symbol looks: its name, its owner (None = neutral) and a glyph for places that draw text."""
+
+    symbol: str
+    name: str
+    side: Side | None
+    glyph: str
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """One position as something to look at.
+
+    `pieces` maps a cell's name to its symbols, bottom first (a stack has two); `marks` maps a cell's name to words
+    such as `frozen`; `notes` are short facts about the whole position (`score 3-6`, `raichi`).
+    """
+
+    shape: Literal["square", "hex"]
+    cells: tuple[Cell, ...]
+    pieces: Mapping[str, str]
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def _no_variant(name: str, options: Mapping[str, Value]) -> Variant | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A family of games. `version` is raised only when behaviour changes.
+
+    `sides` are the display names of first and second; `variants[0]` is the default variant; `reasons` gives the
+    meaning of the reason numbers of `Kernel.result`; `resolve` finds variants that no list can hold (numbered set-ups,
+    starts that depend on an option) and is asked before `variants`; `draw` deals a start at random for a variant name
+    that stands for many; `keeps_moves` are the terminations after which a position still lists its moves.
+    """
+
+    family: str
+    title: str
+    version: int
+    sides: tuple[str, str]
+    options: tuple[Option, ...]
+    variants: tuple[Variant, ...]
+    notation: Notation
+    pieces: tuple[Piece, ...]
+    board: Callable[[State, Config], Board]
+    side: Callable[[State, Config], int]
+    """0 when the side named first is to move, else 1."""
+    kernel_module: str
+    reasons: tuple[Termination, ...]
+    resolve: Callable[[str, Mapping[str, Value]], Variant | None] = _no_variant
+    draw: Callable[[str, random.Random], Variant] | None = None
+    formats: tuple[GameFormat, ...] = ()
+    announce: Callable[[State, Config], str | None] | None = None
+    keeps_moves: frozenset[Termination] = frozenset()
+    summary: str = ""
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The compiled functions; importing them costs about a second, so it happens on first use."""
+        return cast(Kernel, importlib.import_module(self.kernel_module))
+
+    def option(self, name: str) -> Option:
+        """The option of that name. Raises UnknownNameError."""
+        for option in self.options:
+            if option.name == name:
+                return option
+        raise UnknownNameError(f"option of {self.family}", name, tuple(option.name for option in self.options))
+
+    def variant(self, name: str, options: Mapping[str, Value] | None = None) -> Variant:
+        """The variant of that name. Raises UnknownNameError, or ParseError from a numbered name."""
+        found = self.resolve(name, options or {})
+        if found is not None:
+            return found
+        for variant in self.variants:
+            if variant.name == name:
+                return variant
+        raise UnknownNameError(f"variant of {self.family}", name, tuple(variant.name for variant in self.variants))
+
+    def settle(self, variant: str | None = None, options: Mapping[str, Value] | None = None) -> Ruleset:
+        """The exact rules of a game: a variant with options on top of its preset.
+
+        Raises UnknownNameError for any unknown name or value, ParseError for a malformed numbered variant.
+        """
+        given = {name: self.option(name).read(value) for name, value in (options or {}).items()}
+        found = self.variant(variant or self.variants[0].name, given)
+        preset = {name: self.option(name).read(value) for name, value in found.options.items()}
+        values = {option.name: option.default for option in self.options} | preset | given
+        return Ruleset(self, found, values)
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """A variant with every option settled: what one game is played by. `values` has every option."""
+
+    rules: Rules
+    variant: Variant
+    values: Mapping[str, Value]
+
+    @cached_property
+    def config(self) -> Config:
+        """The options and the variant's parameters as the kernel takes them."""
+        numbers = [option.encode(self.values[option.name]) for option in self.rules.options]
+        config = np.array([*numbers, *self.variant.params], dtype=np.int64)
+        config.setflags(write=False)
+        return config
+
+    @property
+    def overrides(self) -> dict[str, Value]:
+        """The options that differ from the variant's own, in declared order: what a record stores."""
+        preset = {option.name: option.default for option in self.rules.options}
+        preset |= {name: self.rules.option(name).read(value) for name, value in self.variant.options.items()}
+        return {name: value for name, value in self.values.items() if preset[name] != value}
+
+    def changed(self, kinds: Iterable[Changes] = ("moves", "result")) -> dict[str, Value]:
+        """The options of these kinds that differ from the family's defaults: what a bot must be told."""
+        wanted = frozenset(kinds)
+        return {
+            option.name: self.values[option.name]
+            for option in self.rules.options
+            if option.changes in wanted and self.values[option.name] != option.default
+        }
+
+    def read(self, position: str | None = None) -> State:
+        """The state of a position string, or of the variant's start. Raises ParseError."""
+        return self.rules.notation.read_position(self.variant.position if position is None else position, self.config)
+
+    def write(self, state: State) -> str:
+        """The canonical position string of a state."""
+        return self.rules.notation.write_position(state, self.config)

@@ -1,0 +1,370 @@
+"""Whole games of Tablut as text: a plain move list with tag lines, and the game records of OpenTafl (OTN).
+
+The readers check words, rules and positions, not whether the moves are legal. Any text gives games or a `ParseError`.
+Source of OTN: `opentafl-notation-spec.txt` of OpenTafl.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.gametags import NAME, RESULTS, RULE, placed, step, write_tag
+from referee.rules.rules import GameText, Ruleset, State, Value
+from referee.rules.tablut import notation
+
+ANNOUNCEMENTS = ("raichi", "tuichi")
+
+_PLAIN = re.compile(
+    r"\{[^}]*\}|;[^\n]*"  # comments
+    rf'|\[\s*({NAME})\s+"((?:[^"\\]|\\.)*)"\s*\]'  # a tag
+    r"|[^\s{}\[\];]+|[{}\[\]]",
+    re.ASCII | re.DOTALL,
+)
+_NUMBER = re.compile(r"[0-9]{1,6}\.+|[0-9]{1,6}$", re.ASCII)
+_VARIATION = re.compile(r"[0-9]{1,6}[a-zA-Z][0-9a-zA-Z.]*", re.ASCII)
+_OTN = re.compile(r"\[([^\]]*)\]|[^\s\[\]]+|[\[\]]", re.ASCII)
+_OTN_TAG = re.compile(r"\s*([A-Za-z][A-Za-z-]*):(.*)", re.ASCII | re.DOTALL)
+OTN_TAGS = frozenset(
+    (
+        *("event", "site", "date", "round", "attackers", "defenders", "result", "annotator", "compiler"),
+        *("time-control", "time-remaining", "termination", "variant", "starting-comment", "start-comment"),
+        *("rules", "position", "puzzle-prestart", "puzzle-start"),
+    )
+)
+
+
+@dataclass
+class _Draft:
+    """A game while it is being read."""
+
+    text: str
+    moves: list[str] = field(default_factory=list)
+    tags: dict[str, str] = field(default_factory=dict)
+    result: str = ""
+    at: int = 0
+    is_over: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.moves or self.tags or self.result)
+
+    def add_moves(self, word: str, at: int) -> None:
+        """Take a word of the move list: a number and a move, either alone or run together."""
+        number = _NUMBER.match(word)
+        rest = word[number.end() :] if number else word
+        if not rest or set(rest) == {"."} or rest.lower() in ANNOUNCEMENTS:
+            return
+        try:
+            move = notation.read_move(rest)
+        except ParseError as error:
+            raise placed(error, self.text, at + len(word) - len(rest)) from None
+        if self.is_over:
+            raise ParseError("a move after the end of the game", text=self.text, index=at, hint="tags begin a game")
+        self.moves.append(notation.write_move(move))
+
+    def fail(self, problem: str, hint: str = "") -> ParseError:
+        return ParseError(problem, text=self.text, index=self.at, hint=hint)
+
+
+def _settle(draft: _Draft, ruleset: Ruleset, variant: str, options: Mapping[str, Value]) -> Ruleset:
+    try:
+        return ruleset.rules.settle(variant, options)
+    except UnknownNameError as error:
+        raise draft.fail(str(error)) from None
+
+
+def _position(draft: _Draft, settled: Ruleset, text: str) -> str:
+    try:
+        return settled.write(settled.read(text))
+    except ParseError as error:
+        raise draft.fail(f"position {text[:60]!r}: {error.problem}", error.hint) from None
+
+
+# The plain format ----------------------------------------------------------------------------------------------------
+
+
+def _plain_game(draft: _Draft, ruleset: Ruleset) -> GameText:
+    tags = dict(draft.tags)
+    variant, position, result = tags.pop("Variant", ""), tags.pop("Position", None), tags.pop("Result", "*")
+    names = [name for name in tags if name.startswith(RULE)]
+    options: dict[str, Value] = {name.removeprefix(RULE): tags.pop(name) for name in names}
+    if result not in RESULTS:
+        raise draft.fail(f"unknown result {result[:20]!r}", "one of " + " ".join(RESULTS))
+    settled = _settle(draft, ruleset, variant, options) if variant or options else ruleset
+    return GameText(
+        moves=tuple(draft.moves),
+        variant=settled.variant.name,
+        options=settled.overrides,
+        position=None if position is None else _position(draft, settled, position),
+        tags=tags,
+        result=draft.result or result,
+    )
+
+
+def read_games(text: str, ruleset: Ruleset) -> Sequence[GameText]:
+    """The games of a plain text; without a `Variant` tag they are played by `ruleset`. Raises ParseError.
+
+    Tags `[Name "value"]` (Variant, Rule.<option>, Position, Result, any others), moves in any accepted spelling with or
+    without numbers, comments in braces or from a semicolon to the end of the line, a result at the end.
+    """
+    games, draft = [], _Draft(text)
+    for found in _PLAIN.finditer(text):
+        word, at = found.group(), found.start()
+        if word[0] in "{;" and len(word) > 1:
+            continue
+        if found.group(1) is not None:
+            if draft.moves or draft.is_over:
+                games.append(_plain_game(draft, ruleset))
+                draft = _Draft(text, at=at)
+            draft.tags[found.group(1)] = re.sub(r"\\(.)", _unescape, found.group(2), flags=re.DOTALL)
+        elif word in RESULTS:
+            if draft.is_over:
+                raise ParseError("a second result", text=text, index=at, hint="begin a game with tags")
+            draft.result, draft.is_over = word, True
+        elif word in "{}[]":
+            raise ParseError(f"a stray {word!r}", text=text, index=at, hint='tags are [Name "value"], comments {...}')
+        else:
+            draft.add_moves(word, at)
+    if not draft.is_empty:
+        games.append(_plain_game(draft, ruleset))
+    return games
+
+
+def _unescape(found: re.Match[str]) -> str:
+    return "\n" if found.group(1) == "n" else found.group(1)
+
+
+def _tag(name: str, value: object) -> str:
+    name = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+    if not name[:1].isalpha():
+        name = "Tag_" + name
+    shown = str(value).lower() if isinstance(value, bool) else str(value)
+    return write_tag(name, shown).replace("\n", "\\n")
+
+
+def _numbered(words: Sequence[str], *, every: int) -> Iterator[str]:
+    """The moves in numbered pairs, `every` pairs a line."""
+    pairs = [f"{n // 2 + 1}. " + " ".join(words[n : n + 2]) for n in range(0, len(words), 2)]
+    for first in range(0, len(pairs), every):
+        yield " ".join(pairs[first : first + every])
+
+
+def _rules_of(game: GameText, ruleset: Ruleset) -> Ruleset:
+    """The rules a game is played by. Raises UnknownNameError."""
+    if not game.variant:
+        return ruleset
+    return ruleset.rules.settle(game.variant, game.options)
+
+
+def write_game(game: GameText, ruleset: Ruleset) -> str:
+    """One game in the plain format. Raises UnknownNameError for a variant or option that does not exist."""
+    settled = _rules_of(game, ruleset)
+    lines = [_tag(name, value) for name, value in game.tags.items()]
+    lines.append(_tag("Variant", settled.variant.name))
+    lines += [_tag(RULE + name, value) for name, value in settled.overrides.items()]
+    if game.position is not None:
+        lines.append(_tag("Position", game.position))
+    result = game.result if game.result in RESULTS else "*"
+    return "\n".join([*lines, _tag("Result", result), "", *_numbered(game.moves, every=6), result, ""])
+
+
+# OpenTafl ------------------------------------------------------------------------------------------------------------
+
+_KING_STRENGTHS: dict[str, dict[str, Value]] = {
+    "s": {"king_capture": "four", "king_edge_capture": False},
+    "y": {"king_capture": "four", "king_edge_capture": False},
+    "m": {"king_capture": "four"},
+    "c": {"king_capture": "custodial"},
+}
+_REPETITIONS: dict[str, dict[str, Value]] = {"d": {}, "l": {"repetition_result": "loss"}, "i": {"repetition": 0}}
+_FIRST: dict[str, dict[str, Value]] = {"y": {}, "n": {"first_player": "defenders"}}
+_ARMED: dict[str, dict[str, Value]] = {"y": {}, "n": {"king_armed": False}}
+_ESCAPES: dict[str, dict[str, Value]] = {"e": {}}
+_CHOICES = (
+    ("esc", "c", _ESCAPES),
+    ("atkf", "y", _FIRST),
+    ("ka", "y", _ARMED),
+    ("ks", "y", _KING_STRENGTHS),
+    ("tfr", "d", _REPETITIONS),
+)
+
+
+def _rules_record(draft: _Draft, record: str) -> tuple[dict[str, Value], str]:
+    """The options, on top of `linnaeus`, and the start board that an OpenTafl rules record stands for."""
+    entries = dict(word.split(":", 1) for word in record.split() if ":" in word)
+    refusal = "only 9x9 games with edge escape and an ordinary throne can be read"
+    if entries.get("dim") != "9" or entries.get("cen", "e5").lower() not in ("e5", "default"):
+        raise draft.fail(f"not rules of Tablut: {record[:60]!r}", refusal)
+    options: dict[str, Value] = {}
+    for name, default, meanings in _CHOICES:
+        value = entries.get(name, default)
+        if value not in meanings:
+            raise draft.fail(f"no rules of Tablut have {name}:{value[:20]}", refusal)
+        options |= meanings[value]
+    passing, stopping = entries.get("cenp", "tK"), entries.get("cens", "K")
+    hostile, hostile_taken = entries.get("cenhe", "tT"), entries.get("cenh", "t")
+    options["throne_pass"] = "all" if "t" in passing else "king" if "K" in passing else "none"
+    options["king_reenter"] = "K" in stopping
+    sides = ("t" in hostile, "T" in hostile)
+    options["throne_hostile"] = {(False, False): "none", (True, False): "attackers", (False, True): "defenders"}.get(
+        sides, "both"
+    )
+    if "T" in hostile_taken:
+        options["throne_king_hostile"] = "always"
+    return options, entries.get("start", "")
+
+
+def _otn_rules(draft: _Draft, ruleset: Ruleset) -> tuple[Ruleset, str]:
+    """The rules of a record, and the board of its rules tag: a variant of ours by name, the rules tag, or `ruleset`."""
+    name, *options = draft.tags.get("variant", "").split() or [""]
+    start = ""
+    settled = ruleset
+    if name in {variant.name for variant in ruleset.rules.variants}:
+        pairs = [option.split("=", 1) for option in options if "=" in option]
+        settled = _settle(draft, ruleset, name, dict(pairs))
+    elif "rules" in draft.tags:
+        given, start = _rules_record(draft, draft.tags["rules"])
+        settled = _settle(draft, ruleset, "linnaeus", given)
+    return settled, start
+
+
+def _otn_game(draft: _Draft, ruleset: Ruleset) -> GameText:
+    settled, start = _otn_rules(draft, ruleset)
+    attackers_first = settled.values["first_player"] == "attackers"
+    given = draft.tags.get("position", start).strip()
+    position = None
+    if given:
+        if len(given.split()) == 1:
+            given += " a" if attackers_first else " d"
+        position = _position(draft, settled, given)
+        if position == settled.variant.position:
+            position = None
+    score = draft.result or draft.tags.get("result", "?").strip()
+    wins = ("1-0", "0-1") if attackers_first else ("0-1", "1-0")
+    result = {"1": wins[0], "-1": wins[1], "0": "1/2-1/2"}.get(score, "*")
+    known = ("variant", "rules", "position", "result")
+    return GameText(
+        moves=tuple(draft.moves),
+        variant=settled.variant.name,
+        options=settled.overrides,
+        position=position,
+        tags={name: value for name, value in draft.tags.items() if name not in known},
+        result=result,
+    )
+
+
+def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
+    """The games of OpenTafl records; comments and variations are left out. Raises ParseError.
+
+    A rules tag is translated to options on top of `linnaeus` (OpenTafl's Tablut), unless a variant tag names one of
+    this family; without either the games are played by `ruleset`. Rules no option expresses are refused.
+    """
+    games, draft, is_aside = [], _Draft(text), False
+    for found in _OTN.finditer(text):
+        word, at = found.group(), found.start()
+        if found.group(1) is not None:
+            tag = _OTN_TAG.fullmatch(found.group(1))
+            if tag is None or (draft.moves and tag.group(1).lower() not in OTN_TAGS):
+                continue
+            if draft.moves:
+                games.append(_otn_game(draft, ruleset))
+                draft, is_aside = _Draft(text, at=at), False
+            draft.tags[tag.group(1).lower()] = _one_line(tag.group(2))
+        elif word in "[]":
+            raise ParseError(f"a stray {word!r}", text=text, index=at, hint="tags and comments stand in [...]")
+        elif not draft.moves and word.startswith("/"):
+            draft.tags["position"] = word
+        elif not draft.moves and re.match(r"[a-z]+:", word):
+            draft.tags["rules"] = f"{draft.tags.get('rules', '')} {word}".strip()
+        elif _VARIATION.fullmatch(word):
+            is_aside = True
+        elif word == "---":
+            # Whoever is to move resigns; the result tag says who that was.
+            draft.is_over = draft.is_over or not is_aside
+        else:
+            is_aside = is_aside and not _NUMBER.match(word)
+            if not is_aside:
+                draft.add_moves(word, at)
+    if not draft.is_empty:
+        games.append(_otn_game(draft, ruleset))
+    return games
+
+
+def _rules_tag(settled: Ruleset) -> str:
+    """The nearest OpenTafl rules record: what that language cannot say (bases, steps, limits) is left out."""
+    values = settled.values
+    strength = "c" if values["king_capture"] == "custodial" else "m" if values["king_edge_capture"] else "s"
+    repetition = "i" if values["repetition"] == 0 else "l" if values["repetition_result"] == "loss" else "d"
+    hostile = {"none": "", "attackers": "t", "defenders": "TK", "both": "tTK"}[str(values["throne_hostile"])]
+    words = {
+        "dim": "9",
+        "name": "Tablut",
+        "esc": "e",
+        "atkf": "y" if values["first_player"] == "attackers" else "n",
+        "tfr": repetition,
+        "ka": "y" if values["king_armed"] else "n",
+        "ks": strength,
+        "cor": "",
+        "cenh": "tT" if values["throne_king_hostile"] == "always" else "",
+        "cenhe": hostile,
+        "cenp": {"king": "K", "none": "", "all": "tTK"}[str(values["throne_pass"])],
+        "cens": "K" if values["king_reenter"] else "",
+        "start": f"/{settled.variant.position.split()[0]}/",
+    }
+    return " ".join(f"{name}:{value}" for name, value in words.items())
+
+
+def write_otn(game: GameText, ruleset: Ruleset) -> str:
+    """One game as an OpenTafl record, with captures and marks as far as the moves are legal.
+
+    Raises UnknownNameError for a variant or option that does not exist, ParseError for a malformed position or move.
+    """
+    settled = _rules_of(game, ruleset)
+    attackers_first = settled.values["first_player"] == "attackers"
+    scores = ("1", "-1") if attackers_first else ("-1", "1")
+    score = {"1-0": scores[0], "0-1": scores[1], "1/2-1/2": "0"}.get(game.result, "?")
+    tags = {name.lower(): value for name, value in game.tags.items() if re.fullmatch(r"[A-Za-z][A-Za-z-]*", name)}
+    tags["result"] = score
+    options = [f"{name}={str(value).lower()}" for name, value in settled.overrides.items()]
+    tags["variant"] = " ".join([settled.variant.name, *options])
+    if game.position is not None:
+        board, *rest = settled.write(settled.read(game.position)).split()
+        first = "a" if attackers_first else "d"
+        tags["position"] = " ".join([f"/{board.strip('/')}/", *(rest if rest != [first, "0", "0"] else [])])
+    tags["rules"] = _rules_tag(settled)
+    lines = [f"[{name}:{_one_line(value)}]" for name, value in tags.items()]
+    return "\n".join([*lines, "", *_numbered(list(_otn_moves(game, settled)), every=1), ""])
+
+
+def _one_line(value: str) -> str:
+    """A tag's value without what would end the tag."""
+    return re.sub(r"[\[\]\s]+", " ", value).strip()
+
+
+def _otn_moves(game: GameText, settled: Ruleset) -> Iterator[str]:
+    """The moves as OpenTafl writes them, while they are legal; then bare."""
+    config, state = settled.config, settled.read(game.position)
+    is_legal = True
+    for text in game.moves:
+        move = notation.read_move(text, state, config)
+        after = step(settled, state, move) if is_legal else None
+        if after is None:
+            is_legal = False
+            canonical = notation.write_move(move)
+            yield f"{canonical[:2]}-{canonical[2:]}"
+            continue
+        shown = notation.display_move(move, state, config)
+        state = after
+        yield shown + _mark(state, settled)
+
+
+def _mark(state: State, settled: Ruleset) -> str:
+    """OpenTafl's sign after a move: `++` king captured, `--` king escaped, `-` the king has a way."""
+    rules, config = settled.rules, settled.config
+    code = int(rules.kernel.result(state, config, 1, 0))
+    if code:
+        return {"king-captured": "++", "king-escaped": "--"}.get(rules.reasons[code // 4].value, "")
+    return "-" if rules.announce is not None and rules.announce(state, config) else ""

@@ -1,0 +1,128 @@
+"""The compiled functions of Tablut behind the `Kernel` protocol; the rules themselves are in `kernel_board`.
+
+Refuses to know texts, clocks and history beyond the two numbers `result` is told.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from referee.rules.jit import jit, random_below
+from referee.rules.rules import Config, State
+from referee.rules.tablut.config import (
+    DEFENDERS_LOSE,
+    DRAW,
+    FIRST_PLAYER,
+    LOSS,
+    MAX_PLIES,
+    NO_CAPTURE_LIMIT,
+    NO_MOVES,
+    PERPETUAL_RAICHI,
+    REPETITION,
+    REPETITION_RESULT,
+)
+from referee.rules.tablut.kernel_board import (
+    KEY_SIZE,
+    NO_CAPTURE,
+    PERPETUAL,
+    PLY,
+    QUIET,
+    RAICHI,
+    REPEATED,
+    SIDE,
+    STATE_SIZE,
+    STUCK,
+    TOO_LONG,
+    advance,
+    board_result,
+    count_moves,
+    free_ways,
+    winner_code,
+)
+from referee.rules.tablut.kernel_line import movement
+from referee.rules.tablut.kernel_move import list_moves, nth_move, play_into
+from referee.rules.tablut.kernel_perft import MAX_MOVES, perft
+from referee.rules.tablut.kernel_score import evaluate
+
+__all__ = ["DTYPE", "KEY_SIZE", "MAX_MOVES", "STATE_SIZE", "count", "evaluate", "free_ways", "legal", "perft", "play"]
+__all__ += ["playout", "result"]
+
+DTYPE = np.int32
+# MAX_MOVES: n pieces have at most 16 n moves, and each of the 81 - n empty cells is entered by at most 4 of them, one
+# from each direction. min(16 n, 4 (81 - n)) is at most 256, whatever stands on the board and whatever the options.
+
+
+@jit
+def legal(state: State, config: Config, moves: npt.NDArray[np.int64]) -> int:
+    """The legal moves (start cell * 81 + end cell) in ascending order; see `Kernel.legal`."""
+    m = movement(config)
+    if board_result(state, config, m) != 0:
+        return 0
+    return list_moves(state, m, moves)
+
+
+@jit
+def count(state: State, config: Config) -> int:
+    """The number `legal` would return."""
+    m = movement(config)
+    if board_result(state, config, m) != 0:
+        return 0
+    return count_moves(state, m)
+
+
+@jit
+def play(state: State, config: Config, move: int, out: State) -> None:
+    """The position after a legal move."""
+    play_into(state, config, movement(config), move, out)
+
+
+@jit
+def result_without_repetition(state: State, config: Config, moves: int) -> int:
+    """`result` of a position with `moves` legal moves on a board that decides nothing, repetition left out."""
+    if moves == 0:
+        if config[NO_MOVES] == DRAW:
+            return STUCK * 4 + 3
+        return winner_code(int(config[FIRST_PLAYER]), STUCK, 1 - int(state[SIDE]))
+    if config[NO_CAPTURE_LIMIT] > 0 and state[QUIET] >= config[NO_CAPTURE_LIMIT]:
+        return NO_CAPTURE * 4 + 3
+    if config[MAX_PLIES] > 0 and state[PLY] >= config[MAX_PLIES]:
+        return TOO_LONG * 4 + 3
+    return 0
+
+
+@jit
+def result(state: State, config: Config, occurrences: int, gap: int) -> int:
+    """How the game stands, all tests in the order of the rules; see `Kernel.result`."""
+    m = movement(config)
+    found = board_result(state, config, m)
+    if found != 0:
+        return found
+    moves = count_moves(state, m)
+    if moves > 0 and config[REPETITION] > 0 and occurrences >= config[REPETITION]:
+        # Of the `gap` plies since the previous occurrence every second one left the attackers to move.
+        if config[PERPETUAL_RAICHI] == DEFENDERS_LOSE and gap > 0 and 2 * state[RAICHI] >= gap:
+            return winner_code(int(config[FIRST_PLAYER]), PERPETUAL, 0)
+        if config[REPETITION_RESULT] == LOSS:
+            return winner_code(int(config[FIRST_PLAYER]), REPEATED, int(state[SIDE]))
+        return REPEATED * 4 + 3
+    return result_without_repetition(state, config, moves)
+
+
+@jit
+def playout(state: State, config: Config, rng: npt.NDArray[np.uint64], max_plies: int) -> tuple[int, int]:
+    """A uniformly random game: (result code or 0, plies played); see `Kernel.playout`."""
+    m = movement(config)
+    now = np.empty(STATE_SIZE, np.int32)
+    for i in range(STATE_SIZE):
+        now[i] = state[i]
+    plies = 0
+    while True:
+        found, moves = board_result(now, config, m), 0
+        if found == 0:
+            moves = count_moves(now, m)
+            found = result_without_repetition(now, config, moves)
+        if found != 0 or plies >= max_plies:
+            return found, plies
+        advance(now, config, m, nth_move(now, m, random_below(rng, moves)))
+        plies += 1

@@ -1,0 +1,283 @@
+"""The rules of Tablut on a state: how many moves there are, who is captured, who has won on the board.
+
+A state is 41 int32:
+
+    0..17   attackers' bits of the 18 lines (ranks 1-9: bit = file; files a-i: bit = rank)
+    18..35  defenders' bits of the same lines, the king among them
+    36      the king's cell (file * 9 + rank), -1 when captured
+    37      side to move: 0 attackers, 1 defenders
+    38..40  counters: plies since the last capture, plies played, and (only under `perpetual_raichi`) how many
+            of the latest attackers-to-move positions in a row left the king a free way
+
+Letters: s state, c config, l line, p place (bit number) on it, x file, y rank, k king's cell, m movement word (see
+`kernel_line`). Refuses to know search and history.
+"""
+
+from __future__ import annotations
+
+from referee.rules.jit import jit
+from referee.rules.rules import Config, State
+from referee.rules.tablut.cells import THRONE
+from referee.rules.tablut.config import (
+    ALWAYS,
+    ASHTON,
+    CAMP_HOSTILE,
+    CUSTODIAL,
+    FIRST_PLAYER,
+    HOSTILE_TO_ATTACKERS,
+    HOSTILE_TO_BOTH,
+    HOSTILE_TO_DEFENDERS,
+    KING_ARMED,
+    KING_CAPTURE,
+    KING_EDGE_CAPTURE,
+    LINNAEAN,
+    PERPETUAL_RAICHI,
+    THRONE_HOSTILE,
+    THRONE_KING_HOSTILE,
+    TUICHI_WINS,
+)
+from referee.rules.tablut.kernel_line import (
+    ALL_BASES,
+    MIDDLE,
+    ONLY_OCCUPIED,
+    bits,
+    count_line,
+    goals,
+    king_line,
+    movement,
+    ways_from,
+)
+from referee.rules.tablut.tables import BASE_FLANKS, BASES
+
+KING, SIDE, QUIET, PLY, RAICHI = 36, 37, 38, 39, 40
+STATE_SIZE, KEY_SIZE = 41, 38
+
+# The reasons of `result`, in the order of the rules and of `Rules.reasons`.
+KING_CAPTURED, KING_ESCAPED, ATTACKERS_ELIMINATED, TUICHI, STUCK, REPEATED, PERPETUAL, NO_CAPTURE, TOO_LONG = range(9)
+
+AROUND = 40  # bits 3 and 5 of the middle lines: the throne's neighbours
+ARMS, POINT = 56, 16  # bits 3-5 of a border line, bit 4 of the next line: the four cells of a base
+
+
+@jit
+def live_bases(s: State, m: int) -> int:
+    """The bases barred to the king, as an index of `BARRED`: all, or those that hold an attacker now."""
+    if m & ONLY_OCCUPIED == 0:
+        return ALL_BASES
+    live = 0
+    if (s[9] & ARMS) | (s[10] & POINT):
+        live |= 1
+    if (s[0] & ARMS) | (s[1] & POINT):
+        live |= 2
+    if (s[8] & ARMS) | (s[7] & POINT):
+        live |= 4
+    if (s[17] & ARMS) | (s[16] & POINT):
+        live |= 8
+    return live
+
+
+@jit
+def king_moves(s: State, m: int) -> int:
+    """How many moves the king has."""
+    x, y, live = int(s[KING] // 9), int(s[KING] % 9), live_bases(s, m)
+    across = king_line(y, x, int(s[y] | s[18 + y]), live, m)
+    along = king_line(9 + x, y, int(s[9 + x] | s[27 + x]), live, m)
+    return bits(across) + bits(along)
+
+
+@jit
+def count_moves(s: State, m: int) -> int:
+    """The number of moves of the side to move on a board that decides nothing."""
+    side = int(s[SIDE])
+    found = 0
+    if side == 0:
+        for l in range(18):
+            own = int(s[l])
+            if own != 0:
+                found += count_line(l, own, own | int(s[18 + l]), 0, m)
+        return found
+    x, y = int(s[KING] // 9), int(s[KING] % 9)
+    for l in range(18):
+        own = int(s[18 + l])
+        if own != 0:
+            occ = own | int(s[l])
+            if l == y:
+                own &= ~(1 << x)
+            elif l == 9 + x:
+                own &= ~(1 << y)
+            found += count_line(l, own, occ, 1, m)
+    return found + king_moves(s, m)
+
+
+@jit
+def free_ways_now(s: State, m: int) -> int:
+    """In how many directions (0-4) the king has a move to a goal, whoever is to move; 0 without a king."""
+    if s[KING] < 0:
+        return 0
+    x, y = int(s[KING] // 9), int(s[KING] % 9)
+    return ways_from(x, y, int(s[y] | s[18 + y]), int(s[9 + x] | s[27 + x]), live_bases(s, m), m)
+
+
+@jit
+def winner_code(first_player: int, reason: int, side: int) -> int:
+    """The result code of a win of `side` (0 attackers, 1 defenders)."""
+    return reason * 4 + (1 if side == first_player else 2)
+
+
+@jit
+def board_result(s: State, c: Config, m: int) -> int:
+    """The result code of what the board alone decides (the first four tests of the rules); 0: nothing."""
+    if s[KING] < 0:
+        return winner_code(int(c[FIRST_PLAYER]), KING_CAPTURED, 0)
+    if goals(int(s[KING] % 9), m) >> int(s[KING] // 9) & 1:
+        return winner_code(int(c[FIRST_PLAYER]), KING_ESCAPED, 1)
+    if not (s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7] | s[8]):
+        return winner_code(int(c[FIRST_PLAYER]), ATTACKERS_ELIMINATED, 1)
+    if c[TUICHI_WINS] == 1 and s[SIDE] == 0 and free_ways_now(s, m) >= 2:
+        return winner_code(int(c[FIRST_PLAYER]), TUICHI, 1)
+    return 0
+
+
+@jit
+def throne_against_defenders(k: int, ring: int, empty: int, taken: int) -> int:
+    """`MIDDLE` if attackers capture against the throne, else 0.
+
+    `ring` counts the attackers next to it, `empty` and `taken` are the values of throne_hostile, throne_king_hostile.
+    """
+    if k != THRONE:
+        return MIDDLE if empty in (HOSTILE_TO_DEFENDERS, HOSTILE_TO_BOTH) else 0
+    # A soldier to be captured is himself a neighbour: three attackers are all the others.
+    return MIDDLE if taken == ALWAYS or (taken == LINNAEAN and ring == 3) else 0
+
+
+@jit
+def king_bit(l: int, k: int) -> int:
+    """The king's bit on line `l`, 0 when he is not on it."""
+    if l == k % 9:
+        return 1 << (k // 9)
+    return 1 << (k % 9) if l == 9 + k // 9 else 0
+
+
+@jit
+def is_shut(p: int, line: int, at_edge: bool) -> bool:
+    """Whether the neighbour `p` of the king, which may lie off the board, is among the hostile places `line`."""
+    return at_edge if p < 0 or p > 8 else line >> p & 1 == 1
+
+
+@jit
+def count_shut(x: int, y: int, across: int, along: int, ashton: bool, at_edge: bool) -> int:
+    """How many of the four neighbours of a king on file `x`, rank `y` are hostile, by the four-neighbour test.
+
+    `across` and `along` are the attackers on his rank and file.
+    """
+    if ashton:
+        across, along = across | int(BASES[y]), along | int(BASES[9 + x])
+    if x != 4 or y != 4:  # The empty throne is hostile.
+        across |= MIDDLE if y == 4 else 0
+        along |= MIDDLE if x == 4 else 0
+    found = 0
+    if is_shut(x - 1, across, at_edge):
+        found += 1
+    if is_shut(x + 1, across, at_edge):
+        found += 1
+    if is_shut(y - 1, along, at_edge):
+        found += 1
+    if is_shut(y + 1, along, at_edge):
+        found += 1
+    return found
+
+
+@jit
+def needs_four(k: int, capture: int) -> bool:
+    """Whether a king on cell `k` is captured only by four hostile neighbours; `capture` is the value of the option."""
+    near = k == THRONE or k == THRONE - 9 or k == THRONE + 9 or k == THRONE - 1 or k == THRONE + 1
+    return capture != CUSTODIAL or near
+
+
+@jit
+def advance(s: State, c: Config, m: int, move: int) -> None:
+    """Play a move on `s` itself, with its captures and the counters."""
+    start, end, side = move // 81, move % 81, int(s[SIDE])
+    own, enemy = 18 * side, 18 - 18 * side
+    x, y = start // 9, start % 9
+    s[own + y] ^= 1 << x
+    s[own + 9 + x] ^= 1 << y
+    x, y = end // 9, end % 9
+    s[own + y] ^= 1 << x
+    s[own + 9 + x] ^= 1 << y
+    is_king = s[KING] == start
+    if is_king:
+        s[KING] = end
+    s[QUIET] += 1
+    s[PLY] += 1
+    s[SIDE] = 1 - side
+    across, along = int(s[enemy + y]), int(s[enemy + 9 + x])
+    near = (across & ((1 << x) << 1 | (1 << x) >> 1)) | (along & ((1 << y) << 1 | (1 << y) >> 1))
+    if near != 0 and not (is_king and c[KING_ARMED] == 0):
+        k = int(s[KING])
+        ashton = c[CAMP_HOSTILE] == ASHTON
+        # All captures are judged on the board right after the move, then removed together.
+        if side == 0:
+            throne = throne_against_defenders(
+                k,
+                bits(int(s[4]) & AROUND) + bits(int(s[13]) & AROUND),
+                int(c[THRONE_HOSTILE]),
+                int(c[THRONE_KING_HOSTILE]),
+            )
+            hostile_across, hostile_along = int(s[y]), int(s[9 + x])
+            if ashton:
+                hostile_across, hostile_along = hostile_across | int(BASES[y]), hostile_along | int(BASES[9 + x])
+        else:
+            hostile_across, hostile_along = int(s[18 + y]), int(s[27 + x])
+            if c[KING_ARMED] == 0:
+                hostile_across &= ~king_bit(y, k)
+                hostile_along &= ~king_bit(9 + x, k)
+            if ashton:
+                hostile_across |= int(BASE_FLANKS[y])
+                hostile_along |= int(BASE_FLANKS[9 + x])
+            against = int(c[THRONE_HOSTILE])
+            throne = MIDDLE if k != THRONE and against in (HOSTILE_TO_ATTACKERS, HOSTILE_TO_BOTH) else 0
+        kings_fate = 0  # 1: taken by four neighbours, 2: by two, 0: not that way
+        if side == 0:
+            if needs_four(k, int(c[KING_CAPTURE])):
+                kx, ky = k // 9, k % 9
+                if count_shut(kx, ky, int(s[ky]), int(s[9 + kx]), ashton, c[KING_EDGE_CAPTURE] == 1) == 4:
+                    kings_fate = 1
+            else:
+                kings_fate = 2
+        taken = 0
+        for way in range(4):
+            turn, step = way >> 1, 1 - 2 * (way & 1)
+            p = (y if turn else x) + step
+            line = along if turn else across
+            if p < 0 or p > 8 or not line >> p & 1:
+                continue
+            cell = end + (step if turn else 9 * step)
+            hostile = hostile_along if turn else hostile_across
+            if side == 0 and cell == k:
+                if kings_fate == 1:
+                    taken |= 1 << way
+                    continue
+                if kings_fate == 0:
+                    continue
+            elif (x if turn else y) == 4:
+                hostile |= throne
+            if 0 <= p + step <= 8 and hostile >> (p + step) & 1:
+                taken |= 1 << way
+        for way in range(4):
+            if taken >> way & 1:
+                step = 1 - 2 * (way & 1)
+                cell = end + (step if way >> 1 else 9 * step)
+                s[enemy + cell % 9] ^= 1 << (cell // 9)
+                s[enemy + 9 + cell // 9] ^= 1 << (cell % 9)
+                if cell == k:
+                    s[KING] = -1
+                s[QUIET] = 0
+    if c[PERPETUAL_RAICHI] == 1 and side == 1:
+        s[RAICHI] = s[RAICHI] + 1 if free_ways_now(s, m) > 0 else 0
+
+
+@jit
+def free_ways(state: State, config: Config) -> int:
+    """In how many directions (0-4) the king has a move to a goal, whoever is to move; 0 without a king."""
+    return free_ways_now(state, movement(config))

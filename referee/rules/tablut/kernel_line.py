@@ -1,0 +1,151 @@
+"""What pieces of Tablut may do along one line: plain numbers in, plain numbers out.
+
+Nothing here takes an array but the options: passing arrays between compiled functions costs reference counting, more
+than the work itself. The options about moving are folded into one number, the movement word `m`, once per call.
+
+Letters: l line, p place (bit number) on it, occ the occupied places, m movement word. Refuses to know positions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from referee.rules.jit import jit, popcount
+from referee.rules.rules import Config
+from referee.rules.tablut.config import (
+    CAMP_ENTRY,
+    CLOSED,
+    FORBIDDEN,
+    GOAL,
+    KING_BASES,
+    KING_BASES_WHEN,
+    KING_MAX_STEP,
+    KING_REENTER,
+    OCCUPIED,
+    PASS_ALL,
+    PASS_NONE,
+    THRONE_PASS,
+)
+from referee.rules.tablut.tables import BARRED, BASES, GOALS, OWN_BASE, PASSING, SIGHT, SLIDES, STEPS, TERNARY
+
+# The bits of a movement word; the king's longest step stands above them.
+SOLDIERS_GLIDE = 1  # over the empty throne
+KING_STOPPED = 2  # may not glide over the throne
+KING_OUT = 4  # may not stop on the throne
+CAMPS_CLOSED = 8
+KING_SHUT = 16  # may not stop on barred bases
+KING_WALLED = 32  # may not pass over barred bases
+ONLY_OCCUPIED = 64  # a base is barred only while an attacker is in it
+OFF_BASES = 128  # base cells are no goals
+STEP_SHIFT = 8
+
+MIDDLE = 16  # bit 4: the throne on rank 5 (line 4) and on file e (line 13)
+ALL_BASES = 15
+
+
+@jit
+def movement(c: Config) -> int:
+    """The movement word of a configuration."""
+    m = int(c[KING_MAX_STEP]) << STEP_SHIFT
+    if c[THRONE_PASS] == PASS_ALL:
+        m |= SOLDIERS_GLIDE
+    if c[THRONE_PASS] == PASS_NONE:
+        m |= KING_STOPPED
+    if c[KING_REENTER] == 0:
+        m |= KING_OUT
+    if c[GOAL] == 1:
+        m |= OFF_BASES
+    if c[CAMP_ENTRY] == CLOSED:
+        return m | CAMPS_CLOSED | KING_SHUT | KING_WALLED
+    if c[KING_BASES] != 0:
+        m |= KING_SHUT
+        if c[KING_BASES] == FORBIDDEN:
+            m |= KING_WALLED
+        if c[KING_BASES_WHEN] == OCCUPIED:
+            m |= ONLY_OCCUPIED
+    return m
+
+
+@jit
+def bits(b: int) -> int:
+    """The number of one bits."""
+    return popcount(np.uint64(b))  # type: ignore[no-any-return]
+
+
+@jit
+def soldier_line(l: int, p: int, occ: int, side: int, m: int) -> int:
+    """The places a soldier of `side` on place `p` of line `l` may move to."""
+    walls, shut = occ, 0
+    if l == 4 or l == 13:
+        shut = MIDDLE
+        if m & SOLDIERS_GLIDE == 0:
+            walls |= MIDDLE
+    if m & CAMPS_CLOSED:
+        walls |= int(BASES[l])
+        if side == 0:
+            walls &= ~int(OWN_BASE[l * 9 + p]) | occ
+    return int(SIGHT[p * 512 + walls]) & ~(walls | shut)
+
+
+@jit
+def count_line(l: int, own: int, occ: int, side: int, m: int) -> int:
+    """How many moves the soldiers `own` of `side` have along line `l`."""
+    walls, half, found = occ & ~own, 0, 0
+    if l == 4 or l == 13:
+        if m & SOLDIERS_GLIDE:
+            half = PASSING
+        else:
+            walls |= MIDDLE
+    if m & CAMPS_CLOSED:
+        inside = own & int(BASES[l])
+        if inside != 0:
+            for p in range(9):
+                if inside >> p & 1:
+                    found += bits(soldier_line(l, p, occ, side, m))
+            own &= ~inside
+        walls |= int(BASES[l])
+    return found + int(SLIDES[half + int(TERNARY[own]) + 2 * int(TERNARY[walls])])
+
+
+@jit
+def king_line(l: int, p: int, occ: int, live: int, m: int) -> int:
+    """The places a king on place `p` of line `l` may move to; `live` has a bit for every base that is barred."""
+    walls = shut = occ
+    if l == 4 or l == 13:
+        if m & KING_OUT:
+            shut |= MIDDLE
+        if m & KING_STOPPED:
+            walls |= MIDDLE
+    if m & KING_SHUT:
+        barred = int(BARRED[live * 18 + l])
+        shut |= barred
+        if m & KING_WALLED:
+            walls |= barred
+    return int(SIGHT[p * 512 + walls]) & ~shut & int(STEPS[(m >> STEP_SHIFT) * 9 + p])
+
+
+@jit
+def goals(l: int, m: int) -> int:
+    """The places of line `l` that win for the king."""
+    return int(GOALS[18 + l]) if m & OFF_BASES else int(GOALS[l])
+
+
+@jit
+def ways_from(x: int, y: int, across: int, along: int, live: int, m: int) -> int:
+    """In how many directions a king on file `x`, rank `y` has a move to a goal.
+
+    `across` and `along` are the occupied places of his rank and of his file.
+    """
+    east_west = king_line(y, x, across, live, m) & goals(y, m)
+    north_south = king_line(9 + x, y, along, live, m) & goals(9 + x, m)
+    left, below = (1 << x) - 1, (1 << y) - 1
+    ways = 0
+    if east_west & left:
+        ways += 1
+    if east_west & ~left:
+        ways += 1
+    if north_south & below:
+        ways += 1
+    if north_south & ~below:
+        ways += 1
+    return ways

@@ -1,0 +1,104 @@
+"""Listing, choosing and playing moves of Tablut.
+
+A move is start cell * 81 + end cell. Letters as in `kernel_board`. Refuses to know results, search and history.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from referee.rules.jit import ctz, jit
+from referee.rules.rules import Config, State
+from referee.rules.tablut.kernel_board import KING, SIDE, STATE_SIZE, advance, live_bases
+from referee.rules.tablut.kernel_line import bits, king_line, soldier_line
+
+
+@jit
+def lowest(b: int) -> int:
+    """The number of the lowest one bit."""
+    return ctz(np.uint64(b))  # type: ignore[no-any-return]
+
+
+@jit
+def list_moves(s: State, m: int, moves: npt.NDArray[np.int64]) -> int:
+    """Write the moves of the side to move in ascending order, whatever the board decides; return their number.
+
+    Raises OverflowError rather than write past the buffer.
+    """
+    side, n = int(s[SIDE]), 0
+    live = live_bases(s, m)
+    for x in range(9):
+        own = int(s[18 * side + 9 + x])
+        file = int(s[9 + x] | s[27 + x])
+        while own != 0:
+            y = lowest(own)
+            own &= own - 1
+            start, rank = x * 9 + y, int(s[y] | s[18 + y])
+            if s[KING] == start:
+                across, along = king_line(y, x, rank, live, m), king_line(9 + x, y, file, live, m)
+            else:
+                across, along = soldier_line(y, x, rank, side, m), soldier_line(9 + x, y, file, side, m)
+            if n + bits(across) + bits(along) > moves.shape[0]:
+                raise OverflowError("more moves than the buffer holds")
+            left = across & ((1 << x) - 1)
+            right = across ^ left
+            while left != 0:
+                moves[n] = start * 81 + lowest(left) * 9 + y
+                left &= left - 1
+                n += 1
+            while along != 0:
+                moves[n] = start * 81 + x * 9 + lowest(along)
+                along &= along - 1
+                n += 1
+            while right != 0:
+                moves[n] = start * 81 + lowest(right) * 9 + y
+                right &= right - 1
+                n += 1
+    return n
+
+
+@jit
+def nth_move(s: State, m: int, n: int) -> int:
+    """The n-th (from 0) of the moves in ascending order; -1 when there are fewer."""
+    side = int(s[SIDE])
+    live = live_bases(s, m)
+    for x in range(9):
+        own = int(s[18 * side + 9 + x])
+        file = int(s[9 + x] | s[27 + x])
+        while own != 0:
+            y = lowest(own)
+            own &= own - 1
+            start, rank = x * 9 + y, int(s[y] | s[18 + y])
+            if s[KING] == start:
+                across, along = king_line(y, x, rank, live, m), king_line(9 + x, y, file, live, m)
+            else:
+                across, along = soldier_line(y, x, rank, side, m), soldier_line(9 + x, y, file, side, m)
+            here = bits(across) + bits(along)
+            if n >= here:
+                n -= here
+                continue
+            left = across & ((1 << x) - 1)
+            first, second = bits(left), bits(along)
+            if n < first:
+                return start * 81 + nth_bit(left, n) * 9 + y
+            if n < first + second:
+                return start * 81 + x * 9 + nth_bit(along, n - first)
+            return start * 81 + nth_bit(across ^ left, n - first - second) * 9 + y
+    return -1
+
+
+@jit
+def nth_bit(b: int, n: int) -> int:
+    """The number of the n-th (from 0) one bit."""
+    for _ in range(n):
+        b &= b - 1
+    return lowest(b)
+
+
+@jit
+def play_into(s: State, c: Config, m: int, move: int, out: State) -> None:
+    """Write the position after a move to `out`."""
+    for i in range(STATE_SIZE):
+        out[i] = s[i]
+    advance(out, c, m, move)

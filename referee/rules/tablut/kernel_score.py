@@ -1,0 +1,147 @@
+"""A static evaluation of Tablut: material, the king's free ways now and one move on, how nearly he is ringed.
+
+Refuses to know search.
+"""
+
+from __future__ import annotations
+
+from referee.rules.jit import jit
+from referee.rules.rules import Config, State
+from referee.rules.tablut.cells import THRONE
+from referee.rules.tablut.config import ASHTON, CAMP_HOSTILE, FIRST_PLAYER, KING_CAPTURE, KING_EDGE_CAPTURE
+from referee.rules.tablut.kernel_board import (
+    KING,
+    SIDE,
+    board_result,
+    count_shut,
+    live_bases,
+    needs_four,
+)
+from referee.rules.tablut.kernel_line import MIDDLE, bits, count_line, king_line, movement, soldier_line, ways_from
+from referee.rules.tablut.kernel_move import lowest
+from referee.rules.tablut.tables import BASES, SIGHT
+
+DECIDED = 19_000
+ESCAPE = 15_000  # the defenders are to move and the king has a free way; or the attackers can take him
+OPEN_TWICE = 6_000  # two ways at once: hardly to be closed by one move
+SOLDIER, ATTACKER = 150, 75
+DOUBLE_THREAT = 1_500  # the king, on move, has a move that opens two ways
+THREATENED = 250  # the attackers would take the king if the defenders passed
+RAICHI = 200  # one way open and the attackers on move
+NEXT_WAY = 20  # each cell from which the king would have a way
+KING_MOVE = 5
+SHUT = 12  # times the square of the number of hostile neighbours
+
+
+@jit
+def is_line_reached(l: int, p: int, attackers: int, occ: int, m: int) -> bool:
+    """Whether one of the `attackers` on line `l` can move to place `p` of it."""
+    seen = int(SIGHT[p * 512 + occ]) & attackers
+    while seen != 0:
+        if soldier_line(l, lowest(seen), occ, 0, m) >> p & 1:
+            return True
+        seen &= seen - 1
+    return False
+
+
+@jit
+def is_reached(s: State, m: int, x: int, y: int) -> bool:
+    """Whether an attacker can move to the cell on file `x`, rank `y`, which may lie off the board."""
+    if x < 0 or x > 8 or y < 0 or y > 8 or x * 9 + y == THRONE:
+        return False
+    across, along = int(s[y] | s[18 + y]), int(s[9 + x] | s[27 + x])
+    if across >> x & 1:
+        return False
+    return is_line_reached(y, x, int(s[y]), across, m) or is_line_reached(9 + x, y, int(s[9 + x]), along, m)
+
+
+@jit
+def is_king_in_danger(s: State, c: Config, m: int, shut: int) -> bool:
+    """Whether an attacker can take the king with one move; `shut` of his neighbours are hostile."""
+    k = int(s[KING])
+    x, y = k // 9, k % 9
+    four = needs_four(k, int(c[KING_CAPTURE]))
+    if four and shut != 3:
+        return False
+    across, along = int(s[y]), int(s[9 + x])
+    if c[CAMP_HOSTILE] == ASHTON:
+        across, along = across | int(BASES[y]), along | int(BASES[9 + x])
+    if four:
+        # The one neighbour that is not hostile is the one an attacker must enter.
+        if k != THRONE:
+            across |= MIDDLE if y == 4 else 0
+            along |= MIDDLE if x == 4 else 0
+    for way in range(4):
+        turn, step = way >> 1, 1 - 2 * (way & 1)
+        line, p = (along, y) if turn else (across, x)
+        gap, opposite = p + step, p - step
+        if gap < 0 or gap > 8 or line >> gap & 1:
+            continue
+        if not four and (opposite < 0 or opposite > 8 or not line >> opposite & 1):
+            continue
+        if is_reached(s, m, x if turn else gap, gap if turn else y):
+            return True
+    return False
+
+
+@jit
+def prospects(s: State, m: int, x: int, y: int, live: int) -> int:
+    """What the king's moves promise: their number, and the ways he would have after them."""
+    score, best = 0, 0
+    across = king_line(y, x, int(s[y] | s[18 + y]), live, m)
+    while across != 0:
+        to = lowest(across)
+        across &= across - 1
+        ways = ways_from(to, y, int(s[y] | s[18 + y]), int(s[9 + to] | s[27 + to]), live, m)
+        score += KING_MOVE + (NEXT_WAY if ways > 0 else 0)
+        best = max(best, ways)
+    along = king_line(9 + x, y, int(s[9 + x] | s[27 + x]), live, m)
+    while along != 0:
+        to = lowest(along)
+        along &= along - 1
+        ways = ways_from(x, to, int(s[to] | s[18 + to]), int(s[9 + x] | s[27 + x]), live, m)
+        score += KING_MOVE + (NEXT_WAY if ways > 0 else 0)
+        best = max(best, ways)
+    if best > 1:
+        score += DOUBLE_THREAT if s[SIDE] == 1 else NEXT_WAY * 5
+    return score
+
+
+@jit
+def defenders_score(s: State, c: Config) -> int:
+    """The score from the defenders' point of view."""
+    m = movement(c)
+    found = board_result(s, c, m)
+    if found != 0:
+        return DECIDED if (found % 4 == 2) == (c[FIRST_PLAYER] == 0) else -DECIDED
+    x, y, live = int(s[KING] // 9), int(s[KING] % 9), live_bases(s, m)
+    score = ATTACKER * 16 - SOLDIER * 9  # level at the start, the king being among the defenders' bits
+    for l in range(18):
+        attackers, defenders = int(s[l]), int(s[18 + l])
+        occ = attackers | defenders
+        score -= count_line(l, attackers, occ, 0, m)
+        if l < 9:
+            score += SOLDIER * bits(defenders) - ATTACKER * bits(attackers)
+        if l == y:
+            defenders &= ~(1 << x)
+        elif l == 9 + x:
+            defenders &= ~(1 << y)
+        score += count_line(l, defenders, occ, 1, m)
+    ways = ways_from(x, y, int(s[y] | s[18 + y]), int(s[9 + x] | s[27 + x]), live, m)
+    if s[SIDE] == 1 and ways > 0:
+        return ESCAPE + score
+    shut = count_shut(x, y, int(s[y]), int(s[9 + x]), c[CAMP_HOSTILE] == ASHTON, c[KING_EDGE_CAPTURE] == 1)
+    if is_king_in_danger(s, c, m, shut):
+        if s[SIDE] == 0:
+            return score - ESCAPE
+        score -= THREATENED
+    if ways > 1:
+        return score + OPEN_TWICE
+    return score + RAICHI * ways - SHUT * shut * shut + prospects(s, m, x, y, live)
+
+
+@jit
+def evaluate(state: State, config: Config) -> int:
+    """A static score for the side to move, in hundredths of an average soldier; see `Kernel.evaluate`."""
+    score = defenders_score(state, config)
+    return score if state[SIDE] == 1 else -score

@@ -1,0 +1,80 @@
+"""Tablut as something to look at: the board's cells, the pieces, marks and short facts about a position.
+
+Refuses to know how anything is drawn.
+"""
+
+from __future__ import annotations
+
+from referee.rules.rules import Board, Cell, Config, Piece, State
+from referee.rules.tablut.cells import BASE_CELLS, BORDER_CELLS, CELLS, LINES, NAMES, SIZE, THRONE, lines_through
+from referee.rules.tablut.config import FIRST_PLAYER
+from referee.rules.tablut.notation import KING, PLY, QUIET, SIDE, pieces_of
+
+PIECES = (
+    # Attackers are first by default; where `first_player` is defenders the owners are the other way round.
+    Piece("t", "attacker", "first", "●"),
+    Piece("T", "defender", "second", "○"),
+    Piece("K", "king", "second", "♔"),
+)
+
+COLOURS = ("attackers", "defenders")
+
+
+def _kind(cell: int) -> str:
+    if cell == THRONE:
+        return "throne"
+    if cell in BASE_CELLS:
+        return "base"
+    return "goal" if cell in BORDER_CELLS else "plain"
+
+
+BOARD_CELLS = tuple(Cell(NAMES[cell], float(cell // SIZE), float(cell % SIZE), _kind(cell)) for cell in range(CELLS))
+
+
+def announce(state: State, config: Config) -> str | None:
+    """`raichi`: the king has one free way to a goal, `tuichi`: more, whoever is to move. None in a finished game."""
+    from referee.rules.tablut import kernel
+
+    if kernel.result(state, config, 1, 0):
+        return None
+    ways = int(kernel.free_ways(state, config))
+    return (None, "raichi", "tuichi", "tuichi", "tuichi")[ways]
+
+
+def _ways(state: State, config: Config) -> list[str]:
+    """The goals the king could run to now."""
+    from referee.rules.tablut.kernel_board import live_bases
+    from referee.rules.tablut.kernel_line import goals, king_line, movement
+
+    if state[KING] < 0:
+        return []
+    file, rank = divmod(int(state[KING]), SIZE)
+    word = movement(config)
+    live = live_bases(state, word)
+    found = []
+    for line, place in lines_through(int(state[KING])):
+        free = king_line(line, place, int(state[line] | state[LINES + line]), live, word) & goals(line, word)
+        ends = [at for at in range(SIZE) if free >> at & 1]
+        found += [at * SIZE + rank if line == rank else file * SIZE + at for at in ends]
+    return [NAMES[cell] for cell in sorted(found)]
+
+
+def board(state: State, config: Config) -> Board:
+    """A position to look at: the goals the king could run to now are marked `way`."""
+    pieces = {NAMES[cell]: symbol for cell, symbol in pieces_of(state).items()}
+    symbols = list(pieces.values())
+    called = announce(state, config)
+    taken = "" if "K" in symbols else ", king captured"
+    notes = [
+        f"{COLOURS[int(state[SIDE])]} to move",
+        f"first player: {COLOURS[int(config[FIRST_PLAYER])]}",
+        f"{symbols.count('t')} attackers, {symbols.count('T')} defenders{taken}",
+        f"ply {int(state[PLY])}, {int(state[QUIET])} since the last capture",
+    ]
+    return Board(
+        shape="square",
+        cells=BOARD_CELLS,
+        pieces=pieces,
+        marks=dict.fromkeys(_ways(state, config), ("way",)),
+        notes=(*([called] if called else []), *notes),
+    )

@@ -1,0 +1,195 @@
+"""Texts of Tablut: positions and moves, read and written.
+
+Position: `<board> <side> <quiet> <ply>`; move: start and end cell, `e3e4`. Any text gives a value or a `ParseError`.
+Refuses to know which moves are legal, and whole games (`gametext`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+import numpy as np
+
+from referee.rules.core import ParseError
+from referee.rules.rules import Config, State
+from referee.rules.tablut.cells import CELLS, LINES, NAMES, NUMBERS, SIZE, THRONE, lines_through
+from referee.rules.tablut.config import FIRST_PLAYER
+
+STATE_SIZE = 41
+KING, SIDE, QUIET, PLY = 36, 37, 38, 39
+MAX_COUNTER_DIGITS = 9
+SIDE_LETTERS = "ad"
+DEFENDERS = "TK"
+
+_WORD = re.compile(r"[^ \t\r\n]+")
+_CELL = r"[a-iA-I][1-9]"
+_MOVE = re.compile(
+    rf"[ \t\r\n]*[kKtT]?({_CELL})-?({_CELL})"
+    rf"(?:[xX][kKtT]?{_CELL}(?:/[kKtT]?{_CELL})*)?"
+    r"(?:\+\+?|--?)?"
+    r"(?:[ \t]+(?:raichi|tuichi))?[ \t\r\n]*",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def side(state: State, config: Config) -> int:
+    """0 when the side that `first_player` names is to move, else 1."""
+    return int(state[SIDE]) ^ int(config[FIRST_PLAYER])
+
+
+def pieces_of(state: State) -> dict[int, str]:
+    """The pieces of a state: cell number to `t`, `T` or `K`, in ascending order of cells."""
+    found = {}
+    for cell in range(CELLS):
+        file, rank = divmod(cell, SIZE)
+        if cell == state[KING]:
+            found[cell] = "K"
+        elif state[rank] >> file & 1:
+            found[cell] = "t"
+        elif state[LINES + rank] >> file & 1:
+            found[cell] = "T"
+    return found
+
+
+def _read_board(word: str, start: int, text: str) -> dict[int, str]:
+    """The pieces of a board text whose first character is number `start` of `text`."""
+
+    def fail(problem: str, at: int, hint: str = "nine rows of nine cells, rank 1 first: t T K and digits") -> NoReturn:
+        raise ParseError(problem, text=text, index=start + at, hint=hint)
+
+    first = 1 if word.startswith("/") else 0
+    last = len(word) - 1 if len(word) > 1 and word.endswith("/") else len(word)
+    pieces: dict[int, str] = {}
+    file = rank = 0
+    for at in range(first, last):
+        symbol = word[at]
+        if symbol == "/":
+            if file != SIZE:
+                fail(f"rank {rank + 1} has {file} cells", at)
+            file, rank = 0, rank + 1
+            if rank == SIZE:
+                fail("more than nine ranks", at)
+        elif symbol in "123456789":
+            file += int(symbol)
+        elif symbol in "tTK":
+            cell = file * SIZE + rank
+            if file < SIZE:
+                if symbol == "K" and "K" in pieces.values():
+                    fail("a second king", at, "there is one king at most")
+                if symbol != "K" and cell == THRONE:
+                    fail("a soldier on the throne", at, "only the king stands on e5")
+                pieces[cell] = symbol
+            file += 1
+        else:
+            fail(f"unknown piece {symbol!r}", at)
+        if file > SIZE:
+            fail(f"rank {rank + 1} has more than nine cells", at)
+    if rank != SIZE - 1 or file != SIZE:
+        fail(f"the board ends on rank {rank + 1} after {file} cells", last)
+    return pieces
+
+
+def _read_counter(words: list[re.Match[str]], number: int, text: str) -> int:
+    if len(words) <= number:
+        return 0
+    word = words[number].group()
+    if not (word.isascii() and word.isdecimal() and len(word) <= MAX_COUNTER_DIGITS):
+        raise ParseError(
+            f"not a number of plies: {word[:20]!r}",
+            text=text,
+            index=words[number].start(),
+            hint=f"at most {MAX_COUNTER_DIGITS} digits",
+        )
+    return int(word)
+
+
+def read_position(text: str, config: Config) -> State:
+    """The state of `<board> <side> [<quiet> [<ply>]]`. Raises ParseError."""
+    words = list(_WORD.finditer(text))
+    if not 2 <= len(words) <= 4:
+        at = words[4].start() if len(words) > 4 else len(text)
+        raise ParseError(
+            f"{len(words)} words in a position",
+            text=text,
+            index=at,
+            hint="<board> <side a|d> <plies since the last capture> <plies played>",
+        )
+    pieces = _read_board(words[0].group(), words[0].start(), text)
+    letter = words[1].group()
+    if len(letter) != 1 or letter not in SIDE_LETTERS:
+        raise ParseError(
+            f"unknown side {letter[:20]!r}",
+            text=text,
+            index=words[1].start(),
+            hint="a (attackers) or d (defenders) is to move",
+        )
+    state = np.zeros(STATE_SIZE, dtype=np.int32)
+    state[KING] = -1
+    for cell, symbol in pieces.items():
+        for line, place in lines_through(cell):
+            state[line + (LINES if symbol in DEFENDERS else 0)] |= 1 << place
+        if symbol == "K":
+            state[KING] = cell
+    state[SIDE] = SIDE_LETTERS.index(letter)
+    state[QUIET] = _read_counter(words, 2, text)
+    state[PLY] = _read_counter(words, 3, text)
+    return state
+
+
+def write_board(state: State) -> str:
+    """The first word of a position: ranks 1 to 9, the longest runs of empty cells as digits."""
+    pieces = pieces_of(state)
+    ranks = ("".join(pieces.get(file * SIZE + rank, ".") for file in range(SIZE)) for rank in range(SIZE))
+    return re.sub(r"\.+", lambda run: str(len(run.group())), "/".join(ranks))
+
+
+def write_position(state: State, config: Config) -> str:
+    """The canonical position string."""
+    return f"{write_board(state)} {SIDE_LETTERS[int(state[SIDE])]} {int(state[QUIET])} {int(state[PLY])}"
+
+
+def read_move(text: str, state: State | None = None, config: Config | None = None) -> int:
+    """The code of a move text: start cell * 81 + end cell. The board is not needed. Raises ParseError.
+
+    Besides `e3e4` any case, one dash, and the extras of OpenTafl and of engines are accepted and ignored: a piece
+    letter in front, captures, `+ ++ - --`, the words raichi and tuichi.
+    """
+    found = _MOVE.fullmatch(text)
+    if found is None:
+        if text.strip() == "---":
+            raise ParseError("a resignation is not a move", text=text, hint="write the move as e3e4")
+        prefix = re.match(rf"[ \t\r\n]*[kKtT]?{_CELL}", text)
+        raise ParseError(
+            "not a move", text=text, index=prefix.end() if prefix else 0, hint="start and end cell, such as e3e4"
+        )
+    start, end = (NUMBERS[cell.lower()] for cell in found.groups())
+    return start * CELLS + end
+
+
+def write_move(move: int) -> str:
+    """The canonical text of a code."""
+    return NAMES[move // CELLS] + NAMES[move % CELLS]
+
+
+def display_move(move: int, state: State, config: Config) -> str:
+    """The move as people write it: `K` for the king, a dash, and what it captures: `c1-c3xb3/d3/c4`."""
+    start, end = divmod(move, CELLS)
+    taken = captures(move, state, config)
+    letter = "K" if state[KING] == start else ""
+    extra = "x" + "/".join(NAMES[cell] for cell in taken) if taken else ""
+    return f"{letter}{NAMES[start]}-{NAMES[end]}{extra}"
+
+
+def captures(move: int, state: State, config: Config) -> list[int]:
+    """The cells a legal move captures on, ascending; empty for a move that does not start from a piece on move."""
+    from referee.rules.tablut.kernel import play
+
+    start, end = divmod(move, CELLS)
+    before = pieces_of(state)
+    if start not in before or end in before or (before[start] in DEFENDERS) != bool(state[SIDE]):
+        return []
+    after = np.empty_like(state)
+    play(state, config, move, after)
+    left = pieces_of(after)
+    return [cell for cell in before if cell not in left and cell != start]

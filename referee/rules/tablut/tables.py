@@ -1,0 +1,123 @@
+"""What pieces see along a line of Tablut, and which bits of the lines are special: tables for the kernel.
+
+A line is 9 bits (see `cells`). Refuses to know positions, options and numba.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from referee.rules.tablut.cells import (
+    BASE_CELLS,
+    BASE_GROUPS,
+    BASE_MIDDLES,
+    BORDER_CELLS,
+    FULL,
+    LINES,
+    SIZE,
+    lines_through,
+    on_lines,
+)
+
+_Table = npt.NDArray[Any]
+
+
+def _table(values: object, dtype: type[np.generic] = np.int64) -> _Table:
+    table = np.array(values, dtype=dtype)
+    table.setflags(write=False)
+    return table
+
+
+def _sight(place: int, blockers: int) -> int:
+    """What a piece on bit `place` sees along a line both ways, the first blocker of either way included."""
+    seen = 0
+    for step in (1, -1):
+        at = place + step
+        while 0 <= at < SIZE:
+            seen |= 1 << at
+            if blockers >> at & 1:
+                break
+            at += step
+    return seen
+
+
+def _slides(own: int, blocked: int, skip: int) -> int:
+    """The number of moves of the pieces `own` along a line; `skip` may be passed but not stopped on."""
+    return sum(
+        (_sight(place, own | blocked) & ~(own | blocked | skip)).bit_count()
+        for place in range(SIZE)
+        if own >> place & 1
+    )
+
+
+def _slide_counts() -> tuple[_Table, _Table]:
+    """`TERNARY` and `SLIDES`: see there."""
+    ternary = [sum(3**place for place in range(SIZE) if bits >> place & 1) for bits in range(FULL + 1)]
+    counts = [[0] * 3**SIZE for _ in range(2)]
+    for own in range(FULL + 1):
+        rest = blocked = FULL & ~own
+        while True:
+            at = ternary[own] + 2 * ternary[blocked]
+            counts[0][at] = _slides(own, blocked, 0)
+            counts[1][at] = _slides(own, blocked, 16)
+            if not blocked:
+                break
+            blocked = (blocked - 1) & rest
+    return _table(ternary, np.int16), _table(counts[0] + counts[1], np.uint8)
+
+
+def _own_bases() -> list[int]:
+    """`OWN_BASE`: see there."""
+    bases = [0] * (LINES * SIZE)
+    for group in BASE_GROUPS:
+        lines = on_lines(group)
+        for cell in group:
+            for line, place in lines_through(cell):
+                bases[line * SIZE + place] = lines[line]
+    return bases
+
+
+SIGHT = _table([_sight(place, bits) for place in range(SIZE) for bits in range(FULL + 1)], np.int16)
+"""[place * 512 + blockers]: the bits a piece sees along a line, first blockers included."""
+
+TERNARY, SLIDES = _slide_counts()
+"""TERNARY[bits]: the bits read in base 3. SLIDES[TERNARY[own] + 2 * TERNARY[blocked]]: how many moves the pieces
+`own` have along a line; 19,683 entries further on the same where the empty middle cell is passed, never stopped on."""
+
+PASSING = 3**SIZE
+"""Where the second half of `SLIDES` begins."""
+
+STEPS = _table(
+    [
+        sum(1 << at for at in range(SIZE) if limit == 0 or abs(at - place) <= limit)
+        for limit in range(SIZE)
+        for place in range(SIZE)
+    ]
+)
+"""[limit * 9 + place]: the bits at most `limit` away (0: no limit)."""
+
+BASES = _table(on_lines(BASE_CELLS))
+"""[line]: the bits that are base cells."""
+
+BASE_FLANKS = _table(on_lines(BASE_CELLS - BASE_MIDDLES))
+"""[line]: the bits that are base cells, those on the middle of a border excepted."""
+
+BARRED = _table(
+    [
+        on_lines(frozenset().union(*(group for number, group in enumerate(BASE_GROUPS) if live >> number & 1)))
+        for live in range(16)
+    ]
+).reshape(-1)
+"""[live * 18 + line]: the bits that are cells of the bases in `live` (1 west, 2 south, 4 north, 8 east)."""
+
+POWERS = _table([2 * 3**place for place in range(SIZE)])
+"""What one more blocked place adds to an index of `SLIDES`."""
+
+OWN_BASE = _table(_own_bases())
+"""[line * 9 + place]: the bits of the line in the same base as that cell; 0 for a cell in none."""
+
+GOALS = _table([on_lines(BORDER_CELLS), on_lines(BORDER_CELLS - BASE_CELLS)]).reshape(-1)
+"""[goal option * 18 + line]: the bits that win for the king."""

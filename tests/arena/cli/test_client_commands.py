@@ -1,0 +1,265 @@
+"""The client commands against a running server: what they print, and how they end."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.cli.exit import Exit
+from arena.cli.run import run
+from arena.client import keyring
+from referee.record import read_record
+from referee.record_text import read_texts
+from tests.arena.api.filled import Arena
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arena: Arena) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("ARENA_SERVER", arena.server.url)
+    monkeypatch.delenv("ARENA_TOKEN", raising=False)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Any:
+    def call(*words: str, code: Exit = Exit.DONE, is_json: bool = False) -> Any:
+        capsys.readouterr()
+        found = run(list(words))
+        out, err = capsys.readouterr()
+        assert found == code, (out, err)
+        if code:
+            assert err.startswith("error: ")
+            assert "Traceback" not in err
+            return err
+        return json.loads(out) if is_json else out
+
+    return call
+
+
+def test_lists_and_documents(arena: Arena, cli: Any) -> None:
+    assert {item["name"] for item in cli("bot", "list", "--json", is_json=True)["items"]} >= {"greedy", "random"}
+    assert len(cli("bot", "list", "--ndjson", "--limit", "2").splitlines()) == 2
+    assert "greedy" in cli("bot", "list", "--family", "loa")
+    assert cli("bot", "show", "greedy", "--json", is_json=True)["owner"] == "arena"
+    assert "greedy v1" in cli("bot", "show", "greedy")
+    assert cli("bot", "show", "greedy", "--version", "1", "--json", is_json=True)["state"] == "active"
+    assert cli("tournament", "list", "--state", "finished", "--json", is_json=True)["items"][0]["name"] == "Finished"
+    shown = cli("tournament", "show", str(arena.finished), "--json", is_json=True)
+    assert (shown["state"], len(shown["standings"])) == ("finished", 3)
+    assert "12 of 12 games" in cli("tournament", "show", str(arena.finished))
+    board = cli("leaderboard", "loa", "--json", is_json=True)
+    assert [line["place"] for line in board["items"]] == [1, 2, 3]
+    assert "provisional" in cli("leaderboard", "loa")
+    assert len(cli("leaderboard", "loa", "--ndjson").splitlines()) == 3
+    assert cli("leaderboard", "tablut") == ""
+
+
+def test_games(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    game = arena.games[0]
+    assert cli("game", "show", game, "--json", is_json=True)["id"] == game
+    assert game in cli("game", "show", game)
+    events = [json.loads(line) for line in cli("game", "watch", game, "--ndjson").splitlines()]
+    assert [event["event"] for event in events] == ["state", "final"]
+    assert "a1a6" in cli("game", "watch", game)
+    assert read_record(cli("game", "download", game)).id == game
+    target = tmp_path / "game.txt"
+    cli("game", "download", game, "--form", "text", "--out", str(target))
+    assert [record.id for record in read_texts(target.read_text())] == [game]
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["game.txt"]
+
+
+def test_watching_and_exporting_a_tournament(arena: Arena, cli: Any) -> None:
+    number = str(arena.finished)
+    assert cli("tournament", "watch", number, "--json", is_json=True)["event"] == "final"
+    assert "3  " in cli("tournament", "watch", number)
+    lines = cli("tournament", "export", number).splitlines()
+    assert [read_record(line).family for line in lines] == ["loa"] * 12
+    assert len(list(read_texts(cli("tournament", "export", number, "--form", "text")))) == 12
+
+
+def test_logs(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = arena.games[0]
+    assert "token" in cli("logs", game, "--side", "first", code=Exit.REFUSED)
+    monkeypatch.setenv("ARENA_TOKEN", arena.tokens["organiser"])
+    assert cli("logs", game, "--side", "first") == "hello from first\n"
+    assert cli("logs", game, "--side", "second", "--json", is_json=True)["log"] == "hello from second"
+
+
+def test_a_tournament_from_a_file(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    file = tmp_path / "open.toml"
+    file.write_text(
+        'name = "Open"\nfamily = "loa"\nstarts = 2027-01-31T20:00:00Z\n[entries]\nbots = ["greedy", "random"]\n'
+    )
+    token = ("--token", arena.tokens["organiser"])
+    made = cli("tournament", "create", str(file), "--json", *token, is_json=True)
+    assert made["starts"].startswith("2027-01-31T20:00:00") or made["state"] == "scheduled"
+    for verb, state in (("pause", "paused"), ("resume", "scheduled"), ("cancel", "cancelled")):
+        assert cli("tournament", verb, str(made["id"]), "--json", *token, is_json=True)["state"] == state
+    assert "cancelled" in cli("tournament", "pause", str(made["id"]), *token, code=Exit.FAILED)
+    file.write_text('name = "Weekly"\nfamily = "loa"\n[entries]\nall = true\n[schedule]\ncron = "0 20 * * 5"\n')
+    assert "next at" in cli("tournament", "create", str(file), *token)
+    file.write_text("name = ")
+    assert "not TOML" in cli("tournament", "create", str(file), *token, code=Exit.USAGE)
+    file.write_text('name = "x"\nfamily = "nope"\n')
+    assert "nope" in cli("tournament", "create", str(file), *token, code=Exit.USAGE)
+    cli("tournament", "create", str(tmp_path / "none.toml"), *token, code=Exit.NOT_FOUND)
+
+
+def test_submitting_and_retiring(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    script = tmp_path / "mybot"
+    script.write_text("#!/bin/sh\nexit 1\n")
+    token = ("--token", arena.tokens["author"])
+    found = cli("bot", "submit", str(script), "--name", "mine", "--family", "loa", "--json", *token, is_json=True)
+    assert (found["name"], found["state"]) == ("mine v1", "uploaded")
+    assert "the very bundle" in cli(
+        "bot", "submit", str(script), "--name", "mine", "--family", "loa", *token, code=Exit.FAILED
+    )
+    folder = tmp_path / "folder"
+    (folder / "__pycache__").mkdir(parents=True)
+    (folder / "__pycache__" / "x.pyc").write_bytes(b"x")
+    (folder / "run").write_text("#!/bin/sh\nexit 2\n")
+    (folder / "run").chmod(0o755)
+    (folder / "bot.toml").write_text('name = "other"\nfamilies = ["loa"]\ncommand = ["./run"]\n')
+    assert cli("bot", "submit", str(folder), "--name", "mine", "--json", *token, is_json=True)["number"] == 2
+    (folder / "bot.toml").unlink()
+    assert "bot.toml" in cli("bot", "submit", str(folder), "--name", "mine", *token, code=Exit.USAGE)
+    assert cli("bot", "retire", "mine", "--version", "2", "--json", *token, is_json=True)["state"] == "retired"
+    assert cli("bot", "retire", "mine", "--json", *token, is_json=True)["is_retired"] is True
+
+
+def test_a_verdict_is_waited_for(arena: Arena, cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from arena.cli import bot
+
+    def conclude(seconds: float) -> None:
+        version = arena.store.bots.claim_upload()
+        assert version is not None
+        arena.store.bots.conclude_check(
+            version.id or 0,
+            report={"families": {"loa": {"steps": [STEP], "command": ["/secret/place"]}}},
+            variants={"loa": []},
+            capabilities={},
+            problem="loa: says nothing",
+        )
+
+    monkeypatch.setattr(bot.time, "sleep", conclude)
+    while arena.store.bots.claim_upload():
+        pass
+    script = tmp_path / "watched"
+    script.write_text("#!/bin/sh\nexit 3\n")
+    words = ("bot", "submit", str(script), "--name", "watched", "--family", "loa", "--watch")
+    assert run([*words, "--token", arena.tokens["author"]]) == Exit.FAILED
+    assert "FAIL loa  handshake  silence  write ugiok" in cli("bot", "show", "watched", "--version", "1")
+    assert "/secret" not in cli("bot", "show", "watched", "--version", "1", "--json")
+
+
+STEP = {"name": "handshake", "needed": True, "passed": False, "detail": "silence", "advice": "write ugiok"}
+
+
+def test_logging_in_with_a_token(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "author" in cli("login", "--token", arena.tokens["author"])
+    assert keyring().stat().st_mode & 0o777 == 0o600
+    assert arena.server.url in json.loads(keyring().read_text())["tokens"]
+    monkeypatch.delenv("ARENA_SERVER")
+    cli("bot", "retire", "greedy", code=Exit.REFUSED)
+    cli("login", "--token", "arena_" + "A" * 43, code=Exit.REFUSED)
+    keyring().write_text("{")
+    assert "log in again" in cli("bot", "list", code=Exit.USAGE)
+
+
+def test_logging_in_with_a_password_and_out(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from arena.store.credentials import hash_password
+
+    arena.store.users.add("ada", "organiser", hash_password("correct horse"))
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
+    found = cli("login", "--user", "ada", "--scopes", "read,organise", "--json", is_json=True)
+    assert found["scopes"] == ["organise", "read"]
+    token = json.loads(keyring().read_text())["tokens"][arena.server.url]
+    assert arena.server.get("/api/v1/account", token=token).status == 200
+    cli("login", "--forget")
+    assert json.loads(keyring().read_text())["tokens"] == {}
+    assert arena.server.get("/api/v1/account", token=token).status == 401
+    monkeypatch.setattr("sys.stdin", io.StringIO("wrong\n"))
+    cli("login", "--user", "ada", code=Exit.REFUSED)
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    cli("login", "--user", "ada", code=Exit.USAGE)
+    cli("login", "--user", "ada", "--scopes", "root", code=Exit.USAGE)
+
+
+def test_how_commands_end(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "did you mean greedy?" in cli("bot", "show", "greedi", code=Exit.NOT_FOUND)
+    cli("game", "show", "0" * 16, code=Exit.NOT_FOUND)
+    cli("game", "show", "../../etc", code=Exit.NOT_FOUND)
+    cli("tournament", "pause", str(arena.finished), code=Exit.REFUSED)
+    cli("leaderboard", "loa", "--pool", "a b", code=Exit.USAGE)
+    cli("bot", "list", "--server", "ftp://x", code=Exit.USAGE)
+    cli("bot", "list", "--server", "http://x:port", code=Exit.USAGE)
+    assert "is the server running?" in cli("bot", "list", "--server", "http://127.0.0.1:9", code=Exit.UNREACHABLE)
+    services = arena.server.services
+    from arena.http.limit import Limiter, Rate
+
+    known = dict(services.limiters)
+    try:
+        services.limiters["read"] = Limiter(Rate(1, 1))
+        cli("bot", "list")
+        assert "there is room again in" in cli("bot", "list", code=Exit.REFUSED)
+    finally:
+        services.limiters.update(known)
+
+
+def test_a_cut_stream_is_taken_up_behind_the_last_event(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    from arena import client as module
+    from arena.client import Client
+
+    client = Client(arena.server.url)
+    path = f"/tournaments/{arena.finished}/stream"
+    asked: list[object] = []
+    opened = Client._opened
+
+    def cutting(self: Client, method: str, where: str, query: Any, *rest: Any) -> Any:
+        asked.append(query["after"])
+        response = opened(self, method, where, query, *rest)
+        if len(asked) <= 3:
+            lines = [line for line, _ in zip(response, range(3), strict=False)]
+            response.__exit__()
+
+            class Cut:
+                def __enter__(self) -> Any:
+                    return iter(lines)
+
+                def __exit__(self, *_: object) -> None:
+                    """Cut off."""
+
+            return Cut()
+        return response
+
+    monkeypatch.setattr(Client, "_opened", cutting)
+    monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
+    events = list(client.events(path, after=0))
+    assert [event["event"] for event in events] == ["game"] * 12 + ["final"]
+    numbers = [event["seq"] for event in events[:-1]]
+    assert numbers == sorted(set(numbers))
+    assert asked == [0, numbers[2], numbers[5], numbers[8]]
+
+
+def test_quota_schedules_and_exports(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    token = ("--token", arena.tokens["organiser"])
+    assert cli("bot", "quota", *token, "--json", is_json=True)["bots"] == {"used": 0, "limit": 20}
+    assert "versions" in cli("bot", "quota", *token)
+    file = tmp_path / "weekly.toml"
+    file.write_text('name = "Fridays"\nfamily = "loa"\nentries = { all = true }\nschedule = { cron = "0 20 * * 5" }\n')
+    made = cli("tournament", "create", str(file), *token, "--json", is_json=True)
+    assert "0 20 * * 5" in cli("schedule", "list")
+    number = str(made["id"])
+    assert cli("schedule", "disable", number, *token, "--json", is_json=True)["is_enabled"] is False
+    assert cli("schedule", "enable", number, *token) == ""
+    assert cli("schedule", "show", number, "--json", is_json=True)["next_fire"]
+    assert "no schedule 99" in cli("schedule", "show", "99", code=Exit.NOT_FOUND)
+    lines = cli("game", "export", "--bot", "greedy", "--kind", "rules", "--since", "2026-01-01").splitlines()
+    assert lines
+    assert all("greedy v1" in (read_record(line).first, read_record(line).second) for line in lines)
+    assert "write a day" in cli("game", "export", "--since", "yesterday", code=Exit.USAGE)
+    assert "did you mean greedy" in cli("game", "export", "--bot", "greedi", code=Exit.NOT_FOUND)

@@ -1,0 +1,84 @@
+"""`arena init`, `arena user`, `arena db` as people use them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena.__main__ import main
+from arena.store import Store, url_in
+from arena.store.credentials import digest_of, verify_password
+
+Run = Callable[..., object]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str, code: int = 0) -> object:
+        assert main([*words]) == code
+        found = capsys.readouterr()
+        return json.loads(found.out) if "--json" in words and code == 0 else found.out + found.err
+
+    return call
+
+
+def test_a_new_arena(run: Run, tmp_path: Path) -> None:
+    made = run("init", "--json")
+    assert made["schema"] == "0001"  # type: ignore[index]
+    admin = made["admin"]  # type: ignore[index]
+    store = Store(url_in(tmp_path / "data"))
+    user = store.users.find("admin")
+    assert user.role == "admin"
+    assert verify_password(user.password_hash, admin["password"])
+    identity = store.users.by_token(digest_of(admin["token"]))
+    assert identity is not None
+    assert "admin" in identity.scopes
+    assert {line.name for line in store.bots.page().items} == {"random", "greedy", "alphabeta", "mcts"}
+    assert admin["token"] not in (tmp_path / "data" / "arena.toml").read_text()
+    (tmp_path / "data" / "arena.toml").write_text("port = 9000\n")
+    again = run("init", "--json")
+    assert again["admin"] is None  # type: ignore[index]
+    assert (tmp_path / "data" / "arena.toml").read_text() == "port = 9000\n"
+    assert len(store.users.page().items) == 2
+    store.close()
+
+
+def test_users(run: Run, tmp_path: Path) -> None:
+    run("init")
+    assert "password" in str(run("user", "add", "zoe", "--role", "organiser"))
+    assert "already" in str(run("user", "add", "zoe", code=2))
+    assert "lower-case" in str(run("user", "add", "Zoe", code=2))
+    token = run("user", "token", "zoe", "--scopes", "read organise", "--days", "3", "--json")
+    assert token["scopes"] == ["read", "organise"]  # type: ignore[index]
+    assert "cannot give the scope 'admin'" in str(run("user", "token", "zoe", "--scopes", "admin", code=2))
+    assert "no user 'ada'" in str(run("user", "token", "ada", code=3))
+    run("user", "change", "zoe", "--disable")
+    rows = run("user", "list", "--json")["users"]  # type: ignore[index]
+    assert {row["name"]: row["active"] for row in rows} == {"admin": True, "arena": True, "zoe": False}
+    assert "nothing to change" in str(run("user", "change", "zoe", code=2))
+    changed = run("user", "change", "zoe", "--enable", "--new-password", "--json")
+    store = Store(url_in(tmp_path / "data"))
+    assert verify_password(store.users.find("zoe").password_hash, changed["password"])  # type: ignore[index]
+    store.close()
+
+
+def test_databases(run: Run, tmp_path: Path) -> None:
+    assert "`arena init` makes one" in str(run("db", "check", code=3))
+    assert run("db", "upgrade", "--json") == {"before": None, "after": "0001"}
+    assert "nothing to do" in str(run("db", "upgrade"))
+    assert run("db", "check", "--json") == {"schema": "0001", "differences": []}
+    run("init")
+    rows = run("db", "dump", "backup.zst", "--json")["rows"]  # type: ignore[index]
+    assert "is there already" in str(run("db", "dump", "backup.zst", code=2))
+    assert run("db", "load", "backup.zst", "--data", "other", "--json")["rows"] == rows  # type: ignore[index]
+    assert "not empty" in str(run("db", "load", "backup.zst", "--data", "other", code=2))
+    assert "not a database URL" in str(run("db", "check", "--database", "nonsense", code=2))
+
+
+def test_a_server_that_is_away(run: Run) -> None:
+    assert "cannot be used now" in str(run("db", "check", "--database", "postgresql+psycopg://x@127.0.0.1:1/x", code=5))

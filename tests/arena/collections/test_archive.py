@@ -1,0 +1,317 @@
+"""Collections of games: read in every notation of every family, bad games named, searched, shown, written out."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.cli.gametext import RECORD
+from arena.cli.run import run
+from arena.collections.collection import Collection, best_reading, pieces, read_collection
+from arena.collections.entry import Entry, make_entry, position_key
+from arena.collections.notation import write_record
+from arena.store.archive import Archive, Search
+from referee.record import read_record, verify
+from referee.rules import families, load
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.position import Position
+from referee.rules.rules import GameFormat, GameText, Ruleset
+
+VECTORS = Path(__file__).parents[2] / "data" / "vectors"
+FORMATS = [(family, form.name) for family in families() for form in (*load(family).formats, RECORD)]
+TOKENS = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}
+
+
+def vectors(family: str) -> list[dict[str, Any]]:
+    return list(json.loads((VECTORS / f"{family}.json").read_text())["games"])
+
+
+def game_text(game: dict[str, Any], ruleset: Ruleset, **tags: str) -> GameText:
+    result = TOKENS[game["result"]["winner"]] if game["result"] else "*"
+    return GameText(tuple(game["moves"]), ruleset.variant.name, ruleset.overrides, game["position"], tags, result)
+
+
+def form_of(family: str, name: str) -> GameFormat:
+    return next(form for form in (*load(family).formats, RECORD) if form.name == name)
+
+
+GAME_427 = next(game for game in vectors("abalone") if "427" in game["note"])
+TAGS_427 = {"Number": "427", "Black": "Turlututu", "White": "picasso", "Date": "2017-03-05"}
+
+
+def text_427(form: str = "aba-pro") -> str:
+    ruleset = load("abalone").settle("irish-daisy", {"mark_ejections": True, "show_score": True})
+    plain = load("abalone").settle("irish-daisy")
+    return form_of("abalone", form).write(game_text(GAME_427, plain, **TAGS_427), ruleset)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Iterator[Archive]:
+    with closing(Archive(tmp_path)) as found:
+        yield found
+
+
+def entries(found: Collection, source: str = "file.txt") -> list[Entry]:
+    assert not found.problems, [str(problem) for problem in found.problems]
+    return [make_entry(one, source, found.format) for one in found.games]
+
+
+# Reading
+
+
+@pytest.mark.parametrize(("family", "name"), FORMATS)
+def test_a_collection_in_every_notation_of_every_family(family: str, name: str) -> None:
+    form, parts, wanted = form_of(family, name), [], []
+    for place, game in enumerate(vectors(family)[:12]):
+        ruleset = load(family).settle(game["variant"], game["options"])
+        try:
+            text = form.write(game_text(game, ruleset, Event=f"number {place}"), ruleset)
+            assert [read.moves for read in form.read(text, load(family).settle())] == [tuple(game["moves"])]
+        except (ValueError, AssertionError):
+            continue  # a notation need not have words for every start
+        parts.append(text.rstrip("\n"))
+        wanted.append(game)
+    assert len(wanted) >= 5
+    found = read_collection("\n\n".join(parts) + "\n", form, load(family).settle())
+    assert not found.problems
+    assert [one.final for one in found.games] == [game["final_position"] for game in wanted]
+    assert [one.text for one in found.games] == [f"{part}\n" for part in parts]
+
+
+def test_texts_of_other_hands() -> None:
+    rules = load("abalone").settle()
+    linear = "1.a1b2 i5h5 2.a2b3 i6h6\n3.c2c3 g4g5 4...\n\n1. e4e4e5 {doubled\n1. in a comment} e6e6e7\n"
+    assert [line for line, _ in pieces(linear)] == [1, 4]
+    title = "       Black      White\n"
+    table = f"{title}   1.  a1b2       i5h5\n   2.  a2b3\n\n{title}   1   c3c4       g7g6\n"
+    found = best_reading(table, rules, rules.rules.formats)
+    assert found.format == "aba-pro-table"
+    assert [one.game.moves for one in found.games] == [("a1b2", "i5h5", "a2b3"), ("c3c4", "g7g6")]
+
+
+def test_pijersi_with_set_ups_and_swaps() -> None:
+    text = """#! standard
+a16:RPSRPS / b17:PSR(WW)SRP / f17:prs(ww)rsp / g16:sprspr
+1 a4-b5=c4   2 f4=d5-d4
+
+#! random/symmetry
+g16:sprspr f13:prs f4:ww f57:rsp
+b13:PSR b4:WW b57:SRP a16:RPSRPS
+1 (a1b7)   2 ()   3 a4-b5=c4
+"""
+    found = read_collection(text, form_of("pijersi", "pijersi"), load("pijersi").settle())
+    first, second = entries(found)
+    assert first.moves == ("a4b5c4", "f4d5d4")
+    assert (second.moves[:2], second.options) == (("(a1b7)", "()"), {"swap_phase": 1})
+    assert second.tags["Setup"] == "random/symmetry"
+
+
+def test_bad_games_are_named_with_line_move_and_position_and_good_ones_are_kept() -> None:
+    text = (
+        "1.a1b2 i5h5 2.a2b3 i6h6\n\n"  # good, line 1
+        "1.a1b2 i5h5\n2.a2b3 i6h6\n3.a1a9 b3b4\n\n"  # unreadable, line 5
+        '[Variant "nope"]\n1.a1b2\n\n'  # unknown, line 7
+        "1.a1b2\ni5h5\na1b1\nb2b3\n\n"  # illegal, line 12
+        "1.c3c4 g7g6 1-0\n\n"  # good, line 15
+        '[Result "0-1"]\n' + text_427().replace('[Result "0-1"]', '[Result "1-0"]')
+    )
+    found = read_collection(text, form_of("abalone", "aba-pro"), load("abalone").settle())
+    assert [one.line for one in found.games] == [1, 15]
+    problems = [(one.line, one.ply) for one in found.problems]
+    assert problems[:3] == [(5, 5), (7, 0), (12, 3)]
+    assert "a9" in found.problems[0].message
+    assert "nope" in found.problems[1].message
+    start = Position.start(load("abalone").settle())
+    assert found.problems[0].position == str(start.play_all(["a1b2", "i5h5", "a2b3", "i6h6"]))
+    assert found.problems[2].position == str(start.play_all(["a1b2", "i5h5"]))
+    assert "illegal move a1b1" in str(found.problems[2])
+    assert "claims 1-0" in found.problems[3].message
+    assert found.problems[3].ply == 94
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "text", "line", "ply"),
+    [
+        ("loa", "loa", "1. b1-b3 h4-f2\n2. d1-d1 a1-a2 *\n", 2, 3),
+        ("loa", "loa", "1. b1-b3 h4-f2\n\n2. zz *\n", 3, 3),
+        ("baroque", "display", "1. Pc2c4\n1... Pc7c5 2. Pc4c5 *\n", 2, 3),
+        ("pijersi", "pijersi", "1 a4-b5=c4\n2 f4=d5-d4\n3 a1-a1\n", 3, 3),
+        ("tablut", "tablut", "1. e2e4\n", 1, 1),
+        ("tablut", "otn", "[variant:bell]\n\n1. a4-a3 e4-f4\n2. a3-a4 e9-e1\n", 4, 4),
+    ],
+)
+def test_where_the_mistake_is_in_every_family(family: str, name: str, text: str, line: int, ply: int) -> None:
+    found = read_collection(text, form_of(family, name), load(family).settle())
+    assert not found.games
+    (problem,) = found.problems
+    assert (problem.line, problem.ply) == (line, ply), str(problem)
+    assert problem.position
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "{only a comment}\n"])
+def test_an_empty_collection_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no game"):
+        best_reading(text, load("abalone").settle(), load("abalone").formats)
+
+
+# Keeping and searching
+
+
+def test_game_427_is_found_by_everything_it_has(archive: Archive) -> None:
+    rules = load("abalone").settle()
+    (one,) = entries(read_collection(text_427(), form_of("abalone", "aba-pro"), rules))
+    others = entries(read_collection("1.a1b2 i5h5\n\n1.c3c4 g7g6\n", form_of("abalone", "aba-pro"), rules))
+    assert archive.add([*others, one]) == 3
+    assert archive.add([one]) == 0
+    assert (one.first, one.second, one.winner, one.termination) == ("Turlututu", "picasso", "second", "ejections")
+    middle = Position.start(one.ruleset()).play_all(one.moves[:40])
+    searches = [
+        Search(id=one.id),
+        Search(number="427"),
+        Search(family="abalone", variant="irish-daisy"),
+        Search(player="PICASSO"),
+        Search(first="turlu"),
+        Search(second="casso", winner="second"),
+        Search(moves=("e4e5", "e3e4")),
+        Search(key=position_key(middle), source="file.txt"),
+    ]
+    for search in searches:
+        assert archive.find(search) == [one], search
+        assert archive.count(search) == 1
+    nothing = [
+        *(Search(family="loa"), Search(player="%"), Search(first="picasso"), Search(moves=("e4e5", "e3e5"))),
+        *(Search(winner="first", number="427"), Search(moves=("e4e",))),
+    ]
+    assert [archive.count(search) for search in nothing] == [0] * len(nothing)
+    assert [entry.number for entry in archive.find(Search())] == ["1", "2", "427"]
+    assert [entry.number for entry in archive.find(Search(), limit=1, offset=1)] == ["2"]
+    assert archive.sources() == [("file.txt", "abalone", "irish-daisy", 1), ("file.txt", "abalone", "standard", 2)]
+
+
+@pytest.mark.parametrize("form", ["aba-pro", "aba-pro-table"])
+def test_game_427_comes_back_as_it_went_in(archive: Archive, form: str) -> None:
+    text = text_427(form)
+    archive.add(entries(best_reading(text, load("abalone").settle(), load("abalone").formats)))
+    (one,) = archive.find(Search(number="427"))
+    assert one.written() == text
+    assert one.format == form
+    for other in load("abalone").formats:
+        read = other.read(one.written(other), load("abalone").settle())
+        assert [list(game.moves) for game in read] == [GAME_427["moves"]]
+
+
+@pytest.mark.parametrize("family", families())
+def test_archived_games_are_records_that_the_rules_confirm(family: str, archive: Archive) -> None:
+    for game in vectors(family)[:12]:
+        ruleset = load(family).settle(game["variant"], game["options"])
+        found = read_collection(RECORD.write(game_text(game, ruleset), ruleset), RECORD, load(family).settle())
+        archive.add(entries(found))
+    kept = archive.find(Search(family=family))
+    assert len(kept) > 5
+    for entry in kept:
+        record = entry.record()
+        verify(read_record(record.line()))
+        assert record.moves == entry.moves
+
+
+@pytest.mark.parametrize(("family", "name"), [(family, form) for family, form in FORMATS if form != "record"])
+def test_a_record_of_the_arena_is_written_in_every_notation_of_its_family(family: str, name: str) -> None:
+    game = vectors(family)[0]
+    ruleset = load(family).settle(game["variant"], game.get("options", {}))
+    form = form_of(family, name)
+    given = game_text(game, ruleset, First="one", Second="two")
+    (found,) = read_collection(form.write(given, ruleset), form, load(family).settle()).games
+    record = make_entry(found, "here", name).record()
+    text = write_record(record, name)
+    (again,) = read_collection(text, form, load(family).settle()).games
+    assert again.game.moves == record.moves
+    assert again.ruleset.variant == found.ruleset.variant
+    assert "one" in text
+    assert record.id in text
+    with pytest.raises(UnknownNameError):
+        write_record(record, "chess")
+
+
+def test_players_of_tablut_are_named_by_what_they_do() -> None:
+    text = "[attackers:Anna]\n[defenders:Bert]\n[variant:ashton]\n\n1. e4-f4\n"
+    (one,) = entries(read_collection(text, form_of("tablut", "otn"), load("tablut").settle()))
+    assert (one.variant, one.first, one.second) == ("ashton", "Bert", "Anna")
+
+
+# The command
+
+
+def arena(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert run(["archive", *words]) == code, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def test_the_command_from_import_to_replay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, data = tmp_path / "migs.txt", ["--data", str(tmp_path / "data")]
+    file.write_text(text_427() + "\n1.a1b2 a1b2\n", encoding="utf-8")
+    out = json.loads(arena(capsys, "import", str(file), "--family", "abalone", "--json", *data, code=1))
+    (read,) = out["files"]
+    assert (read["games"], read["new"], read["format"]) == (1, 1, "aba-pro")
+    (bad,) = read["bad"]
+    assert (bad["move"], bad["line"]) == (2, text_427().count("\n") + 2)
+    assert " w " in bad["position"]
+    again = arena(capsys, "import", str(file), "--family", "abalone", *data, code=1)
+    assert "1 were there already, 1 bad" in again
+    assert "move 2: illegal move a1b2" in again
+    found = json.loads(arena(capsys, "search", "--number", "427", "--json", *data))
+    assert (found["total"], found["games"][0]["plies"]) == (1, 94)
+    assert "Turlututu" in arena(capsys, "search", "--family", "abalone", "--moves", "E4-E5 e3e4", *data)
+    assert arena(capsys, "export", "--number", "427", *data) == text_427()
+    assert "migs.txt  abalone" in arena(capsys, "list", *data)
+    assert "score 3-6" in arena(capsys, "show", "--number", "427", *data)
+    exported = tmp_path / "games.json"
+    for form in ("json", "ndjson"):
+        arena(capsys, "export", "--number", "427", "--form", form, "--out", str(exported), *data)
+        assert run(["replay", str(exported), "--verify"]) == 0
+        assert "1 games verified, 0 wrong" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text_427("aba-pro-table")))
+    assert "0 games imported as aba-pro-table, 1 were" in arena(capsys, "import", "-", "--family", "abalone", *data)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["search"], 3, "no archive in"),
+        (["import", "/no/such/file", "--family", "loa"], 3, "no such file"),
+        (["import", __file__ + "c", "--family", "lao"], 2, "did you mean loa"),
+        (["import", "EMPTY", "--family", "loa"], 2, "no game in it"),
+        (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown format of loa 'otn'"),
+        (["search", "--moves", "b1b3"], 2, "add --family F"),
+    ],
+)
+def test_what_cannot_be_says_why(
+    words: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").write_text("\n")
+    words = [str(tmp_path / "empty") if word == "EMPTY" else word for word in words]
+    assert run(["archive", *words, "--data", str(tmp_path / "data")]) == code
+    assert message in capsys.readouterr().err
+
+
+def test_help_needs_no_database() -> None:
+    code = (
+        "import sys; from arena.cli.run import run; run(['archive', '--help']); assert 'sqlalchemy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_broken_text_is_an_error_of_the_collection_alone() -> None:
+    with pytest.raises(ParseError):
+        form_of("loa", "loa").read("1. b1-b3 {", load("loa").settle())
+    found = read_collection("1. b1-b3 *\n\n1. b1-b3 {\n", form_of("loa", "loa"), load("loa").settle())
+    assert (len(found.games), len(found.problems)) == (1, 1)

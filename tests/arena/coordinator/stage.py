@@ -1,0 +1,161 @@
+"""A stage for the conductor: an arena with bots, and an executor whose games are thrown by dice, when it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from arena import tournaments
+from arena.config import Settings
+from arena.coordinator.coordinator import Conductor
+from arena.coordinator.maintenance import Upkeep
+from arena.events.bus import Bus
+from arena.store import Store
+from arena.store.models import Tournament
+from referee.record import GameRecord
+from referee.rules.core import Termination
+from referee.spec import GameSpec
+from tests.arena.field import record_of
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+class Dice(Executor):
+    """Answers jobs at once, or keeps them until `release` when `is_held`. `reply` makes the record of a game."""
+
+    def __init__(self, reply: Callable[[GameSpec], GameRecord] = record_of, *, is_held: bool = False) -> None:
+        self.size = 2
+        self.reply, self.is_held = reply, is_held
+        self.held: list[tuple[Future[Any], Sequence[GameSpec]]] = []
+        self.played: list[str] = []
+        self.called_off: list[Future[Any]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.held.append((future, args[0]))
+        if not self.is_held:
+            self.release()
+        return future
+
+    def begin(self) -> None:
+        """A slot takes every job there is: from now on they can only be called off."""
+        for future, _ in self.held:
+            if not future.done() and not future.running():
+                future.set_running_or_notify_cancel()
+
+    def release(self, count: int = 10**9) -> None:
+        """Answer the jobs that wait."""
+        for future, specs in self.held[:count]:
+            if future.running() or future.set_running_or_notify_cancel():
+                try:
+                    records = [self.reply(spec) for spec in specs]
+                except Exception as error:
+                    future.set_exception(error)
+                    continue
+                self.played += [record.id for record in records]
+                future.set_result(records)
+        del self.held[:count]
+
+    def call_off(self, future: Future[Any]) -> None:
+        """As a slot does it: the game being played ends void, what follows it in the job is not begun."""
+        self.called_off.append(future)
+        for number, (held, specs) in enumerate(self.held):
+            if held is future and not future.cancel():
+                del self.held[number]
+                future.set_result([void_of(specs[0], Termination.STOPPED)])
+                return
+
+
+def void_of(spec: GameSpec, termination: Termination = Termination.WORKER_LOST) -> GameRecord:
+    """An attempt that came to nothing."""
+    return replace(record_of(spec, termination=termination), moves=(), plies=())
+
+
+class Stage:
+    """A store with a user and bots; conductors over it; the time, which stands still unless moved."""
+
+    def __init__(self, store: Store, folder: Path, bots: Sequence[str] = ("ada", "bob", "cleo", "dan")) -> None:
+        self.store = store
+        user = store.users.add("zoe", role="organiser")
+        assert user.id is not None
+        self.user_id = user.id
+        self.settings = Settings(data=folder, sandbox="none")
+        self.bus = Bus()
+        self.now = NOW
+        self.ids = {name: self.bot(name) for name in bots}
+
+    def bot(
+        self, name: str, families: Sequence[str] = ("loa",), capabilities: dict[str, Any] | None = None, **version: Any
+    ) -> int:
+        """A new active version of a bot, made if need be; its number. With `capabilities` as if it were checked."""
+        if capabilities is not None:
+            version["state"] = "checking"
+        known = {line.name: line.id for line in self.store.bots.page(limit=500).items}
+        bot_id = known.get(name) or self.store.bots.add(name, self.user_id).id
+        assert bot_id is not None
+        made = self.store.bots.add_version(
+            bot_id,
+            **{
+                "command": ["./bot"],
+                "families": families,
+                "state": "active",
+                "variants": {family: [] for family in families},
+                **version,
+            },
+        )
+        assert made.id is not None
+        if capabilities is not None:
+            self.store.bots.conclude_check(made.id, report={}, variants={}, capabilities=capabilities)
+        return made.id
+
+    def create(self, **document: Any) -> int:
+        """A tournament of all bots in Lines of Action, without openings unless said otherwise; its number."""
+        settings = {"name": "cup", "family": "loa", "openings": "none", "entries": {"all": True}, **document}
+        found = tournaments.create(self.store, settings, self.user_id, self.now)
+        assert found.id is not None
+        return found.id
+
+    def tournament(self, number: int) -> Tournament:
+        """As it is now."""
+        return self.store.tournaments.get(number)
+
+    def conductor(self, executor: Executor, **options: Any) -> Conductor:
+        """One that took the games over; to be driven by `turn`."""
+        found = self.apart(executor, **options)
+        found.take_over()
+        return found
+
+    def apart(self, executor: Executor, **options: Any) -> Conductor:
+        """One that has done nothing yet. Daily chores are for tests that give it an `upkeep`."""
+        options.setdefault("upkeep", Upkeep(self.store, []))
+        return Conductor(self.settings, self.store, self.bus, executor, clock=lambda: self.now, **options)
+
+    def play(self, number: int, executor: Dice | None = None, turns: int = 500, turn: timedelta = timedelta(0)) -> Dice:
+        """Drive a conductor until a tournament is over. A turn takes no time unless said otherwise."""
+        dice = executor or Dice()
+        conductor = self.conductor(dice)
+        for _ in range(turns):
+            conductor.turn()
+            self.now += turn
+            if self.tournament(number).state in ("finished", "cancelled"):
+                return dice
+        raise AssertionError(f"still {self.tournament(number).state}: {self.store.games.counts(number)}")
+
+    def check_exactly_once(self, number: int, games: int | None = None) -> None:
+        """Every game of a tournament has one result, commit numbers have no gap, ratings follow from the games."""
+        outline = self.store.games.outline(number)
+        assert {game.state for game in outline} == {"finished"}
+        committed = [game.committed for game in outline]
+        assert len(set(committed)) == len(outline)
+        records = list(self.store.games.records(tournament_id=number))
+        assert sorted(commit for commit, _ in records) == sorted(committed)
+        found = self.tournament(number)
+        assert found.planned_games == found.finished_games == len(outline)
+        assert games is None or len(outline) == games
+        everything = [commit for commit, _ in self.store.games.records()]
+        assert everything == list(range(1, len(everything) + 1))
+        assert self.store.ratings.check() == []

@@ -1,0 +1,129 @@
+"""`arena ratings rebuild`, `arena games verify` and `arena referee`, as people run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import text
+
+from arena.cli.run import run
+from arena.store import Store
+from referee.play import play
+from referee.record import GameRecord
+from referee.roster import Roster
+from referee.sandbox import Sandbox
+from referee.spec import GameSpec
+from tests.arena.coordinator.stage import Dice, Stage
+from tests.referee.conftest import BLACK, HERE, WHITE
+
+
+@pytest.fixture
+def folder(sqlite_store: Store, tmp_path: Path) -> Path:
+    """A data folder with a tournament of real games."""
+    stage = Stage(sqlite_store, tmp_path, ())
+    for name, moves in {"black": BLACK, "white": WHITE}.items():
+        command = [sys.executable, "-S", "-E", str(HERE / "scripted.py"), *moves, "resign"]
+        stage.ids[name] = stage.bot(name, command=command)
+    number = stage.create(games=2, time="5+0", entries={"bots": ["black", "white"]})
+    with Roster(Sandbox("none")) as roster:
+
+        def reply(spec: GameSpec) -> GameRecord:
+            return play(spec, roster)
+
+        stage.play(number, Dice(reply))
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> Any:
+    """The JSON that a command printed, after its exit code."""
+    capsys.readouterr()
+    assert run([*words, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def test_ratings_and_games_are_checked_and_put_right(
+    folder: Path, sqlite_store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ("--data", str(folder))
+    assert said(capsys, 0, "ratings", "rebuild", "--check", *where) == {"games": 2, "pools": ["loa"], "problems": []}
+    found = said(capsys, 0, "games", "verify", "--all", *where)
+    assert found == {"checked": 2, "failed": 0, "failures": []}
+    with sqlite_store.engine.begin() as connection:
+        connection.execute(text("UPDATE ratings SET mu = mu + 1e-9 WHERE version_id = 1"))
+    assert len(said(capsys, 1, "ratings", "rebuild", "--check", *where)["problems"]) == 1
+    assert said(capsys, 0, "ratings", "rebuild", *where)["games"] == 2
+    assert said(capsys, 0, "ratings", "rebuild", "--check", *where)["problems"] == []
+
+
+def test_games_are_verified_one_by_one_and_a_wrong_one_is_named(
+    folder: Path, sqlite_store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from arena.store.commit import pack
+
+    where = ("--data", str(folder))
+    one, two = sorted(line.id for line in sqlite_store.games.latest().items)
+    assert said(capsys, 0, "games", "verify", one, two, *where)["checked"] == 2
+    assert said(capsys, 0, "games", "verify", "--tournament", "1", *where)["checked"] == 2
+    assert said(capsys, 0, "games", "verify", *where)["checked"] == 2
+    wrong = sqlite_store.games.record(one)
+    wrong = replace(wrong, final_position="x")
+    with sqlite_store.engine.begin() as connection:
+        connection.execute(
+            text("UPDATE records SET data = :data WHERE game_id = :id"), {"data": pack(wrong), "id": one}
+        )
+    found = said(capsys, 1, "games", "verify", "--all", *where)
+    assert [failure["game"] for failure in found["failures"]] == [one]
+    assert run(["games", "verify", "nosuchgame", *where]) == 3
+    assert run(["games", "verify", one, "--all", *where]) == 2
+
+
+def test_without_an_arena_the_command_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["ratings", "rebuild"], ["games", "verify"]):
+        assert run([*words, "--data", str(tmp_path / "none")]) == 3
+        assert "arena init" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_referee_plays_what_is_due_and_leaves_when_told(sqlite_store: Store, tmp_path: Path) -> None:
+    stage = Stage(sqlite_store, tmp_path, ())
+    for name in ("one", "two"):
+        stage.bot(name, command=[sys.executable, "-S", "-E", str(HERE / "scripted.py"), "resign"])
+    number = stage.create(games=2, time="5+0")
+    words = [sys.executable, "-m", "arena", "referee", "--data", str(tmp_path), "--executor", "local:1"]
+    words += ["--metrics", "0"]
+    weak = {**os.environ, "ARENA_ALLOW_WEAK_SANDBOX": "1"}
+    process = subprocess.Popen([*words, "--sandbox", "none"], stderr=subprocess.PIPE, text=True, env=weak)
+    try:
+        assert process.stderr is not None
+        while not (line := process.stderr.readline()).startswith("metrics: "):
+            assert line, process.wait()
+        while stage.tournament(number).state != "finished":
+            assert process.poll() is None, process.communicate()[1]
+        with urllib.request.urlopen(line.removeprefix("metrics: ").strip(), timeout=20) as answer:
+            found = {
+                (sample.name, sample.labels.get("kind")): sample.value
+                for family in text_string_to_metric_families(answer.read().decode())
+                for sample in family.samples
+            }
+        assert (
+            found["arena_games_recorded_total", "forfeit"] + found.get(("arena_games_recorded_total", "rules"), 0) == 2
+        )
+        assert (found["arena_slots", None], found["arena_referee_acting", None]) == (1, 1)
+        assert found["arena_commit_seconds_count", None] == found["arena_game_seconds_count", None] == 2
+        process.send_signal(signal.SIGINT)
+        _, talk = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0, talk
+    assert "acting" in talk
+    stage.check_exactly_once(number, 2)

@@ -1,0 +1,476 @@
+"""The conductor turn by turn, over games thrown by dice, in SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from arena import tournaments
+from arena.coordinator import cron
+from arena.coordinator.coordinator import TRIES
+from arena.store import ConflictError, StoreUnavailableError
+from arena.tournaments import SettingsError, StateError
+from referee.pool import WorkerLostError
+from referee.record import GameRecord
+from referee.rules.core import Termination
+from referee.spec import GameSpec
+from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
+
+DOCUMENTS: dict[str, dict[str, Any]] = {
+    "round-robin": {"games": 4},
+    "gauntlet": {"games": 2, "entries": {"bots": ["cleo"], "all": True}},
+    "swiss": {"rounds": 3},
+    "knockout": {"knockout": {"tiebreak_pairs": 2, "third_place": True}},
+    "ladder": {"ladder": {"games": 40, "cap": 0}},
+    "sprt": {"entries": {"bots": ["ada", "bob"]}, "sprt": {"games": 30}},
+}
+
+
+@pytest.mark.parametrize("format", DOCUMENTS)
+def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
+    number = stage.create(format=format, **DOCUMENTS[format])
+    stage.play(number)
+    stage.check_exactly_once(number)
+    found = stage.tournament(number)
+    assert (found.state, found.finished is not None) == ("finished", True)
+    expected = {"round-robin": 24, "gauntlet": 6, "swiss": 12, "ladder": 40, "sprt": 30}
+    assert len(stage.store.games.outline(number)) == expected.get(format, found.planned_games)
+    if format == "gauntlet":
+        assert all("cleo v1" in (game.first, game.second) for game in stage.store.games.results(tournament_id=number))
+
+
+def test_several_tournaments_share_the_slots(stage: Stage) -> None:
+    numbers = [stage.create(name=f"cup {index}", games=4) for index in range(3)]
+    dice = Dice(is_held=True)
+    conductor = stage.conductor(dice)
+    conductor.turn()
+    while not all(stage.tournament(number).state == "finished" for number in numbers):
+        dice.release(1)
+        conductor.turn()
+    order = [stage.store.games.get(game).tournament_id for game in dice.played]
+    assert set(order[:12]) == set(numbers)
+    for number in numbers:
+        stage.check_exactly_once(number, 24)
+
+
+def test_a_tournament_begins_when_it_is_due(stage: Stage) -> None:
+    number = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
+    conductor = stage.conductor(Dice())
+    conductor.turn()
+    assert stage.tournament(number).state == "scheduled"
+    stage.now += timedelta(hours=1, seconds=1)
+    conductor.turn()
+    assert stage.tournament(number).state == "running"
+    early = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
+    tournaments.start(stage.store, early, stage.user_id, stage.now)
+    stage.play(early)
+    stage.check_exactly_once(early)
+
+
+def test_the_games_of_a_pair_go_to_one_slot_with_sides_swapped(stage: Stage) -> None:
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+    stage.conductor(dice).turn()
+    assert len(dice.held) == 4
+    for _, (one, two) in dice.held:
+        assert (one.first.name, one.second.name) == (two.second.name, two.first.name)
+        assert one.pair == two.pair
+    assert stage.store.games.counts(number) == {"planned": 4, "queued": 8}
+
+
+# -- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("termination", TRIES)
+def test_a_void_game_is_played_again_and_given_up_in_the_end_charged_to_nobody(
+    stage: Stage, termination: Termination
+) -> None:
+    most = TRIES[termination]
+    number = stage.create(games=2)
+    tries: Counter[int] = Counter()
+
+    def reply(spec: GameSpec) -> GameRecord:
+        tries[spec.sequence] += 1
+        is_void = spec.sequence == 5 or (spec.sequence == 8 and tries[8] < most)
+        return void_of(spec, termination) if is_void else record_of(spec)
+
+    stage.play(number, Dice(reply), turn=timedelta(minutes=1))
+    assert tries == {sequence: most if sequence in (5, 8) else 1 for sequence in range(1, 13)}
+    games = {game.sequence: game for game in stage.store.games.of_tournament(number).items}
+    lost = games.pop(5)
+    assert (lost.state, lost.winner, lost.kind, lost.committed) == ("void", None, "void", None)
+    assert {game.state for game in games.values()} == {"finished"}
+    assert [void.attempt for void in stage.store.games.voids_of(lost.id)] == [*range(1, most + 1)]
+    assert stage.store.ratings.of_game(lost.id) == {}
+    lines = stage.store.ratings.leaderboard("loa").items
+    assert sum(line.games for line in lines) == 2 * 11
+    assert sum(line.forfeits for line in lines) == sum(game.kind == "forfeit" for game in games.values())
+    assert stage.store.ratings.check() == []
+    found = stage.tournament(number)
+    assert (found.state, found.planned_games, found.finished_games) == ("finished", 12, 12)
+
+
+def test_a_game_that_comes_to_nothing_again_and_again_rests_longer_and_longer_and_others_go_on(stage: Stage) -> None:
+    number = stage.create(games=4)
+    tried: list[datetime] = []
+
+    def reply(spec: GameSpec) -> GameRecord:
+        if spec.sequence > 1:
+            return record_of(spec)
+        tried.append(stage.now)
+        return void_of(spec) if len(tried) < 6 else record_of(spec)
+
+    stage.play(number, Dice(reply), turn=timedelta(seconds=0.5))
+    rests = [(after - before).total_seconds() for before, after in pairwise(tried)]
+    assert rests[0] <= 1
+    assert all(least <= rest <= least + 1 for rest, least in zip(rests[1:], (1, 2, 4, 8), strict=True))
+    stage.check_exactly_once(number, 24)
+
+
+def test_what_somebody_else_has_by_now_is_not_given_back(stage: Stage) -> None:
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+    first = stage.conductor(dice)
+    first.turn()
+    stage.conductor(Dice(is_held=True)).turn()
+    before = stage.store.games.of_tournament(number).items
+    for future, _ in dice.held:
+        future.cancel()
+    first.collect()
+    assert stage.store.games.of_tournament(number).items == before
+    assert {game.worker for game in before if game.state == "queued"} != {first.holder}
+
+
+def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage: Stage) -> None:
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+
+    def reply(spec: GameSpec) -> GameRecord:
+        stage.bus.publish("executor/start", {"game": spec.id})
+        if spec.sequence == 2:
+            raise WorkerLostError("killed")
+        return record_of(spec)
+
+    dice = Dice(reply)
+    conductor = stage.conductor(dice)
+    conductor.turn()
+    for _ in range(40):  # nobody listens to the bus here: say who is being played as the listener would
+        for game in conductor._desk.by_game:
+            if stage.store.games.get(game).sequence == 2:
+                conductor._begun.put(game)
+        conductor.turn()
+        stage.now += timedelta(minutes=1)
+    games = {game.sequence: game for game in stage.store.games.of_tournament(number).items}
+    assert (games[2].state, games[2].termination) == ("void", "worker-lost")
+    assert len(stage.store.games.voids_of(games[2].id)) == TRIES[Termination.WORKER_LOST]
+    assert stage.tournament(number).state == "finished"
+    assert (games[1].state, len(stage.store.games.voids_of(games[1].id))) == ("finished", 0)
+
+
+def test_a_database_that_is_away_loses_no_result(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+    conductor = stage.conductor(dice)
+    conductor.turn()
+    is_away = True
+
+    for noun, name in (("games", "commit"), ("games", "start"), ("games", "hand_out"), ("tournaments", "live")):
+        target = getattr(stage.store, noun)
+        method = getattr(target, name)
+
+        def away(*arguments: Any, _method: Any = method, **options: Any) -> Any:
+            if is_away:
+                raise StoreUnavailableError("locked")
+            return _method(*arguments, **options)
+
+        monkeypatch.setattr(target, name, away)
+    dice.release()
+    for _ in range(3):
+        with pytest.raises(StoreUnavailableError):
+            conductor.turn()
+    is_away = False
+    played = len(dice.played)
+    while stage.tournament(number).state != "finished":
+        conductor.turn()
+        dice.release()
+    assert len(dice.played) == len(set(dice.played)) == 12 > played
+    stage.check_exactly_once(number, 12)
+
+
+def test_a_crash_at_any_moment_loses_and_doubles_nothing(stage: Stage) -> None:
+    number = stage.create(games=6)
+    for kept in (0, 1, 2, 3, 1, 0, 2):  # each conductor is lost after some results, with others on their way
+        dice = Dice(is_held=True)
+        conductor = stage.conductor(dice)
+        conductor.turn()
+        dice.release(kept)
+        conductor.turn()
+        dice.release(1)  # a result that nobody hears of
+    stage.play(number)
+    stage.check_exactly_once(number, 36)
+
+
+def test_a_result_that_comes_to_a_conductor_of_yesterday_counts_once(stage: Stage) -> None:
+    number = stage.create(games=2)
+    old_dice, new_dice = Dice(is_held=True), Dice(is_held=True)
+    old = stage.conductor(old_dice)
+    old.turn()
+    new = stage.conductor(new_dice)
+    new.turn()
+    old_dice.release()
+    old.collect()
+    new_dice.release()
+    for _ in range(20):
+        new.turn()
+        new_dice.release()
+    stage.check_exactly_once(number, 12)
+
+
+# -- steering --------------------------------------------------------------------------------------------------------
+
+
+def test_pause_calls_games_off_and_resume_plays_them_anew_even_after_a_restart(stage: Stage) -> None:
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+    conductor = stage.conductor(dice)
+    conductor.turn()
+    dice.begin()
+    tournaments.pause(stage.store, number, stage.user_id, stage.now)
+    conductor.turn()
+    assert len(dice.called_off) == 4
+    conductor.turn()
+    assert stage.store.games.counts(number) == {"planned": 12}
+    assert stage.store.games.voids().items == []
+    again = stage.conductor(Dice())
+    for _ in range(3):
+        again.turn()
+    assert stage.store.games.counts(number) == {"planned": 12}
+    tournaments.resume(stage.store, number, stage.user_id, stage.now)
+    stage.play(number)
+    stage.check_exactly_once(number, 12)
+
+
+def test_draining_lets_running_games_finish_then_pauses(stage: Stage) -> None:
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+    conductor = stage.conductor(dice)
+    conductor.turn()
+    first = dice.held[0][0]
+    first.set_running_or_notify_cancel()
+    for game in conductor._desk.jobs[first].specs:
+        conductor._begun.put(game.id)
+    tournaments.drain(stage.store, number, stage.user_id, stage.now)
+    conductor.turn()
+    conductor.turn()
+    assert stage.store.games.counts(number) == {"planned": 10, "running": 2}
+    assert stage.tournament(number).state == "draining"
+    dice.release()
+    conductor.turn()
+    assert stage.tournament(number).state == "paused"
+    assert stage.store.games.counts(number) == {"planned": 10, "finished": 2}
+    tournaments.resume(stage.store, number, stage.user_id, stage.now)
+    stage.play(number)
+    stage.check_exactly_once(number, 12)
+
+
+def test_a_draining_tournament_survives_a_restart(stage: Stage) -> None:
+    number = stage.create(games=2)
+    stage.conductor(Dice(is_held=True)).turn()
+    tournaments.drain(stage.store, number, stage.user_id, stage.now)
+    stage.conductor(Dice()).turn()
+    assert stage.tournament(number).state == "paused"
+    assert stage.store.games.counts(number) == {"planned": 12}
+
+
+def test_a_last_game_that_drains_finishes_the_tournament(stage: Stage) -> None:
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    dice = Dice(is_held=True)
+    conductor = stage.conductor(dice)
+    conductor.turn()
+    dice.begin()
+    tournaments.drain(stage.store, number, stage.user_id, stage.now)
+    dice.release()
+    conductor.turn()
+    conductor.turn()
+    assert stage.tournament(number).state == "finished"
+
+
+def test_cancelled_is_for_good_and_what_was_played_stands(stage: Stage) -> None:
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+    conductor = stage.conductor(dice)
+    conductor.turn()
+    dice.release(1)
+    conductor.turn()
+    dice.begin()
+    tournaments.cancel(stage.store, number, stage.user_id, stage.now)
+    conductor.turn()
+    conductor.turn()
+    assert stage.store.games.counts(number) == {"cancelled": 10, "finished": 2}
+    stage.conductor(Dice()).turn()
+    assert stage.store.games.counts(number) == {"cancelled": 10, "finished": 2}
+    assert stage.store.ratings.check() == []
+    for verb in (tournaments.resume, tournaments.pause, tournaments.drain, tournaments.cancel, tournaments.start):
+        with pytest.raises(StateError) as caught:
+            verb(stage.store, number, stage.user_id, stage.now)
+        assert caught.value.state == "cancelled"
+
+
+def test_one_that_has_not_begun_can_be_paused_and_waits_for_its_time_again(stage: Stage) -> None:
+    number = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
+    tournaments.pause(stage.store, number, stage.user_id, stage.now)
+    stage.now += timedelta(hours=2)
+    stage.conductor(Dice()).turn()
+    assert stage.tournament(number).state == "paused"
+    assert tournaments.resume(stage.store, number, stage.user_id, stage.now).state == "scheduled"
+    stage.play(number)
+
+
+@pytest.mark.parametrize(
+    ("format", "amount", "more"), [("round-robin", 2, 12), ("swiss", 1, 4), ("ladder", 6, 6), ("gauntlet", 2, 6)]
+)
+def test_extending_goes_on_after_the_end(stage: Stage, format: str, amount: int, more: int) -> None:
+    number = stage.create(format=format, **{**DOCUMENTS[format], **({"rounds": 2} if format == "swiss" else {})})
+    stage.play(number)
+    before = stage.tournament(number).planned_games
+    tournaments.extend(stage.store, number, stage.user_id, stage.now, amount=amount)
+    assert stage.tournament(number).state == "running"
+    stage.play(number)
+    stage.check_exactly_once(number, before + more)
+    for bad in (0, -2, 10**9):
+        with pytest.raises(SettingsError):
+            tournaments.extend(stage.store, number, stage.user_id, stage.now, amount=bad)
+
+
+def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
+    number = stage.create(games=4)
+    dice = Dice(is_held=True)
+    conductor = stage.conductor(dice)
+    conductor.turn()
+    tournaments.withdraw(stage.store, number, stage.ids["ada"], stage.user_id, stage.now)
+    stage.bus.publish("referee/wake", {"tournament": number})
+    conductor._ordered.put(number)
+    for _ in range(40):
+        conductor.turn()
+        dice.release()
+    assert stage.tournament(number).state == "finished"
+    counts = stage.store.games.counts(number)
+    assert counts["cancelled"] > 0
+    assert counts["finished"] + counts["cancelled"] == 24
+    played = stage.store.games.results(tournament_id=number)
+    assert sum("ada v1" not in (game.first, game.second) for game in played) == 12
+
+
+def test_a_new_version_joins_a_ladder_and_a_retired_one_leaves_it(stage: Stage) -> None:
+    number = stage.create(format="ladder", ladder={"games": 60})
+    dice = Dice(is_held=True)
+    conductor = stage.conductor(dice)
+    conductor.turn()
+    eve = stage.bot("eve")
+    stage.store.bots.retire_version(stage.ids["dan"])
+    for _ in range(80):
+        dice.release()
+        conductor.turn()
+    assert stage.tournament(number).state == "finished"
+    played = stage.store.games.results(tournament_id=number)
+    assert sum(eve in (game.first_id, game.second_id) for game in played) > 4
+    last = max(game.sequence for game in played if stage.ids["dan"] in (game.first_id, game.second_id))
+    assert last < len(played)
+    stage.store.ratings.check()
+
+
+# -- schedules -------------------------------------------------------------------------------------------------------
+
+
+def recurring(stage: Stage, missed: str = "once", **more: Any) -> int:
+    """An hourly round robin."""
+    document = {
+        "name": "hourly {date} {time}",
+        "family": "loa",
+        "openings": "none",
+        "entries": {"newest": True},
+        "schedule": {"cron": "0 * * * *", "zone": "UTC", "missed": missed},
+        **more,
+    }
+    found = cron.create(stage.store, document, stage.user_id, stage.now)
+    assert found.id is not None
+    return found.id
+
+
+def names(stage: Stage) -> list[str]:
+    """All tournaments, oldest first."""
+    return [found.name for found in stage.store.tournaments.page().items][::-1]
+
+
+def test_a_schedule_makes_tournaments_that_are_played(stage: Stage) -> None:
+    recurring(stage)
+    conductor = stage.conductor(Dice())
+    conductor.turn()
+    assert names(stage) == []
+    for _ in range(2):
+        stage.now += timedelta(hours=1)
+        for _ in range(8):
+            conductor.turn()
+    assert names(stage) == ["hourly 2026-05-01 13:00", "hourly 2026-05-01 14:00"]
+    assert {found.state for found in stage.store.tournaments.page().items} == {"finished"}
+
+
+def test_firing_twice_changes_nothing(stage: Stage) -> None:
+    number = recurring(stage)
+    schedule = stage.store.schedules.get(number)
+    stage.now += timedelta(hours=1)
+    first = cron.tick(stage.store, stage.now)
+    assert len(first) == 1
+    # As if the process had been killed before it noted the next time, or another one fired at this very moment.
+    stage.store.schedules.fired(number, stage.store.schedules.get(number).next_fire, schedule.next_fire)
+    assert cron.tick(stage.store, stage.now) == []
+    assert len(names(stage)) == 1
+    assert stage.store.schedules.get(number).next_fire == stage.now + timedelta(hours=1)
+
+
+@pytest.mark.parametrize(("missed", "count"), [("skip", 0), ("once", 1), ("all", 5)])
+def test_what_was_missed_follows_the_policy(stage: Stage, missed: str, count: int) -> None:
+    recurring(stage, missed)
+    stage.now += timedelta(hours=5, minutes=30)
+    assert len(cron.tick(stage.store, stage.now)) == count
+
+
+def test_a_disabled_schedule_is_silent_and_goes_on_from_now(stage: Stage) -> None:
+    number = recurring(stage, "all")
+    cron.enable(stage.store, number, False, stage.user_id, stage.now)
+    stage.now += timedelta(hours=3)
+    assert cron.tick(stage.store, stage.now) == []
+    cron.enable(stage.store, number, True, stage.user_id, stage.now)
+    assert cron.tick(stage.store, stage.now) == []
+    stage.now += timedelta(hours=1)
+    assert len(cron.tick(stage.store, stage.now)) == 1
+
+
+def test_a_scheduled_tournament_nobody_can_play_is_cancelled_with_the_reason(stage: Stage) -> None:
+    recurring(stage, entries={"bots": ["ada", "nobody"]})
+    stage.now += timedelta(hours=1)
+    stage.conductor(Dice()).turn()
+    found = stage.store.tournaments.page().items[0]
+    assert found.state == "cancelled"
+    assert "1 bots may play" in found.problem
+    assert "nobody: no such bot" in found.problem
+
+
+def test_a_name_may_be_taken_once(stage: Stage) -> None:
+    recurring(stage)
+    with pytest.raises(ConflictError):
+        recurring(stage)
+
+
+def test_news_of_a_tournament(stage: Stage) -> None:
+    heard: list[tuple[str, Any]] = []
+    stage.bus.publish = lambda topic, payload: heard.append((topic, payload))  # type: ignore[method-assign]
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    stage.play(number)
+    topics = Counter(topic.split("/")[0] + "/" + topic.split("/")[-1] for topic, _ in heard)
+    assert topics["game/end"] == 2
+    assert topics["rating/loa"] == 2
+    assert [payload["state"] for topic, payload in heard if topic == f"tournament/{number}/state"][-1] == "finished"

@@ -1,0 +1,95 @@
+"""Cron expressions in time zones, changes of clocks, and what follows downtime."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.coordinator.cron import LATE, MOST, due, fires, next_fire
+from arena.store.models import Schedule
+from arena.tournaments import SettingsError
+
+
+def at(text: str) -> datetime:
+    """A time in UTC."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def first(cron: str, zone: str, after: str, count: int) -> list[str]:
+    """The first fires, short."""
+    return [f"{fire:%m-%d %H:%M}" for fire in islice(fires(cron, zone, at(after)), count)]
+
+
+def test_a_time_zone_is_kept_through_the_year() -> None:
+    assert first("0 20 * * *", "Europe/Paris", "2027-01-10", 1) == ["01-10 19:00"]
+    assert first("0 20 * * *", "Europe/Paris", "2027-07-10", 1) == ["07-10 18:00"]
+
+
+def test_an_hour_left_out_fires_when_the_clocks_have_changed() -> None:
+    assert first("30 2 * * *", "Europe/Paris", "2027-03-27T12:00", 2) == ["03-28 01:00", "03-29 00:30"]
+
+
+def test_an_hour_that_comes_twice_fires_once_and_what_is_hourly_goes_on() -> None:
+    assert first("30 2 * * *", "Europe/Paris", "2027-10-30T12:00", 2) == ["10-31 00:30", "11-01 01:30"]
+    assert first("0 * * * *", "Europe/Paris", "2027-10-30T23:30", 3) == ["10-31 00:00", "10-31 01:00", "10-31 02:00"]
+
+
+@pytest.mark.parametrize("cron", ["", "x", "* * * *", "* * * * * *", "@daily", "61 * * * *", "R * * * *", "H H * * *"])
+def test_what_is_no_cron_expression_is_refused(cron: str) -> None:
+    with pytest.raises(SettingsError, match="cron"):
+        next_fire(cron, "UTC", at("2027-01-01"))
+
+
+@pytest.mark.parametrize("zone", ["", "Nowhere", "../../etc/passwd", "/etc/passwd", "Europe", "\0", "é" * 300])
+def test_what_is_no_time_zone_is_refused(zone: str) -> None:
+    with pytest.raises(SettingsError, match="time zone"):
+        next_fire("0 0 * * *", zone, at("2027-01-01"))
+
+
+def test_a_day_that_never_comes() -> None:
+    assert next_fire("0 0 30 2 *", "UTC", at("2027-01-01")) is None
+
+
+@given(
+    st.sampled_from(["*/7 * * * *", "15 3 * * 1", "0 0 1 * *", "59 23 31 12 *", "30 2 * * *"]),
+    st.sampled_from(["UTC", "Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"]),
+    st.datetimes(datetime(2026, 1, 1), datetime(2030, 1, 1)),
+)
+def test_fires_follow_one_another_and_do_not_depend_on_where_one_starts(cron: str, zone: str, start: datetime) -> None:
+    after = start.replace(tzinfo=UTC)
+    found = list(islice(fires(cron, zone, after), 4))
+    assert all(one < two for one, two in zip([after, *found], found, strict=False))
+    assert next_fire(cron, zone, found[0]) == found[1]
+    assert next_fire(cron, zone, found[1] - timedelta(microseconds=1)) == found[1]
+
+
+def schedule(missed: str, cron: str = "0 * * * *", coming: str = "2027-05-01T10:00") -> Schedule:
+    """An hourly schedule."""
+    return Schedule(name="s", cron=cron, zone="UTC", missed=missed, next_fire=at(coming), created_by=1)
+
+
+@pytest.mark.parametrize("missed", ["skip", "once", "all"])
+def test_on_time_every_policy_fires_once(missed: str) -> None:
+    assert due(schedule(missed), at("2027-05-01T09:59")) == ([], at("2027-05-01T10:00"))
+    assert due(schedule(missed), at("2027-05-01T10:00:02")) == ([at("2027-05-01T10:00")], at("2027-05-01T11:00"))
+
+
+def test_after_downtime_the_policy_decides() -> None:
+    now = at("2027-05-01T14:30")
+    hours = [at(f"2027-05-01T{hour}:00") for hour in range(10, 15)]
+    assert due(schedule("skip"), now) == ([], at("2027-05-01T15:00"))
+    assert due(schedule("once"), now) == ([hours[-1]], at("2027-05-01T15:00"))
+    assert due(schedule("all"), now) == (hours, at("2027-05-01T15:00"))
+    assert due(schedule("skip"), hours[-1] + LATE) == ([hours[-1]], at("2027-05-01T15:00"))
+
+
+def test_a_year_of_downtime_is_bounded_in_fires_and_in_work() -> None:
+    fired, coming = due(schedule("all", "* * * * *"), at("2028-05-01T10:00:30"))
+    assert (len(fired) >= MOST, fired[-1], coming) == (True, at("2028-05-01T10:00"), at("2028-05-01T10:01"))
+    assert len(fired) == MOST
+    yearly, _ = due(schedule("all", "0 10 1 5 *"), at("2030-06-01"))
+    assert [fire.year for fire in yearly] == [2027, 2028, 2029, 2030]

@@ -1,0 +1,67 @@
+"""The names of holders: who is alive, and who is certainly dead."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from arena.coordinator.coordinator import LEASE
+from arena.coordinator.lease_owner import is_dead, new_name
+from tests.arena.coordinator.stage import Dice, Stage
+
+
+def name_of_another(*, is_waited_for: bool) -> tuple[str, subprocess.Popen[bytes]]:
+    """A name made by a process that has ended."""
+    line = [sys.executable, "-c", "from arena.coordinator.lease_owner import new_name; print(new_name(), flush=True)"]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    name = process.stdout.readline().decode().strip()
+    if is_waited_for:
+        process.wait()
+    else:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    return name, process
+
+
+@pytest.mark.parametrize("is_waited_for", [True, False])
+def test_a_process_that_has_ended_is_dead_waited_for_or_not(is_waited_for: bool) -> None:
+    name, process = name_of_another(is_waited_for=is_waited_for)
+    with process:
+        assert is_dead(name)
+
+
+def test_a_living_one_is_not_and_has_many_names() -> None:
+    assert not is_dead(new_name())
+    assert new_name() != new_name()
+    assert len(new_name()) <= 120
+
+
+def test_another_process_of_the_same_number_is_not_taken_for_it() -> None:
+    machine, pid, mark, nonce = new_name().rsplit(":", 3)
+    place, start = mark.split("-")
+    assert is_dead(f"{machine}:{pid}:{place}-{int(start) - 1}:{nonce}")
+
+
+@pytest.mark.parametrize("name", ["", "somebody else", "box:12:0a1b2c3d", "box:4194999:00000000-77:0a1b2c3d"])
+def test_who_cannot_be_known_from_here_is_not_called_dead(name: str) -> None:
+    assert not is_dead(name)
+
+
+def test_the_lease_of_the_dead_is_taken_at_once(stage: Stage) -> None:
+    name, process = name_of_another(is_waited_for=True)
+    process.stdout.close()  # type: ignore[union-attr]
+    assert stage.store.house.take(LEASE, name, 3600)
+    assert stage.apart(Dice())._take_lease()
+    lease = stage.store.house.lease(LEASE)
+    assert lease is not None
+    assert lease.holder != name
+
+
+def test_the_lease_of_the_living_is_left_to_them(stage: Stage) -> None:
+    name = new_name()
+    assert stage.store.house.take(LEASE, name, 3600)
+    assert not stage.apart(Dice())._take_lease()
+    assert stage.store.house.lease(LEASE).holder == name  # type: ignore[union-attr]

@@ -1,0 +1,147 @@
+"""Daily chores: once a day by whoever acts, tried again when they fail, never in the way of games."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.collections.dumps import Dumps
+from arena.coordinator import maintenance as module
+from arena.coordinator.maintenance import Chore, Upkeep
+from arena.store import Store
+from arena.store.house import ANSWERS_KEPT, REFUSED_KEPT
+from arena.submission.bundle_store import Bundles
+from tests.arena.coordinator.stage import NOW, Dice, Stage
+
+
+def until_done(upkeep: Upkeep) -> None:
+    """Wait for the thread."""
+    if upkeep._thread is not None:
+        upkeep._thread.join(30)
+        assert not upkeep._thread.is_alive()
+
+
+def counting(store: Store, hour: int = 3) -> tuple[Upkeep, list[str]]:
+    """One chore that notes each time it is done."""
+    done: list[str] = []
+
+    def work() -> int:
+        done.append("x")
+        return 1
+
+    return Upkeep(store, [Chore("counted", hour, work)]), done
+
+
+def test_once_a_day_from_its_hour_on_whoever_asks(store: Store) -> None:
+    upkeep, done = counting(store)
+    other, more = counting(store)
+    for at, count in (
+        (datetime(2026, 5, 1, 2, 59, tzinfo=UTC), 0),
+        (datetime(2026, 5, 1, 3, 0, tzinfo=UTC), 1),
+        (datetime(2026, 5, 1, 12, 0, tzinfo=UTC), 1),
+        (datetime(2026, 5, 2, 1, 0, tzinfo=UTC), 1),
+        (datetime(2026, 5, 2, 23, 0, tzinfo=UTC), 2),
+        (datetime(2026, 5, 9, 4, 0, tzinfo=UTC), 3),
+    ):
+        for one in (upkeep, other):
+            one.begin(at)
+            until_done(one)
+        assert len(done) == count, at
+    assert more == [], "what one process has done the other one leaves alone"
+    assert store.house.chore_done("counted") == datetime(2026, 5, 9, tzinfo=UTC).toordinal()
+
+
+def test_what_fails_is_tried_again_later_and_stops_no_other_chore(
+    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts: list[int] = []
+
+    def fail() -> int:
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise OSError(28, "No space left on device")
+        return 0
+
+    done: list[str] = []
+    upkeep = Upkeep(
+        sqlite_store,
+        [Chore("first", 0, fail), Chore("second", 0, lambda: len(attempts))],
+        lambda name, at: done.append(name),
+    )
+    clock = {"now": 100.0}
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock["now"])
+    for seconds, expected in ((0, ["second"]), (10, ["second"]), (module.AGAIN_S, ["second", "first"])):
+        clock["now"] += seconds
+        upkeep.begin(NOW)
+        until_done(upkeep)
+        assert done == expected
+
+
+def test_the_order_to_stop_ends_a_long_one(sqlite_store: Store) -> None:
+    begun = threading.Event()
+
+    def endless(is_stopping: Callable[[], bool]) -> int:
+        begun.set()
+        while not is_stopping():
+            pass
+        raise module.Interrupted
+
+    upkeep = Upkeep(sqlite_store, [])
+    upkeep.chores.append(Chore("endless", 0, lambda: endless(upkeep.is_stopping)))
+    upkeep.begin(NOW)
+    assert begun.wait(30)
+    upkeep.stop()
+    until_done(upkeep)
+    assert sqlite_store.house.chore_done("endless") == 0
+    upkeep.begin(NOW)  # too late: nothing is begun any more
+    until_done(upkeep)
+
+
+def test_a_conductor_archives_sweeps_and_forgets(stage: Stage, tmp_path: Path) -> None:
+    store = stage.store
+    bundles = Bundles(str(tmp_path / "bundles"), tmp_path / "unpacked")
+    settings = stage.settings.model_copy(update={"data": tmp_path})
+    store.users.add_login(stage.user_id, "0" * 64, "x", NOW - timedelta(days=400))
+    upkeep = Upkeep.of(settings, store, lambda: bundles)
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    dice = Dice()
+    conductor = stage.conductor(dice, upkeep=upkeep)
+    while stage.tournament(number).state != "finished":
+        conductor.turn()
+    until_done(upkeep)
+    stage.now += timedelta(days=1)
+    conductor.turn()
+    until_done(upkeep)
+    assert Dumps.of(settings).index().through == 2
+    for name in ("archive", "bundles", "forget"):
+        assert store.house.chore_done(name) == stage.now.toordinal()
+    assert store.users.by_login("0" * 64) is None
+    samples = {
+        (sample.name, sample.labels.get("chore")): sample.value
+        for family in conductor._metrics.registry.collect()
+        for sample in family.samples
+    }
+    assert samples["arena_chore_done_timestamp_seconds", "archive"] == stage.now.timestamp()
+
+
+def test_what_is_over_is_forgotten(store: Store) -> None:
+    user = store.users.add("zoe").id or 0
+    today = datetime.now(UTC)
+    store.users.add_login(user, "1" * 64, "x", today + timedelta(hours=1))
+    store.users.add_login(user, "2" * 64, "x", today + timedelta(days=400))
+    store.house.begin_answer(user, "k", "POST /x", "0" * 64)
+    store.house.note("login.refused", "user:eve")
+    store.house.note("bot.retire", "bot:zeta", user)
+    for after, rows in (
+        (timedelta(), 0),
+        (timedelta(hours=2), 1),
+        (ANSWERS_KEPT + timedelta(minutes=5), 1),
+        (REFUSED_KEPT + timedelta(minutes=5), 1),
+        (timedelta(days=399), 0),
+    ):
+        assert store.house.forget(today + after) == rows, after
+    assert [line.action for line in store.house.audit().items] == ["bot.retire"]

@@ -1,0 +1,188 @@
+"""Referee processes with real slots and bots, killed, stopped and doubled: every game exactly once all the same."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import tournaments
+from arena.store import Store
+from arena.store.models import now
+from referee.record import read_record, verify
+from tests.arena.coordinator.stage import Stage
+from tests.referee.conftest import BLACK, HERE, WHITE
+
+ROOT = Path(__file__).parents[3]
+LIMITS = {"start_ms": 10_000, "ready_ms": 10_000, "move_ms": 5000}
+PATIENCE_S = 60
+
+
+class Victim:
+    """A referee process; its lines as they come."""
+
+    def __init__(self, stage: Stage) -> None:
+        url = stage.store.engine.url.render_as_string(hide_password=False)
+        words = [sys.executable, "-m", "tests.arena.coordinator.victim", url, str(stage.settings.data)]
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line.strip())
+        self._lines.put("")
+
+    def until(self, beginning: str, count: int = 1) -> list[str]:
+        """Read on until so many lines have begun so; all lines read. Fails when the process ends before."""
+        found: list[str] = []
+        while sum(line.startswith(beginning) for line in found) < count:
+            try:
+                line = self._lines.get(timeout=PATIENCE_S)
+            except queue.Empty:
+                pytest.fail(f"waited for {count} x {beginning!r} in vain; {found}")
+            assert line, f"ended with {self.process.poll()} before {count} x {beginning!r}; {found}"
+            found.append(line)
+        return found
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> list[str]:
+        """SIGTERM; the lines until its end."""
+        self.process.terminate()
+        found = []
+        while line := self._lines.get(timeout=PATIENCE_S):
+            found.append(line)
+        assert self.process.wait(PATIENCE_S) == 0
+        return found
+
+    def close(self) -> None:
+        """End it if it still runs."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self._reader.join(PATIENCE_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@contextmanager
+def victim(stage: Stage) -> Iterator[Victim]:
+    """A referee process that is gone afterwards."""
+    found = Victim(stage)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def cast(store: Store, folder: Path) -> Stage:
+    """An arena of scripted bots: three resign at once, `mute` never moves, `black` and `white` play some moves."""
+    stage = Stage(store, folder / "data", ())
+    stage.now = now()
+    scripts = {"one": ["resign"], "two": ["resign"], "three": ["resign"], "mute": []}
+    scripts |= {"black": [*BLACK, "resign"], "white": [*WHITE, "resign"]}
+    for name, words in scripts.items():
+        command = [sys.executable, "-S", "-E", str(HERE / "scripted.py"), *words]
+        stage.ids[name] = stage.bot(name, command=command)
+    return stage
+
+
+@pytest.fixture
+def anywhere(store: Store, tmp_path: Path) -> Stage:
+    """The cast in either database."""
+    return cast(store, tmp_path)
+
+
+@pytest.fixture
+def live(sqlite_store: Store, tmp_path: Path) -> Stage:
+    """The cast in SQLite."""
+    return cast(sqlite_store, tmp_path)
+
+
+def cup(stage: Stage, **document: Any) -> int:
+    """A round robin of those that resign."""
+    entries = {"bots": ["one", "two", "three"]}
+    return stage.create(**{"games": 10, "entries": entries, "limits": LIMITS, "time": "5+0", **document})
+
+
+def ended(lines: list[str]) -> list[str]:
+    """The games whose results these lines report."""
+    return [line.split()[1] for line in lines if line.startswith("end")]
+
+
+def test_killed_again_and_again_with_another_standing_by_every_game_is_there_once(anywhere: Stage) -> None:
+    with victim(anywhere) as first:
+        first.until("state acting")
+        with victim(anywhere) as second:
+            assert second.until("state")[-1] == "state standing by"
+            number = cup(anywhere)
+            seen = ended(first.until("end", 4))
+            first.kill()
+            second.until("state acting")
+            seen += ended(second.until("end", 5))
+            second.kill()
+    assert 0 < anywhere.store.games.counts(number)["finished"] < 30, "killed too late"
+    left = 30 - anywhere.store.games.counts(number)["finished"]
+    with victim(anywhere) as third:
+        seen += ended(third.until("end", left))
+        third.stop()
+    assert len(seen) == len(set(seen))
+    assert anywhere.tournament(number).state == "finished"
+    anywhere.check_exactly_once(number, 30)
+    before = {line.version_id: line for line in anywhere.store.ratings.leaderboard("loa").items}
+    assert anywhere.store.ratings.rebuild() == 30
+    assert {line.version_id: line for line in anywhere.store.ratings.leaderboard("loa").items} == before
+
+
+def test_stopping_lets_running_games_finish_and_hands_the_others_back(live: Stage) -> None:
+    number = cup(live)
+    with victim(live) as process:
+        process.until("end", 3)
+        assert process.stop()[-1] == "state stopped"
+    assert set(live.store.games.counts(number)) == {"planned", "finished"}
+    assert live.store.games.voids().items == []
+    assert live.store.house.lease("referee") is None
+    assert live.store.ratings.check() == []
+
+
+def test_pausing_calls_off_a_game_that_would_never_end(live: Stage) -> None:
+    number = cup(live, games=2, entries={"bots": ["mute", "one"]}, time="1000+0")
+    with victim(live) as process:
+        process.until("start")
+        tournaments.pause(live.store, number, live.user_id, live.now)
+        while live.store.games.counts(number) != {"planned": 2}:
+            assert process.process.poll() is None
+        process.stop()
+    assert live.store.games.voids().items == []
+    assert live.tournament(number).state == "paused"
+
+
+def test_a_slot_that_is_killed_costs_no_game(live: Stage) -> None:
+    number = cup(live, games=12, entries={"bots": ["black", "white"]})
+    with victim(live) as process:
+        process.until("end", 2)
+        threads = Path(f"/proc/{process.process.pid}/task").iterdir()
+        slots = {int(slot) for thread in threads for slot in (thread / "children").read_text().split()}
+        os.kill(min(slots), signal.SIGKILL)
+        while live.tournament(number).state != "finished":
+            assert process.process.poll() is None
+        process.stop()
+    live.check_exactly_once(number, 12)
+    records = [read_record(line) for _, line in live.store.games.records()]
+    assert max(len(record.moves) for record in records) > 3
+    assert all(verify(record) for record in records)

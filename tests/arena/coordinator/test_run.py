@@ -1,0 +1,182 @@
+"""The conductor as a task: the lease, its loss, the order to stop, checks of uploads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from arena.coordinator.coordinator import LEASE, Conductor
+from arena.events.bus import Subscription
+from arena.store import ConflictError
+from tests.arena.coordinator.stage import Dice, Stage
+
+PATIENCE_S = 30
+
+
+def acting(
+    stage: Stage,
+    dice: Dice,
+    script: Callable[[Conductor, Subscription, asyncio.Event], Awaitable[None]],
+    **options: Any,
+) -> None:
+    """Run a conductor as a task, the script beside it, then stop it."""
+
+    async def main() -> None:
+        stop = asyncio.Event()
+        conductor = stage.apart(dice, **options)
+        async with stage.bus.subscribe("referee/state", "game/", "version/") as events:
+            task = asyncio.create_task(conductor.run(stop))
+            try:
+                await asyncio.wait_for(script(conductor, events, stop), PATIENCE_S)
+            finally:
+                stop.set()
+                await asyncio.wait_for(task, PATIENCE_S)
+        assert conductor.state == "stopped"
+
+    asyncio.run(main())
+
+
+async def heard(events: Subscription, topic: str, **payload: Any) -> dict[str, Any]:
+    """Wait for an event with this in it."""
+    async for event in events:
+        if event.topic.startswith(topic) and payload.items() <= dict(event.payload).items():
+            return dict(event.payload)
+    raise AssertionError(f"no {topic} {payload}")
+
+
+def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+
+    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+        await heard(events, "referee/state", state="acting")
+        lease = stage.store.house.lease(LEASE)
+        assert lease is not None
+        assert lease.holder == conductor.holder
+        for _ in range(2):
+            await heard(events, "game/", state="finished")
+
+    acting(stage, Dice(), script)
+    stage.check_exactly_once(number, 2)
+    assert stage.store.house.lease(LEASE) is None
+
+
+def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> None:
+    stage.settings = stage.settings.model_copy(update={"lease_seconds": 0.3})
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+
+    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+        await heard(events, "referee/state", state="acting")
+        while not dice.held:
+            await asyncio.sleep(0)
+        dice.begin()
+        stage.store.house.release(LEASE, conductor.holder)
+        assert stage.store.house.take(LEASE, "somebody else", 3600)
+        await heard(events, "referee/state", state="standing by")
+        assert stage.store.games.counts(number)["queued"] == 8
+        assert len(dice.called_off) == 4
+        stop.set()
+
+    acting(stage, dice, script)
+    lease = stage.store.house.lease(LEASE)
+    assert lease is not None
+    assert lease.holder == "somebody else"
+    assert stage.store.games.counts(number)["queued"] == 8
+    assert stage.store.games.voids().items == []
+
+
+def test_games_that_take_too_long_to_finish_are_called_off_and_handed_back(stage: Stage) -> None:
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+
+    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+        while not dice.held:
+            await asyncio.sleep(0)
+        dice.begin()
+        stop.set()
+        await heard(events, "referee/state", state="stopped")
+
+    acting(stage, dice, script, grace_s=0.0)
+    assert stage.store.games.counts(number) == {"planned": 12}
+    assert stage.store.games.voids().items == []
+
+
+def test_a_second_order_to_stop_waits_for_nobody(stage: Stage) -> None:
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+
+    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+        while not dice.held:
+            await asyncio.sleep(0)
+        dice.begin()
+        stop.set()
+        await heard(events, "referee/state", state="stopping")
+        conductor.abort()
+        await heard(events, "referee/state", state="stopped")
+
+    acting(stage, dice, script, grace_s=3600.0)
+    assert stage.store.games.counts(number) == {"planned": 12}
+
+
+def test_running_games_are_waited_for(stage: Stage) -> None:
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+
+    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+        while not dice.held:
+            await asyncio.sleep(0)
+        dice.held[0][0].set_running_or_notify_cancel()
+        stop.set()
+        await heard(events, "referee/state", state="stopping")
+        dice.release(1)
+        await heard(events, "referee/state", state="stopped")
+
+    acting(stage, dice, script, grace_s=3600.0)
+    assert stage.store.games.counts(number) == {"planned": 10, "finished": 2}
+
+
+def test_uploads_are_checked_one_by_one(stage: Stage) -> None:
+    fresh = [stage.bot(name, state="uploaded") for name in ("new1", "new2")]
+
+    def check(version_id: int) -> None:
+        stage.store.bots.conclude_check(version_id, report={}, variants={"loa": []}, capabilities={})
+
+    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+        for _ in fresh:  # in whatever order they are taken
+            await heard(events, "version/", state="active")
+
+    acting(stage, Dice(), script, check=check)
+    assert [stage.store.bots.version(version).state for version in fresh] == ["active", "active"]
+
+
+def test_a_check_that_fails_for_our_own_reasons_is_done_again(stage: Stage) -> None:
+    version = stage.bot("new", state="uploaded")
+    tries: list[int] = []
+
+    def check(version_id: int) -> None:
+        tries.append(version_id)
+        if len(tries) == 1:
+            raise OSError("disk full")
+        if len(tries) == 2:
+            raise ConflictError("somebody was faster")
+        stage.store.bots.conclude_check(version_id, report={}, variants={"loa": []}, capabilities={})
+
+    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+        await heard(events, f"version/{version}/state", state="uploaded")
+        await heard(events, f"version/{version}/state", state="checking")
+
+    acting(stage, Dice(), script, check=check)
+    assert len(tries) >= 2
+
+
+def test_a_fault_in_one_tournament_stops_no_other(stage: Stage) -> None:
+    sick, broken, sound = (stage.create(name=name) for name in ("sick", "broken", "sound"))
+    stage.store.tournaments.extend(broken, {"nonsense": True})
+    dice = Dice(is_held=True)
+    stage.conductor(dice).turn()
+    stage.store.tournaments.extend(sick, {"nonsense": True})
+    stage.play(sound)
+    stage.check_exactly_once(sound)
+    states = {number: (stage.tournament(number).state, stage.tournament(number).problem) for number in (sick, broken)}
+    assert states == {sick: ("paused", "name: Field required"), broken: ("cancelled", "name: Field required")}

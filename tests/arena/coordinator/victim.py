@@ -1,0 +1,51 @@
+"""A referee process to be killed: `victim.py DATABASE FOLDER` acts until SIGTERM, and prints a line for every result.
+
+Real slots, real (scripted) bots. `standing by` and `acting` are printed as they come, `stopped` at the end.
+"""
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+from arena.config import Settings
+from arena.coordinator.coordinator import Conductor
+from arena.coordinator.executors import open_executor
+from arena.events.bus import Bus
+from arena.log import configure
+from arena.store import Store
+
+
+async def main() -> None:
+    database, folder = sys.argv[1], Path(sys.argv[2])
+    configure("text", "error")
+    settings = Settings(
+        data=folder, database=database, sandbox="none", allow_weak_sandbox=True, executor="local:2", lease_seconds=3
+    )
+    store, bus = Store(database), Bus()
+    executor = open_executor(settings, bus)
+    conductor = Conductor(settings, store, bus, executor)
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    async with bus.subscribe("referee/state", "game/") as events:
+
+        async def report() -> None:
+            async for event in events:
+                if event.topic.endswith("/end"):
+                    print("end", event.topic.split("/")[1], event.payload["state"], flush=True)
+                elif event.topic == "referee/state":
+                    print("state", event.payload["state"], flush=True)
+                elif event.topic.endswith("/start"):
+                    print("start", event.topic.split("/")[1], flush=True)
+
+        task = asyncio.create_task(report())
+        await conductor.run(stop)
+        await asyncio.sleep(0)
+        events.close()
+        await task
+    executor.shutdown(cancel_futures=True)
+    store.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

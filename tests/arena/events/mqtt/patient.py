@@ -1,0 +1,24 @@
+"""A bot that takes its time: `patient.py GATE` thinks for a while before every move until the file GATE exists."""
+
+import sys
+import time
+from pathlib import Path
+
+from bots.random_mover import RandomMover
+from bots.sdk import Clock, run
+from referee.rules.position import Position
+
+PAUSE_S = 0.15
+
+
+class Patient(RandomMover):
+    """As random, but slow."""
+
+    def choose(self, position: Position, clock: Clock) -> int:
+        if not GATE.exists():
+            time.sleep(PAUSE_S)
+        return super().choose(position, clock)
+
+
+GATE = Path(sys.argv.pop(1))
+run(Patient())

@@ -1,0 +1,78 @@
+"""The tables of deploy/mqtt.md, made from the models: `python -m tests.arena.events.mqtt.tables` writes them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from arena.events.messages import KINDS, ROOT, Kind
+
+FILE = Path(__file__).parents[4] / "deploy" / "mqtt.md"
+BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
+_WORDS = {"games": "GAME", "tournaments": "NUMBER", "versions": "NUMBER", "ratings": "POOL", "referees": "PROCESS"}
+
+
+def tables() -> str:
+    """The tree, and the fields of every payload."""
+    lines = ["| topic | QoS | retained | who reads | what |", "|---|---|---|---|---|"]
+    for kind in KINDS:
+        retained, who = "yes" if kind.is_retained else "no", "everybody" if kind.is_public else "servers"
+        lines.append(f"| `{topic(kind)}` | {kind.qos} | {retained} | {who} | {kind.about} |")
+    lines.append("")
+    lines.append("Every payload has `v` (1) and `from` (the process that says it); besides:")
+    told: set[str] = set()
+    for kind in KINDS:
+        schema = kind.model.model_json_schema()
+        lines += ["", f"`{topic(kind).removeprefix(f'{ROOT}/')}`: {_plain(kind.model.__doc__)}", "", *_fields(schema)]
+        for name, part in schema.get("$defs", {}).items():
+            if name not in told:
+                told.add(name)
+                lines += ["", f"`{name}`: {_plain(part.get('description', ''))}", "", *_fields(part)]
+    return "\n".join(lines)
+
+
+def topic(kind: Kind) -> str:
+    """The topic with a word for its subject."""
+    return f"{ROOT}/{kind.pattern.replace('*', _WORDS.get(kind.pattern.split('/')[0], ''))}"
+
+
+def _plain(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def _fields(schema: dict[str, Any]) -> list[str]:
+    lines = ["| field | type | what |", "|---|---|---|"]
+    required = set(schema.get("required", ()))
+    for name, field in schema["properties"].items():
+        if name in ("v", "from"):
+            continue
+        optional = "" if name in required else ", optional"
+        lines.append(f"| `{name}` | {_type(field)}{optional} | {_plain(field.get('description'))} |")
+    return lines
+
+
+def _type(field: dict[str, Any]) -> str:
+    if "anyOf" in field:
+        return " or ".join(_type(one) for one in field["anyOf"])
+    if "$ref" in field:
+        return f"`{field['$ref'].rpartition('/')[2]}`"
+    if "enum" in field:
+        return ", ".join(f"`{one}`" for one in field["enum"])
+    if field.get("type") == "array":
+        return f"at most {field['maxItems']} of {_type(field['items'])}"
+    bound = f" of at most {field['maxLength']} characters" if "maxLength" in field else ""
+    low = field.get("minimum")
+    low_text = f" from {int(low)}" if low is not None else ""
+    return f"{field.get('type', 'anything')}{bound}{low_text}"
+
+
+def renewed(text: str) -> str:
+    """The file with the tables as they are now."""
+    pattern = re.compile(f"(?<={BEGIN}\n).*?(?={END})", re.DOTALL)
+    assert pattern.search(text), f"no {BEGIN} in {FILE}"
+    return pattern.sub(lambda _: f"{tables()}\n", text)
+
+
+if __name__ == "__main__":
+    FILE.write_text(renewed(FILE.read_text(encoding="utf-8")), encoding="utf-8")

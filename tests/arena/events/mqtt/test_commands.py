@@ -1,0 +1,119 @@
+"""`--mqtt` on the command line: what a broker that cannot be used is told as, `arena doctor`, the embedded broker."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.cli import doctor
+from arena.cli.exit import Exit
+from arena.cli.run import run
+from arena.config import Settings
+from arena.events.bus import BusError, open_bus
+from arena.events.mqtt.bus import MqttBus
+from tests.arena.api.test_serve import _environment
+from tests.arena.events.mqtt.broker import Mosquitto, free_port
+from tests.arena.events.mqtt.test_mqtt import act, listening, moves, play, until, written
+
+pytest.importorskip("amqtt", reason="amqtt is not installed: pip install 'bot-arena[broker]'")
+
+
+@pytest.mark.parametrize("command", [("serve", "--no-referee", "--port", "0"), ("referee",)])
+def test_a_broker_that_is_not_there(
+    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["init", "--data", str(tmp_path), "--json"]) == Exit.DONE
+    port = free_port()
+    words = ["--data", str(tmp_path), "--mqtt", f"mqtt://ann:hush@127.0.0.1:{port}"]
+    assert run([*command, *words]) == Exit.UNREACHABLE
+    err = capsys.readouterr().err
+    assert f"mqtt://ann@127.0.0.1:{port}" in err
+    assert "refused; start it there, or change the setting mqtt" in err
+    assert "hush" not in err
+
+
+def broker_part(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path, url: str) -> Any:
+    monkeypatch.setenv("ARENA_MQTT", url)
+    doctor.run(argparse.Namespace(data=folder, config=None, json=True))
+    parts = {part["name"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
+    return parts["broker"]
+
+
+def test_doctor_tries_the_broker(
+    tmp_path: Path, mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = broker_part(monkeypatch, capsys, tmp_path, mosquitto.url)
+    assert (found["state"], found["detail"]) == ("ok", f"{mosquitto.url} lets us in")
+    mosquitto.kill()
+    found = broker_part(monkeypatch, capsys, tmp_path, mosquitto.url.replace("//", "//ann:hush@"))
+    assert (found["state"], found["fix"]) == ("broken", "start it there, or change the setting mqtt")
+    assert "hush" not in str(found)
+    port = free_port()
+    found = broker_part(monkeypatch, capsys, tmp_path, f"embedded:{port}")
+    assert (found["state"], found["detail"]) == (
+        "ok",
+        f"amqtt can be started at mqtt://127.0.0.1:{port}, for development",
+    )
+
+
+# amqtt leaves the sockets of its clients to the collector: here and now, not in the middle of some other test.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_the_embedded_broker_serves_other_processes_too() -> None:
+    port = free_port()
+
+    async def main() -> None:
+        async with open_bus(Settings(mqtt=f"embedded:{port}"), has_pages=False) as referee:
+            assert isinstance(referee, MqttBus)
+            act(referee)
+            play(referee, 1, 4)
+            other = Settings(mqtt=f"mqtt://127.0.0.1:{port}", referee=False)
+            async with open_bus(other) as server, listening(server) as live:
+                await until(lambda: moves(live) == written(4))
+                play(referee, 5, 9)
+                await until(lambda: moves(live) == written(9))
+                async with referee.subscribe("referee/wake") as orders:
+                    server.publish("referee/wake", {"tournament": 3})
+                    assert await asyncio.wait_for(orders.get(), 10)
+        with socket.socket() as probe:  # nothing of it is left
+            assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+    gc.collect()
+
+
+def test_the_embedded_broker_on_a_port_that_is_taken() -> None:
+    async def main() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            with pytest.raises(BusError, match=rf"embedded broker at mqtt://127\.0\.0\.1:{port}: .*take another port"):
+                async with open_bus(Settings(mqtt=f"embedded:{port}")):
+                    pass
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_serve_with_the_embedded_broker_starts_and_ends_in_good_order(tmp_path: Path) -> None:
+    port = free_port()
+    line = [sys.executable, "-m", "arena", "serve", "--data", str(tmp_path / "data"), "--port", "0"]
+    line += ["--no-referee", "--mqtt", f"embedded:{port}"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().decode().strip()
+        with urllib.request.urlopen(f"{url}/healthz", timeout=60) as answer:
+            assert answer.status == 200
+        socket.create_connection(("127.0.0.1", port), 10).close()
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == Exit.DONE, err.decode()
+    assert b"Traceback" not in err

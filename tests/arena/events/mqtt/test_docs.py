@@ -1,0 +1,39 @@
+"""deploy/mqtt.md says what is so: its tables come from the models, its commands are known."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from arena.config import Settings
+from tests.arena.events.mqtt import tables
+
+ROOT = Path(__file__).parents[4]
+TEXT = tables.FILE.read_text(encoding="utf-8")
+
+
+def test_the_tables_are_those_of_the_models() -> None:
+    assert tables.renewed(TEXT) == TEXT, "run python -m tests.arena.events.mqtt.tables"
+
+
+def test_every_setting_of_the_broker_is_told() -> None:
+    for name in Settings.model_fields:
+        if name.startswith("mqtt"):
+            assert f"`{name}`" in TEXT
+
+
+def test_topics_in_commands_exist() -> None:
+    patterns = {re.sub(r"[A-Z]+", "+", tables.topic(kind)) for kind in tables.KINDS}
+    for found in re.findall(r"-t '([^']+)'", TEXT):
+        wanted = re.sub(r"[A-Z]+", "+", found)
+        assert wanted in patterns or any(one.startswith(wanted.removesuffix("#")) for one in patterns), found
+
+
+def test_one_module_knows_the_client() -> None:
+    for file in (ROOT / "arena").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for name in names:
+                assert name.split(".")[0] not in ("aiomqtt", "paho") or file.name == "mqtt.py", file

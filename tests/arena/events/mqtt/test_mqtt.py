@@ -1,0 +1,418 @@
+"""The bus over a real broker: who hears what, late joiners, brokers that die, forged messages, closed doors."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.config import Settings
+from arena.events import messages
+from arena.events.bus import BusError, Event, EventBus, Subscription, open_bus
+from arena.events.live import Live
+from arena.events.mqtt import bus, retained
+from arena.events.mqtt.bus import MqttBus
+from arena.metrics import Metrics
+from tests.arena.events.mqtt.broker import Mosquitto, free_port
+from tests.arena.events.mqtt.samples import GAME, OTHER, OUTCOME, PLY, ply
+
+PATIENCE_S = 30
+Opened = tuple[MqttBus, Metrics]
+
+
+def within(main: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(main, 120))
+
+
+@asynccontextmanager
+async def opened(broker: Mosquitto, *, is_referee: bool = False, **settings: Any) -> AsyncIterator[Opened]:
+    """One process's bus: a referee's, or a web server's."""
+    metrics = Metrics()
+    wanted = Settings(mqtt=broker.url, referee=is_referee, **settings)
+    async with open_bus(wanted, metrics, has_pages=not is_referee) as bus:
+        assert isinstance(bus, MqttBus)
+        yield bus, metrics
+
+
+@asynccontextmanager
+async def listening(bus: EventBus) -> AsyncIterator[Live]:
+    live = Live(bus)
+    task = asyncio.create_task(live.run())
+    await asyncio.sleep(0)
+    yield live
+    task.cancel()
+
+
+async def until(condition: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        await asyncio.sleep(0.02)
+
+
+async def following(events: Subscription) -> Event:
+    event = await events.get()
+    assert event is not None
+    return event
+
+
+def act(bus: EventBus) -> None:
+    bus.publish("referee/state", {"state": "acting", "holder": "here"})
+
+
+def play(bus: EventBus, first: int, last: int, game: str = GAME) -> None:
+    """Plies of a game, which begins with the first."""
+    if first == 1:
+        bus.publish(f"game/{game}/start", {"tournament": 3, "attempt": 1})
+    for number in range(first, last + 1):
+        bus.publish(f"game/{game}/ply", ply(number))
+
+
+def moves(live: Live, game: str = GAME) -> list[str]:
+    found = live.games.get(game)
+    return [one["move"] for one in found.plies] if found else []
+
+
+def written(last: int) -> list[str]:
+    return [f"a1a{number}" for number in range(1, last + 1)]
+
+
+def publish(broker: Mosquitto, topic: str, payload: Any, *, is_retained: bool = True) -> None:
+    body = payload if isinstance(payload, str) else json.dumps(payload)
+    words = ["-r"] if is_retained else []
+    subprocess.run(broker.client("mosquitto_pub", "-q", "1", "-t", topic, "-m", body, *words), check=True, timeout=30)
+
+
+def kept(broker: Mosquitto, topic: str) -> list[str]:
+    """The topics the broker keeps under a pattern."""
+    words = broker.client("mosquitto_sub", "-t", topic, "-W", "1", "--retained-only", "-F", "%t")
+    return subprocess.run(words, check=False, stdout=subprocess.PIPE, text=True, timeout=30).stdout.split()
+
+
+def dropped(metrics: Metrics, reason: str) -> float:
+    return metrics.registry.get_sample_value("arena_bus_dropped_total", {"reason": reason}) or 0.0
+
+
+def is_connected(metrics: Metrics) -> bool:
+    return metrics.registry.get_sample_value("arena_bus_connected") == 1.0
+
+
+def test_news_of_one_process_is_heard_in_the_other_and_late_joiners_get_the_whole_game(mosquitto: Mosquitto) -> None:
+    async def main() -> None:
+        async with (
+            opened(mosquitto, is_referee=True) as (referee, _),
+            opened(mosquitto) as (early, _),
+            listening(early) as live,
+        ):
+            act(referee)
+            play(referee, 1, 5)
+            await until(lambda: moves(live) == written(5))
+            async with opened(mosquitto) as (late, metrics), listening(late) as other:
+                await until(lambda: moves(other) == written(5))
+                play(referee, 6, 9)
+                await until(lambda: moves(live) == moves(other) == written(9))
+                async with late.subscribe("game/", "tournament/", "rating/") as events:
+                    assert (await following(events)).topic == f"game/{GAME}/snapshot"
+                    referee.publish(f"game/{GAME}/end", OUTCOME)
+                    referee.publish("tournament/3/game", {"game": GAME, **OUTCOME})
+                    referee.publish("tournament/3/state", {"state": "finished", "problem": ""})
+                    referee.publish("rating/loa", {"game": GAME, "committed": 7})
+                    heard = {event.topic: event.payload for _ in range(4) if (event := await events.get())}
+                assert heard[f"game/{GAME}/end"] == OUTCOME
+                assert heard["tournament/3/game"] == {"game": GAME, **OUTCOME}
+                assert heard["tournament/3/state"] == {"state": "finished", "problem": ""}
+                assert heard["rating/loa"] == {"game": GAME, "committed": 7}
+                await until(lambda: not live.games and not other.games)
+                text = metrics.text().decode()
+                assert 'arena_bus_messages_total{direction="in"}' in text
+                assert "arena_bus_connected 1.0" in text
+
+    within(main())
+    assert kept(mosquitto, "arena/v1/games/#") == [messages.RESULT.topic(GAME)]
+    assert kept(mosquitto, "arena/v1/tournaments/#") == [messages.STATE.topic("3")]
+
+
+def test_orders_reach_the_referee_at_once(mosquitto: Mosquitto) -> None:
+    async def main() -> None:
+        async with (
+            opened(mosquitto, is_referee=True) as (referee, _),
+            opened(mosquitto) as (server, _),
+            referee.subscribe("referee/wake") as orders,
+        ):
+            server.publish("referee/wake", {"tournament": 3})
+            event = await asyncio.wait_for(orders.get(), 5)
+            assert event is not None
+            assert event.payload == {"tournament": 3}
+
+    within(main())
+
+
+def test_a_broker_that_dies_in_mid_game_costs_liveliness_only(mosquitto: Mosquitto) -> None:
+    async def main() -> None:
+        async with (
+            opened(mosquitto, is_referee=True) as (referee, at_referee),
+            opened(mosquitto) as (server, metrics),
+            listening(server) as live,
+        ):
+            act(referee)
+            play(referee, 1, 3)
+            play(referee, 1, 2, OTHER)
+            await until(lambda: moves(live) == written(3) and moves(live, OTHER) == written(2))
+            mosquitto.kill()
+            await until(lambda: not is_connected(metrics) and not is_connected(at_referee))
+            play(referee, 4, 8)
+            referee.publish(f"game/{OTHER}/end", OUTCOME)
+            referee.publish("tournament/3/state", {"state": "running", "problem": ""})
+            async with server.subscribe("tournament/") as events:
+                with live.bell(f"game/{OTHER}") as bell:
+                    mosquitto.start()
+                    await until(lambda: moves(live) == written(8) and OTHER not in live.games)
+                    assert bell.is_set()
+                assert (await following(events)).payload["state"] == "running"
+            play(referee, 9, 10)
+            await until(lambda: moves(live) == written(10))
+
+    within(main())
+    assert messages.RESULT.topic(OTHER) in kept(mosquitto, "arena/v1/games/#")
+
+
+def test_a_broker_that_hangs_is_noticed(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bus, "TIMEOUT_S", 1.0)
+
+    async def main() -> None:
+        async with (
+            opened(mosquitto, is_referee=True) as (referee, metrics),
+            opened(mosquitto) as (server, _),
+            listening(server) as live,
+        ):
+            act(referee)
+            play(referee, 1, 2)
+            await until(lambda: moves(live) == written(2))
+            mosquitto.stop()
+            referee.publish("tournament/3/state", {"state": "running"})
+            await until(lambda: not is_connected(metrics))
+            play(referee, 3, 4)
+            mosquitto.go_on()
+            await until(lambda: moves(live) == written(4))
+
+    within(main())
+
+
+def test_a_game_that_ended_while_the_listener_was_away_is_gone(
+    mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The listener alone loses its connection: nobody repeats the end of a game for it."""
+    monkeypatch.setattr(bus, "SETTLE_S", 0.5)
+
+    async def main() -> None:
+        async with opened(mosquitto) as (server, metrics), listening(server) as live:
+            body = {"v": 1, "from": "other", "tournament": 3, "attempt": 1, "plies": [PLY]}
+            publish(mosquitto, messages.SNAPSHOT.topic(GAME), body)
+            publish(mosquitto, messages.SNAPSHOT.topic(OTHER), body)
+            await until(lambda: set(live.games) == {GAME, OTHER})
+            mosquitto.kill()
+            await until(lambda: not is_connected(metrics))
+            mosquitto.start()
+            publish(mosquitto, messages.SNAPSHOT.topic(OTHER), body)
+            await until(lambda: set(live.games) == {OTHER})
+
+    within(main())
+
+
+def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto) -> None:
+    async def main() -> None:
+        async with (
+            opened(mosquitto, is_referee=True) as (referee, _),
+            opened(mosquitto) as (server, metrics),
+            listening(server) as live,
+        ):
+            act(referee)
+            play(referee, 1, 3)
+            await until(lambda: moves(live) == written(3))
+            good = {"v": 1, "from": "mallory", "attempt": 1, "first": 4, "plies": [PLY]}
+            for topic, payload in (
+                ("arena/v1/games/../../etc/plies", good),
+                ("arena/v1/executor/start", {"v": 1, "from": "x", "game": GAME}),
+                (messages.PLIES.topic(GAME), "not json"),
+                (messages.PLIES.topic(GAME), {**good, "v": 2}),
+                (messages.PLIES.topic(GAME), {**good, "plies": [{"move": "x" * 9000}]}),
+                (messages.STATE.topic("3"), {"v": 1, "from": "x", "state": ["finished"]}),
+                (messages.WAKE.topic(), {"v": 1, "from": "x", "tournament": -3}),
+            ):
+                publish(mosquitto, topic, payload, is_retained=False)
+            await until(lambda: dropped(metrics, "topic") == 2 and dropped(metrics, "schema") == 5)
+            # Of another attempt, and behind a gap: well formed, and not believed either.
+            publish(mosquitto, messages.PLIES.topic(GAME), {**good, "attempt": 7}, is_retained=False)
+            publish(mosquitto, messages.PLIES.topic(GAME), {**good, "first": 9}, is_retained=False)
+            play(referee, 4, 5)
+            await until(lambda: moves(live) == written(5))
+
+    within(main())
+
+
+def test_nobody_tells_the_referee_how_its_own_games_go(mosquitto: Mosquitto) -> None:
+    async def main() -> None:
+        async with opened(mosquitto, is_referee=True) as (referee, metrics), listening(referee) as live:
+            act(referee)
+            play(referee, 1, 2)
+            await until(lambda: moves(live) == written(2))
+            forged = {"v": 1, "from": "mallory", "tournament": 3, "attempt": 1, "plies": [PLY] * 9}
+            publish(mosquitto, messages.SNAPSHOT.topic(GAME), forged)
+            publish(mosquitto, messages.RESULT.topic(GAME), {"v": 1, "from": "mallory", **OUTCOME})
+            publish(mosquitto, messages.SNAPSHOT.topic(GAME), "")
+            publish(mosquitto, messages.WAKE.topic(), "junk", is_retained=False)
+            await until(lambda: dropped(metrics, "schema") == 1)
+            assert moves(live) == written(2)
+
+    within(main())
+
+
+def test_a_new_referee_clears_what_the_old_one_left(mosquitto: Mosquitto) -> None:
+    body = {"v": 1, "from": "dead", "tournament": 3, "attempt": 1, "plies": [PLY] * 4}
+    publish(mosquitto, messages.SNAPSHOT.topic(GAME), body)
+    publish(mosquitto, messages.SNAPSHOT.topic(OTHER), body)
+
+    async def main() -> None:
+        async with opened(mosquitto) as (server, _), listening(server) as live:
+            await until(lambda: set(live.games) == {GAME, OTHER})
+            async with opened(mosquitto, is_referee=True) as (referee, _):
+                act(referee)
+                referee.publish(f"game/{GAME}/start", {"tournament": 3, "attempt": 2})
+                await until(lambda: OTHER not in live.games and moves(live) == [])
+                assert live.games[GAME].attempt == 2
+                referee.publish(f"game/{GAME}/ply", ply(1))
+                await until(lambda: moves(live) == written(1))
+
+    within(main())
+    assert kept(mosquitto, "arena/v1/games/#") == []
+
+
+def test_a_referee_that_dies_is_offline_and_one_that_ends_is_stopped(mosquitto: Mosquitto) -> None:
+    async def main() -> None:
+        async with opened(mosquitto, is_referee=True) as (referee, _):
+            act(referee)
+            topic = messages.STATUS.topic(referee.id)
+            words = mosquitto.client("mosquitto_sub", "-t", topic, "-C", "3", "-W", "30")
+            with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as listener:
+                await until(lambda: kept(mosquitto, topic))
+                # Another client of the same name: the broker throws the first one out, as if it had died.
+                thief = mosquitto.client("mosquitto_sub", "-i", referee.id, "-t", "x", "-W", "1")
+                await asyncio.to_thread(subprocess.run, thief, timeout=30)
+                out, _ = await asyncio.to_thread(listener.communicate, timeout=60)
+                said = [json.loads(line)["state"] for line in out.splitlines()]
+                assert "offline" in said
+                assert said[-1] == "acting", "it is back, and says so"
+        await until(lambda: kept(mosquitto, topic))
+        words = mosquitto.client("mosquitto_sub", "-t", topic, "-C", "1", "-W", "30")
+        assert json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)["state"] == "stopped"
+
+    within(main())
+
+
+def test_the_broker_does_not_grow_for_ever(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(retained.ROOM, "result", 20)
+    old = [f"{number:016x}" for number in range(25)]
+    for number, game in enumerate(old):
+        publish(mosquitto, messages.RESULT.topic(game), {"v": 1, "from": "old", **OUTCOME, "committed": number})
+
+    async def main() -> None:
+        async with opened(mosquitto, is_referee=True) as (referee, _):
+            act(referee)
+            for number in range(10):
+                referee.publish(f"game/{number + 500:016x}/end", {**OUTCOME, "committed": 500 + number})
+            while messages.RESULT.topic(old[0]) in await asyncio.to_thread(kept, mosquitto, "arena/v1/games/+/result"):
+                pass
+
+    within(main())
+    left = kept(mosquitto, "arena/v1/games/+/result")
+    assert {messages.RESULT.topic(f"{number + 500:016x}") for number in range(10)} <= set(left)
+    assert len(left) == 20
+
+
+def test_a_flood_of_plies_is_batched(mosquitto: Mosquitto) -> None:
+    async def main() -> None:
+        async with (
+            opened(mosquitto, is_referee=True) as (referee, metrics),
+            opened(mosquitto) as (server, _),
+            listening(server) as live,
+        ):
+            act(referee)
+            await until(lambda: is_connected(metrics))
+            play(referee, 1, 4000)
+            await until(lambda: len(moves(live)) == 4000)
+            assert metrics.registry.get_sample_value("arena_bus_messages_total", {"direction": "out"}) < 30
+            assert moves(live) == written(4000)
+
+    within(main())
+
+
+@pytest.mark.parametrize("user", ["", "arena:wrong@"])
+def test_start_up_without_the_right_password(mosquitto: Mosquitto, tmp_path: Path, user: str) -> None:
+    mosquitto.kill()
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    (folder / "passwd").write_text("")
+    closed = Mosquitto(folder, ["allow_anonymous false", f"password_file {folder}/passwd"])
+    url = closed.url.replace("mqtt://", f"mqtt://{user}")
+
+    async def main() -> None:
+        with pytest.raises(BusError, match=r"check the user and the password") as caught:
+            async with open_bus(Settings(mqtt=url)):
+                pass
+        assert str(closed.port) in str(caught.value)
+        assert "wrong" not in str(caught.value)
+
+    try:
+        within(main())
+    finally:
+        closed.kill()
+
+
+def test_start_up_without_a_broker() -> None:
+    port = free_port()
+
+    async def main() -> None:
+        with pytest.raises(BusError, match=rf"127\.0\.0\.1:{port}: .*refused; start it there"):
+            async with open_bus(Settings(mqtt=f"mqtt://127.0.0.1:{port}")):
+                pass
+
+    within(main())
+
+
+def test_start_up_with_something_that_is_no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bus, "TIMEOUT_S", 0.5)
+
+    async def main() -> None:
+        is_over = asyncio.Event()
+
+        async def nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read()
+            writer.close()
+            await writer.wait_closed()
+            is_over.set()
+
+        server = await asyncio.start_server(nothing, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(BusError, match=r"see whether an MQTT broker without TLS listens there"):
+            async with open_bus(Settings(mqtt=f"mqtt://127.0.0.1:{port}")):
+                pass
+        await is_over.wait()
+        server.close()
+
+    within(main())
+
+
+def test_without_a_broker_the_bus_stays_in_the_process() -> None:
+    async def main() -> None:
+        async with open_bus(Settings()) as bus, bus.subscribe("x") as events:
+            bus.publish("x", {})
+            assert (await following(events)).topic == "x"
+
+    within(main())

@@ -1,0 +1,203 @@
+"""`arena referee` and `arena serve --no-referee` on one database and one broker: games are live on the other's pages.
+
+The server is killed in mid-game, then the broker; a tournament of sample bots goes on all the same.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.store import Store
+from arena.store.credentials import digest_of, new_token
+from arena.store.models import now
+from arena.tournaments import create
+from referee.bot_argument import SAMPLES
+from referee.record import verify
+from tests.arena.coordinator.stage import Stage
+from tests.arena.events.mqtt.broker import Mosquitto
+
+PATIENCE_S = 60
+PATIENT = Path(__file__).with_name("patient.py")
+WAITS = {"start_ms": 30_000, "ready_ms": 30_000, "move_ms": 10_000}
+
+
+class Arena:
+    """A database with patient bots and samples, and the processes that work on it."""
+
+    def __init__(self, store: Store, folder: Path, broker: Mosquitto) -> None:
+        self.store, self.folder, self.broker = store, folder, broker
+        self.gate = folder / "gate"
+        self.stage = Stage(store, folder / "data", ())
+        for name in ("ann", "bea"):
+            self.stage.ids[name] = self.stage.bot(name, command=[sys.executable, str(PATIENT), str(self.gate)])
+        store.bots.ensure_samples(SAMPLES, {"loa": []})
+        self.token = new_token()
+        store.users.add_token(self.stage.user_id, "test", digest_of(self.token), "read submit organise")
+
+    @contextmanager
+    def process(self, command: str, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+        line = [sys.executable, "-m", "arena", command, *words]
+        line += ["--data", str(self.folder / "data"), "--mqtt", self.broker.url]
+        line += ["--database", self.store.engine.url.render_as_string(hide_password=False)]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+        environment |= {"ARENA_SANDBOX": "none", "ARENA_ALLOW_WEAK_SANDBOX": "true", "ARENA_LEASE_SECONDS": "5"}
+        with open(self.folder / f"{command}.log", "ab") as log:
+            process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=log, env=environment)
+            try:
+                yield process
+            finally:
+                process.kill()
+                process.wait()
+                assert process.stdout is not None
+                process.stdout.close()
+
+    @contextmanager
+    def server(self) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+        """`arena serve --no-referee` and its address."""
+        with self.process("serve", "--no-referee", "--port", "0") as process:
+            assert process.stdout is not None
+            yield process, process.stdout.readline().decode().strip()
+
+    def order(self, url: str, **document: Any) -> int:
+        """A tournament, ordered over the interface."""
+        body = {"family": "loa", "openings": "none", "limits": WAITS, **document}
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        request = urllib.request.Request(f"{url}/api/v1/tournaments", json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return int(json.load(answer)["id"])
+
+    def running(self) -> str:
+        """The game that is being played."""
+        until(lambda: self.store.games.in_state("running"))
+        return self.store.games.in_state("running")[0].id
+
+    def is_finished(self, number: int) -> bool:
+        return self.store.tournaments.get(number).state == "finished"
+
+
+def until(condition: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def arena(sqlite_store: Store, tmp_path: Path, mosquitto: Mosquitto) -> Arena:
+    return Arena(sqlite_store, tmp_path, mosquitto)
+
+
+class Stream:
+    """The stream of a game, read line by line; what it has told so far is in `moves`."""
+
+    def __init__(self, url: str, game: str) -> None:
+        self._connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=PATIENCE_S)
+        self._connection.request("GET", f"/api/v1/games/{game}/stream")
+        self._response = self._connection.getresponse()
+        assert self._response.status == 200, self._response.read()
+        self.moves: list[str] = []
+        self.is_final = False
+
+    def read(self, plies: int) -> None:
+        """Read on until so many plies are known, or the game is over."""
+        while len(self.moves) < plies and not self.is_final:
+            line = self._response.readline()
+            assert line, "the stream has ended"
+            if not line.strip():
+                continue
+            event = json.loads(line)
+            if event["event"] == "state":
+                self.moves = [ply["move"] for ply in event["plies"]]
+            elif event["event"] == "ply":
+                assert event["ply"] == len(self.moves) + 1
+                self.moves.append(event["move"])
+            self.is_final = event["event"] == "final"
+
+    def close(self) -> None:
+        self._response.close()
+        self._connection.close()
+
+
+def test_a_game_is_live_in_another_process_whoever_dies_meanwhile(arena: Arena) -> None:
+    with arena.process("referee", "--executor", "local:1") as referee:
+        with arena.server() as (server, url):
+            number = arena.order(url, name="patience", games=1, entries={"bots": ["ann", "bea"]}, time="1000+10")
+            game = arena.events.running()
+            first = Stream(url, game)
+            first.read(4)
+            server.kill()
+            first.close()
+        with arena.server() as (server, url):
+            second = Stream(url, game)
+            second.read(len(first.moves) + 4)
+            assert second.moves[: len(first.moves)] == first.moves, "the whole game, after a restart in the middle"
+            arena.broker.kill()
+            assert urllib.request.urlopen(f"{url}/readyz", timeout=PATIENCE_S).status == 200
+            samples = arena.order(url, name="samples", games=1, entries={"bots": ["random", "greedy"]})
+            until(lambda: arena.store.tournaments.get(samples).state == "running")
+            arena.broker.start()
+            known = len(second.moves)
+            second.read(known + 8)
+            arena.gate.touch()
+            second.read(10**6)
+            until(lambda: arena.is_finished(number) and arena.is_finished(samples))
+            second.close()
+            with urllib.request.urlopen(f"{url}/metrics", timeout=PATIENCE_S) as answer:
+                assert b"arena_bus_connected 1.0" in answer.read()
+            server.terminate()
+            assert server.wait(PATIENCE_S) == 0
+        record = arena.store.games.record(game)
+        assert verify(record)
+        assert list(record.moves)[: len(second.moves)] == second.moves
+        referee.terminate()
+        assert referee.wait(PATIENCE_S) == 0
+    arena.stage.check_exactly_once(number, 1)
+    for name in ("serve", "referee"):
+        text = (arena.folder / f"{name}.log").read_text()
+        assert "Traceback" not in text, text
+
+
+def test_orders_of_a_server_without_a_referee_reach_it_over_the_broker(arena: Arena) -> None:
+    topics = ["-t", "arena/v1/referee/wake", "-t", "arena/v1/tournaments/+/rounds"]
+    words = arena.broker.client("mosquitto_sub", *topics, "-F", "%U %t", "-C", "2", "-W", "60")
+    with arena.process("referee", "--executor", "local:1"), arena.server() as (_, url):
+        until(lambda: arena.store.house.lease("referee"))
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as listener:
+            arena.gate.touch()
+            arena.order(url, name="soon", games=1, entries={"bots": ["ann", "bea"]})
+            out, _ = listener.communicate(timeout=PATIENCE_S)
+    wake, planned = out.splitlines()
+    assert wake.endswith("/wake")
+    assert planned.endswith("/rounds")
+
+
+def test_spectators_need_only_an_mqtt_client(arena: Arena) -> None:
+    """The commands of deploy/mqtt.md, over an arena whose referee is in the server."""
+    with suppress(FileExistsError):
+        arena.gate.touch()
+    by = arena.stage.user_id
+    with arena.process("serve", "--port", "0", "--executor", "local:1") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        results = arena.broker.client(
+            "mosquitto_sub", "-v", "-t", "arena/v1/tournaments/+/games", "-C", "1", "-W", "60"
+        )
+        with subprocess.Popen(results, stdout=subprocess.PIPE, text=True) as listener:
+            document = {"name": "seen", "family": "loa", "openings": "none", "games": 1, "limits": WAITS}
+            create(arena.store, {**document, "entries": {"bots": ["random", "greedy"]}}, by, now())
+            out, _ = listener.communicate(timeout=PATIENCE_S)
+    topic, _, text = out.partition(" ")
+    assert topic.startswith("arena/v1/tournaments/")
+    assert json.loads(text)["state"] == "finished"

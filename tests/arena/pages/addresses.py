@@ -1,0 +1,108 @@
+"""The addresses of all pages, found in the application itself: a new page is visited by every test from its first day.
+
+An address with a part nobody has an example for makes the tests fail and say so.
+"""
+
+from __future__ import annotations
+
+import html
+import itertools
+import re
+from collections.abc import Sequence
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from referee.rules import families
+from tests.arena.pages.conftest import Site
+
+DATA = ("/api/", "/static/", "/healthz", "/readyz", "/metrics")
+MORE = (
+    "/tournaments/2?sort=-score&games=-plies&state=finished",
+    "/games?kind=forfeit",
+    "/bots?retired=1",
+    "/bots/dan?by=game",
+    "/loa/leaderboard?pace=blitz&variant=standard",
+    "/loa/leaderboard?at=2026-11-01&state=all",
+    "/loa/leaderboard?at=1999-01-01",
+    "/tournaments/1?state=planned",
+    "/errors?family=abalone",
+)
+"""Pages as filters and links show them."""
+
+
+def examples(site: Site) -> dict[str, Sequence[object]]:
+    """What parts of addresses may be, by their names."""
+    stage = site.stage
+    return {
+        "family": families(),
+        "bot": ("ada", "dan", stage.odd_bot),
+        "other": ("bob", stage.odd_bot),
+        "number": (1,),
+        "tournament": list(stage.tournaments.values()),
+        "game": [*stage.finished.values(), *(spec.id for spec in stage.running.values()), stage.forfeit],
+        "submission": (stage.submission,),
+        "topic": re.findall(r'href="/help/([a-z-]+)"', site.server.get("/help").body.decode()),
+        "form": ("csv", "json"),
+        "name": ("nothing.sha256",),
+        "path": ("loa",),
+    }
+
+
+def patterns(site: Site) -> list[str]:
+    """The addresses that can be asked for, as the application writes them, those of programs left out."""
+    found = [
+        route.resource.canonical
+        for route in site.server.runner.app.router.routes()  # type: ignore[union-attr]
+        if route.method == "GET" and route.resource is not None
+    ]
+    return [one for one in dict.fromkeys(found) if not one.startswith(DATA) and not one.endswith(".json")]
+
+
+def filled(site: Site, pattern: str) -> list[str]:
+    """The addresses of a pattern, with every example. Fails for a part without one."""
+    given = examples(site)
+    names = re.findall(r"\{(\w+)\}", pattern)
+    missing = [name for name in names if name not in given]
+    assert not missing, f"say in tests/arena/pages/addresses.py what {missing} of {pattern} may be"
+    return [
+        pattern.format(**dict(zip(names, values, strict=True)))
+        for values in itertools.product(*([quote(str(one), safe="") for one in given[name]] for name in names))
+    ]
+
+
+def pages(site: Site) -> list[str]:
+    """Every page somebody unknown may read; what answers with something else than a page is left out."""
+    if not site.pages:
+        found, private = [], []
+        for address in [*itertools.chain.from_iterable(filled(site, one) for one in patterns(site)), *MORE]:
+            reply = site.server.get(address)
+            target = reply.headers.get("Location", "")
+            if reply.status == 303 and target.startswith("/login"):
+                private.append(address)
+            elif reply.status == 303:
+                found.append(target)
+            elif reply.body.lstrip().startswith(b"<!doctype html>"):
+                assert reply.status == (404 if "nothing." in address else 200), (address, reply.status)
+                found.append(address)
+        site.pages, site.private = found, private
+    return site.pages
+
+
+def private(site: Site) -> list[str]:
+    """Pages for those who are logged in."""
+    pages(site)
+    return site.private
+
+
+def parameters(text: str, address: str) -> set[str]:
+    """The names of the parameters that links and forms of a page give to the page itself."""
+    path = urlsplit(address).path
+    found = set(re.findall(r'<(?:select|input)[^>]* name="([a-z_-]+)"', "".join(_forms(text))))
+    for link in re.findall(r'href="([^"]+)"', text):
+        target = urlsplit(html.unescape(link))
+        if target.query and target.path in ("", path):
+            found |= {name for name, _ in parse_qsl(target.query, keep_blank_values=True)}
+    return found
+
+
+def _forms(text: str) -> list[str]:
+    return re.findall(r'<form class="filters" method="get".*?</form>', text, re.DOTALL)

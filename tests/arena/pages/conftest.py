@@ -1,0 +1,108 @@
+"""A server with a stage to look at, and Chromium to look with.
+
+Tests with a browser are skipped where there is none, and fail there under ARENA_FORBID_SKIPS=1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.store import Store
+from tests.arena.api.server import Server, settings_in
+from tests.arena.pages.stage import Stage, fill
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@dataclass
+class Site:
+    """A running server and what is on it."""
+
+    server: Server
+    stage: Stage
+    pages: list[str] = field(default_factory=list)
+    private: list[str] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+
+@dataclass
+class Witness:
+    """What a page did that it must not: console errors, requests to others."""
+
+    url: str
+    faults: list[str] = field(default_factory=list)
+
+    def watch(self, page: Any) -> None:
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.faults.append(f"page error: {error}"))
+        page.on("request", self._request)
+
+    def _console(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.faults.append(f"{message.type}: {message.text} at {message.location}")
+
+    def _request(self, request: Any) -> None:
+        if not request.url.startswith((self.url, "data:", "about:")):
+            self.faults.append(f"a request to {request.url}")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One server for all tests that only look."""
+    folder = tmp_path_factory.mktemp("site")
+    store = Store.in_folder(folder)
+    stage = fill(store)
+    server = Server(store, settings_in(folder))
+    server.unlimited()
+    yield Site(server, stage)
+    server.close()
+    store.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, driven by Playwright."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"no Chromium at {CHROMIUM}; install the package chromium")
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def witness(site: Site) -> Iterator[Witness]:
+    """Sees to it that no page complains and none asks another host."""
+    found = Witness(site.url)
+    yield found
+    assert not found.faults
+
+
+@pytest.fixture
+def page(browser: Any, witness: Witness) -> Iterator[Any]:
+    """A fresh page in a fresh profile."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.set_default_timeout(15_000)
+    found = context.new_page()
+    witness.watch(found)
+    yield found
+    context.close()

@@ -1,0 +1,275 @@
+"""An arena with something on every page: bots, finished games of all families, one running, forfeits, hostile words."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlmodel import col
+
+from arena.store import Store
+from arena.store.credentials import hash_password
+from arena.store.models import Bot, Game, Tournament, Version, Void
+from arena.submission.check import spec_of
+from referee.record import GameRecord, Ply
+from referee.rules import families, load
+from referee.rules.core import Kind, Termination
+from referee.rules.position import Position
+from referee.rules.rules import Ruleset
+from referee.spec import GameSpec, TimeControl
+
+HOSTILE = "<script>alert(1)</script>\u202eevil\x07 \"quoted' & <b>bold</b> " + "x" * 200
+LOG = "<img src=x onerror=alert(1)>\n\u202eright to left\n" + "y" * 10_000
+ODD_NAME = "<i>odd</i>\u202edrow\x07 " + "z" * 10_000
+"""No bot can get such a name by the interface; pages do not rely on that."""
+NAMES = ("ada", "bob", "cleo", "dan")
+PASSWORD = "correct horse battery staple"
+START = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+@dataclass
+class Stage:
+    """What stands on the stage: by family, the game ids and tournaments pages are visited for."""
+
+    store: Store
+    finished: dict[str, str] = field(default_factory=dict)
+    running: dict[str, GameSpec] = field(default_factory=dict)
+    tournaments: dict[str, int] = field(default_factory=dict)
+    forfeit: str = ""
+    odd_bot: str = ""
+    submission: int = 0
+
+
+def random_moves(ruleset: Ruleset, plies: int, seed: int) -> list[str]:
+    """Moves by dice, of which captures come a little more often."""
+    dice = random.Random(seed)
+    position = Position.start(ruleset)
+    moves: list[str] = []
+    while len(moves) < plies and position.moves:
+        count = sum(map(len, position.board.pieces.values()))
+        chosen = position.play(dice.choice(position.moves))
+        for _ in range(4):
+            if sum(map(len, chosen.board.pieces.values())) < count:
+                break
+            chosen = position.play(dice.choice(position.moves))
+        assert chosen.move is not None
+        moves.append(ruleset.rules.notation.write_move(chosen.move))
+        position = chosen
+    return moves
+
+
+def record_of(spec: GameSpec, moves: list[str], **given: Any) -> GameRecord:
+    """A record of these moves: as the rules say, or as given; drawn by length where neither says anything."""
+    ruleset = load(spec.family).settle(spec.variant, spec.options)
+    final = Position.start(ruleset, spec.position).play_all(moves)
+    winner, how = (
+        ("draw", Termination.MAX_PLIES) if final.outcome is None else (final.outcome.winner, final.outcome.reason)
+    )
+    how = given.pop("termination", how)
+    winner = given.pop("winner", winner)
+    dice = random.Random(spec.id)
+    plies = tuple(
+        Ply(
+            ms=round(dice.uniform(1, 900), 3),
+            charged_ms=round(dice.uniform(1, 900), 3),
+            score=dice.randint(-300, 300),
+            depth=dice.randint(1, 9),
+            nodes=dice.randint(10, 99999),
+        )
+        for _ in moves
+    )
+    started = START + timedelta(hours=spec.sequence)
+    return GameRecord(
+        id=spec.id,
+        family=spec.family,
+        variant=spec.variant,
+        options=spec.options,
+        position=str(Position.start(ruleset, spec.position)),
+        first=spec.first.name,
+        second=spec.second.name,
+        winner=winner,
+        termination=how,
+        kind=how.kind,
+        moves=tuple(moves),
+        plies=plies,
+        started=started.isoformat(),
+        finished=(started + timedelta(minutes=3)).isoformat(),
+        event=spec.event,
+        sequence=spec.sequence,
+        round=spec.round,
+        pair=spec.pair,
+        seed=spec.seed,
+        time=str(spec.time),
+        final_position=str(final),
+        **given,
+    )
+
+
+def fill(store: Store, *, plies: int = 60) -> Stage:
+    """Fill an empty store."""
+    stage = Stage(store)
+    zoe = store.users.add("zoe", role="admin", password_hash=hash_password(PASSWORD))
+    assert zoe.id is not None
+    everything = {name: [variant.name for variant in load(name).variants] for name in families()}
+    store.bots.ensure_samples({"random": "bots.random_mover"}, everything)
+    versions = []
+    for name in NAMES:
+        bot = store.bots.add(name, zoe.id, HOSTILE if name == "dan" else f"the bot {name}")
+        versions.append(
+            store.bots.add_version(
+                bot.id or 0,
+                command=["./bot"],
+                families=list(families()),
+                bundle="ab" * 32,
+                size_bytes=12345,
+                state="active",
+                variants=everything,
+            )
+        )
+    bad = store.bots.add("broken", zoe.id)
+    failed = store.bots.add_version(bad.id or 0, command=["./bot"], families=["loa"], bundle="cd" * 32, size_bytes=99)
+    store.bots.claim_upload()
+    store.bots.conclude_check(
+        failed.id or 0,
+        report={
+            "sandbox": "bwrap",
+            "families": {
+                "loa": {
+                    "problem": HOSTILE,
+                    "fit": False,
+                    "steps": [
+                        {
+                            "name": "starts",
+                            "needed": True,
+                            "passed": True,
+                            "detail": "in 5 ms",
+                            "advice": "",
+                            "lines": [],
+                        },
+                        {
+                            "name": "handshake",
+                            "needed": True,
+                            "passed": False,
+                            "detail": HOSTILE,
+                            "advice": "answer ugiok",
+                            "lines": ["> ugi", f"< {HOSTILE}"],
+                        },
+                    ],
+                }
+            },
+        },
+        variants={"loa": []},
+        capabilities={},
+        log=LOG,
+        problem=HOSTILE[:200].replace("\x07", ""),
+    )
+    stage.submission = failed.id or 0
+    names = {version.name: version.id or 0 for version in versions}
+    for number, family in enumerate(families()):
+        _tournament(stage, zoe.id, versions, names, family, number, plies)
+    _call_names(stage)
+    return stage
+
+
+def _call_names(stage: Stage) -> None:
+    """Names that were never checked, as another program may have written them, wherever names are shown."""
+    with stage.store.writing() as session:
+        bot = session.scalars(select(Bot).where(col(Bot.name) == "broken")).one()
+        bot.name = stage.odd_bot = ODD_NAME[:300].strip()
+        version = session.scalars(select(Version).where(col(Version.bot_id) == bot.id)).one()
+        version.name = f"{ODD_NAME} v1"
+        session.execute(update(Game).where(col(Game.state) == "running").values(worker=ODD_NAME))
+        session.add_all(
+            Void(game_id=spec.id, attempt=1, termination="worker-lost", detail=HOSTILE, worker=ODD_NAME)
+            for spec in stage.running.values()
+        )
+
+
+def _tournament(
+    stage: Stage, user: int, versions: list[Any], names: dict[str, int], family: str, number: int, plies: int
+) -> None:
+    store, rules = stage.store, load(family)
+    ruleset = rules.settle()
+    row = store.tournaments.add(
+        Tournament(
+            name=f"{rules.title} cup" if number else HOSTILE[:100],
+            family=family,
+            variant=ruleset.variant.name,
+            format="round-robin",
+            pool=family,
+            starts=START,
+            created_by=user,
+            settings={
+                "time": "60+0.5",
+                "name": "cup",
+                "family": family,
+                "entries": {"bots": list(NAMES)},
+                "opening_lines": [HOSTILE],
+            },
+        ),
+        [(version.id or 0, "fit") for version in versions],
+    )
+    assert row.id is not None
+    stage.tournaments[family] = row.id
+    store.tournaments.move(row.id, "running")
+    specs = []
+    bots = [spec_of(version, family) for version in versions]
+    pairings = [(a, b) for a in range(4) for b in range(a + 1, 4)]
+    for pair, (a, b) in enumerate(pairings, 1):
+        for one, two in ((a, b), (b, a)):
+            specs.append(
+                GameSpec(
+                    family,
+                    ruleset.variant.name,
+                    bots[one],
+                    bots[two],
+                    time=TimeControl("clock", 60_000, 500),
+                    event="cup",
+                    sequence=len(specs) + 1,
+                    round=1,
+                    pair=pair,
+                    seed=number,
+                )
+            )
+    specs.append(
+        GameSpec(
+            family,
+            ruleset.variant.name,
+            bots[0],
+            bots[1],
+            time=TimeControl("clock", 60_000, 500),
+            event="cup",
+            sequence=len(specs) + 1,
+            round=2,
+            pair=99,
+            seed=number,
+        )
+    )
+    store.games.plan(row.id, specs, names)
+    for index, spec in enumerate(specs[:-1]):
+        moves = random_moves(ruleset, plies if index == 0 else 12, seed=index)
+        given: dict[str, Any] = {}
+        if index == 1:
+            given = {
+                "termination": Termination.STALLED,
+                "winner": "first",
+                "detail": HOSTILE,
+                "logs": {"second": LOG},
+                "kind": Kind.FORFEIT,
+            }
+            given.pop("kind")
+        elif index > 1 and index % 3:
+            given = {"termination": Termination.RESIGNED, "winner": "first" if index % 2 else "second"}
+        record = record_of(spec, moves, **given)
+        assert store.games.commit(record, "worker-1") is not None
+        if index == 0:
+            stage.finished[family] = record.id
+        if index == 1 and not stage.forfeit:
+            stage.forfeit = record.id
+    last = specs[-1]
+    store.games.hand_out([last.id], "worker-1")
+    store.games.start(last.id)
+    stage.running[family] = last

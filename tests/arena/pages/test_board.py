@@ -1,0 +1,220 @@
+"""Boards, scenes, charts, tables and words without a server: all families, and one nobody knows."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiohttp.test_utils import make_mocked_request
+
+from arena.http.problem import Problem
+from arena.pages import crosstable, filters, prose
+from arena.pages.drawing import board, plot
+from arena.pages.drawing.pieces import EMBLEMS, looks
+from arena.pages.drawing.scene import Scenes
+from arena.pages.fields import documented
+from arena.pages.table import Column, choice, number, sorting
+from arena.store.games import Result
+from referee.ratings.standings import standings
+from referee.rules import families, load
+from referee.rules.core import Kind, Termination
+from referee.rules.rules import Rules
+from referee.spec import Adjudication, Limits
+from tests.arena.pages.stage import HOSTILE, random_moves
+from tests.rules import sixth
+
+FAMILIES = [(name, variant) for name in families() for variant in (None, load(name).variants[-1].name)]
+
+
+def toy() -> Rules:
+    """The family of the tests: its folder is enough for it to be drawn."""
+    import referee.rules
+
+    before = list(referee.rules.__path__)
+    sixth.install()
+    try:
+        return load("hexapawn")
+    finally:
+        referee.rules.__path__[:] = before
+        families.cache_clear()
+
+
+def parsed(text: str) -> ElementTree.Element:
+    return ElementTree.fromstring(f"<root>{text}</root>")
+
+
+def layer(svg: ElementTree.Element, name: str) -> list[ElementTree.Element]:
+    return [one for group in svg.iter() if group.get("data-layer") == name for one in group]
+
+
+@pytest.mark.parametrize(("family", "variant"), FAMILIES)
+def test_every_ply_of_every_family_is_drawn(family: str, variant: str | None) -> None:
+    rules = load(family)
+    ruleset = rules.settle(variant)
+    scenes = Scenes(ruleset)
+    scenes.extend(random_moves(ruleset, 40, seed=1))
+    known = {one.get("id") for one in parsed(board.sprites([rules])).iter() if one.get("id")}
+    for scene in scenes.items:
+        drawn = parsed(board.svg(rules, scene, label=filters.plain(HOSTILE), flip=scene.ply % 2 == 1))
+        assert not [one for one in drawn.iter() if "style" in one.attrib]
+        assert len(layer(drawn, "pieces")) == sum(map(len, scene.board.pieces.values()))
+        for one in drawn.iter("use"):
+            assert (one.get("href") or "").removeprefix("#") in known
+        for cell in scene.board.cells:
+            assert cell.name in board.described(rules, scene, cell)
+    counts = [sum(map(len, scene.board.pieces.values())) for scene in scenes.items]
+    for before, scene, count in zip(counts, scenes.items[1:], counts[1:], strict=False):
+        assert sum(scene.lost.values()) == before - count
+        assert sum(scene.gone.values()) == counts[0] - count
+        assert scene.said.startswith(f"{(scene.ply + 1) // 2}. ")
+
+
+def test_a_family_nobody_knows_is_drawn() -> None:
+    rules = toy()
+    scenes = Scenes(rules.settle())
+    drawn = parsed(board.svg(rules, scenes.items[0], label="toy"))
+    assert len(layer(drawn, "pieces")) == len(scenes.items[0].board.pieces)
+    assert {look.path for look in looks(rules.pieces)} == {EMBLEMS["CHESS PAWN"]}
+
+
+@pytest.mark.parametrize("family", families())
+def test_pieces_of_both_sides_differ_by_form(family: str) -> None:
+    rules = load(family)
+    sides = {piece.symbol: piece.side for piece in rules.pieces}
+    bodies: dict[str, set[Any]] = {}
+    for look in looks(rules.pieces):
+        svg = parsed(look.symbol_svg("x"))
+        form = Counter(
+            (one.tag, one.get("r"), one.get("d"), one.get("transform")) for one in svg.iter() if one.tag != "symbol"
+        )
+        bodies.setdefault(str(sides[look.symbol]), set()).add(frozenset(form.items()))
+    assert not bodies["first"] & bodies["second"]
+
+
+def test_what_moves_say_and_strike() -> None:
+    loa = Scenes(load("loa").settle())
+    loa.extend(["c1a3"])
+    scene = loa.items[-1]
+    assert scene.struck == ("a3",)
+    assert scene.trail == (("c1", "a3"),)
+    assert scene.lost == {"w": 1}
+    assert "takes white stone" in scene.said
+
+
+def test_abalone_sideways_moves_have_a_line_for_each_marble() -> None:
+    rules = load("abalone")
+    scenes = Scenes(rules.settle("standard"))
+    position = scenes._position
+    sideways = next(
+        text for text in position.texts if len(re.findall("[a-i][1-9]", text)) == 3 and text.startswith("c3c5")
+    )
+    scenes.extend([sideways])
+    assert len(scenes.items[-1].trail) == 3
+
+
+def test_a_record_with_an_illegal_move_is_shown_as_far_as_it_goes() -> None:
+    from arena.pages.drawing.replay import Replays
+    from referee.record import GameRecord, Ply
+
+    record = GameRecord(
+        "00ff",
+        "loa",
+        "standard",
+        {},
+        "",
+        "a",
+        "b",
+        "draw",
+        Termination.MAX_PLIES,
+        Kind.RULES,
+        ("b1b3", "zz"),
+        (Ply(), Ply()),
+        "",
+        "",
+    )
+    found = Replays().of_record(record)
+    assert found.last == 1
+    assert "ply 2" in found.problem
+
+
+def test_charts_hold_their_lines() -> None:
+    points = [plot.Point(x, x % 7, 2.0) for x in range(5000)]
+    drawn = parsed(plot.lines("ratings", [plot.Series(filters.plain(HOSTILE), points)], plot.Axis(breaks=[(10, "v2")])))
+    line = next(one for one in drawn.iter("polyline"))
+    assert len((line.get("points") or "").split()) <= 600
+    assert plot.lines("empty", []) == ""
+    assert plot.ticks(0, 10) == [0, 2, 4, 6, 8, 10]
+    assert parsed(plot.lines("one", [plot.Series("a", [plot.Point(1, 1)])])) is not None
+    assert parsed(plot.bars("bars", [plot.Series("a", [plot.Point(1, 0), plot.Point(2, 5)])])) is not None
+
+
+def test_every_termination_has_a_meaning_and_every_limit_a_text() -> None:
+    assert set(filters.MEANINGS) == set(Termination)
+    for kind in (Limits, Adjudication):
+        found = documented(kind)
+        assert {one.name for one in found} == set(kind.__dataclass_fields__)
+        assert all(one.value for one in found)
+
+
+def test_foreign_text_is_made_visible() -> None:
+    shown = filters.plain(HOSTILE + "y" * 10_000, 300)
+    assert len(shown) == 301
+    assert not re.search("[\x00-\x1f\u202a-\u202e]", shown)
+    assert filters.version("<b> v1") == '<bdi class="name" title="&lt;b&gt; v1">&lt;b&gt; v1</bdi>'
+    assert filters.url_of_version("zeta v3") == "/bots/zeta/v/3"
+    assert filters.points(2.5) == "2½"
+    assert filters.points(0.5) == "½"
+    assert filters.clock(3_723_000) == "1:02:03"
+    assert filters.duration(200) == "3 min 20 s"
+
+
+def test_sorting_by_links() -> None:
+    columns = (Column("rank", "#", falls=False), Column("points", "Points"), Column("", "Cells"))
+    request = make_mocked_request("GET", "/t?sort=-points&page=3&x=1")
+    found = sorting(request, columns, "rank")
+    rows = [SimpleNamespace(points=value) for value in (1, None, 3)]
+    assert [row.points for row in found.sort(rows, getattr)] == [3, 1, None]
+    assert found.aria(columns[1]) == "descending"
+    assert "sort=points" in found.link(columns[1])
+    assert "page" not in found.link(columns[1])
+    with pytest.raises(Problem) as caught:
+        sorting(make_mocked_request("GET", "/t?sort=cells"), columns, "rank")
+    assert caught.value.status == 400
+    with pytest.raises(Problem):
+        number(make_mocked_request("GET", "/t?page=1e9").query, "page", 1)
+    with pytest.raises(Problem):
+        choice(make_mocked_request("GET", "/t?state=x").query, "state", ("a",))
+
+
+def test_documents_become_html_without_styles_or_raw_html() -> None:
+    text = prose.html("# Head *one*\n\n| a | b |\n|--:|---|\n| 1 | <script> |\n\n[x](dialects/loa.md)", lambda _: "/y")
+    assert 'id="head-one"' in text
+    assert "style" not in text
+    assert "<script>" not in text
+    assert 'href="/y"' in text
+    assert 'role="region"' in text
+
+
+def result(sequence: int, pair: int, first: str, second: str, winner: str, kind: Kind = Kind.RULES) -> Result:
+    return Result(sequence, 1, pair, 1, 2, first, second, winner, kind, Termination.GOAL)
+
+
+def test_crosstable_keeps_pairs_together() -> None:
+    results = [
+        result(1, 1, "a", "b", "first"),
+        result(2, 1, "b", "a", "draw"),
+        result(3, 2, "a", "b", "second"),
+        result(4, 3, "a", "b", "first", Kind.VOID),
+    ]
+    table = crosstable.rows(results, standings(results, ["a", "b"]))  # type: ignore[arg-type]
+    cell = next(row for row in table if row.standing.name == "a").cells[1 if table[0].standing.name == "a" else 0]
+    assert cell is not None
+    assert cell.pairs == ["WD", "L"]
+    assert (cell.points, cell.games, cell.verdict) == (1.5, 3, "same")
+    text = crosstable.as_csv(table)
+    assert "1.5/3 WD L" in text
+    assert crosstable._safe("=cmd") == "'=cmd"

@@ -1,0 +1,46 @@
+"""The pages of `arena demo` are there while the games are played; a port that is taken is said so before any game."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from arena.cli import demo
+from arena.cli.exit import CommandError
+from arena.events.bus import Bus
+from arena.store import Store
+from tests.arena.api.server import settings_in
+
+
+def test_pages_over_the_bus_of_the_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store.in_folder(tmp_path)
+
+    async def look() -> tuple[int, str]:
+        async with demo._pages(store, settings_in(tmp_path), Bus(), "127.0.0.1", 0):
+            address = capsys.readouterr().err.split("watch at ")[1].split()[0]
+            async with aiohttp.ClientSession() as session, session.get(address) as response:
+                return response.status, await response.text()
+
+    status, text = asyncio.run(look())
+    store.close()
+    assert status == 200
+    assert "Playing now" in text
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    store = Store.in_folder(tmp_path)
+
+    async def look(port: int) -> None:
+        async with demo._pages(store, settings_in(tmp_path), Bus(), "127.0.0.1", port):
+            pass
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(CommandError, match="take another --port"):
+            asyncio.run(look(taken.getsockname()[1]))
+    store.close()

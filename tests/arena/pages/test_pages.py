@@ -1,0 +1,466 @@
+"""Every page, in Chromium: nothing on the console, nobody else is asked, axe finds nothing serious, it fits 320 px."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import html.parser
+import re
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.rules import families
+from tests.arena.pages.addresses import MORE, examples, filled, pages, parameters, patterns, private
+from tests.arena.pages.conftest import Site
+from tests.arena.pages.stage import HOSTILE, PASSWORD
+
+AXE = Path(__file__).parents[2] / "data" / "axe" / "axe.min.js"
+PARTS = 12
+"""Pages are looked at in so many portions, side by side."""
+
+
+def visit(page: Any, site: Site, path: str) -> Any:
+    """Load a page and wait until its script has done its first work."""
+    response = page.goto(site.url + path, wait_until="load")
+    if page.locator("#viewer").count() and "/games/" in path:
+        page.wait_for_selector("#viewer[data-ready=yes]", state="attached")
+    return response
+
+
+def violations(page: Any, *rules: str) -> list[str]:
+    """What axe calls serious or critical, by all rules or these.
+
+    It is put in by the tests' driver, which the page's policy does not bind.
+    """
+    page.evaluate(AXE.read_text())
+    chosen = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+    found = page.evaluate("(chosen) => axe.run(document, chosen)", chosen)
+    return [
+        f"{one['id']} ({one['impact']}): {node['target']} {node['failureSummary'][:300]}"
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"][:3]
+    ]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_page_in_a_browser(site: Site, page: Any, witness: Any, part: int) -> None:
+    """Axe by light and its contrasts in the dark, 320 px; the witness sees to the console and to other hosts."""
+    problems = []
+    for path in [*pages(site), "/lao"][part::PARTS]:
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size({"width": 1280, "height": 900})
+        visit(page, site, path)
+        problems += [f"{path}: {one}" for one in violations(page)]
+        page.emulate_media(color_scheme="dark")
+        problems += [f"{path}, dark: {one}" for one in violations(page, "color-contrast")]
+        page.set_viewport_size({"width": 320, "height": 640})
+        if (width := page.evaluate("document.documentElement.scrollWidth")) > 320:
+            problems.append(f"{path} is {width} px wide on a screen of 320")
+        if path == "/lao" or "nothing." in path:
+            witness.faults = [one for one in witness.faults if "404" not in one]
+    assert not problems, "\n".join(problems)
+
+
+def test_every_page_is_visited_for_every_family(site: Site) -> None:
+    """The addresses were found: all that is written in the specification is among them, for all families."""
+    found = set(pages(site))
+    fixed = {"/", "/tournaments", "/games", "/bots", "/errors", "/referees", "/submit", "/login", "/help", "/dumps"}
+    of_family = {f"/{name}{rest}" for name in families() for rest in ("", "/leaderboard")}
+    replays = {f"/games/{one}" for one in site.stage.finished.values()}
+    assert fixed | of_family | replays | {"/bots/ada", "/bots/ada/v/1", "/bots/ada/vs/bob"} <= found
+    assert private(site) == ["/account"]
+    titles = {path: re.search("<title>(.*?)</title>", fetch(site, path)[1], re.DOTALL)[1] for path in found}  # type: ignore[index]
+    assert all(titles.values())
+
+
+def test_pages_of_somebody_logged_in(site: Site, page: Any) -> None:
+    page.goto(f"{site.url}/login?next=/account")
+    page.fill("#user", "zoe")
+    page.fill("#password", PASSWORD)
+    page.click("main button")
+    page.wait_for_url("**/account")
+    for path in private(site):
+        for width in (320, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(site.url + path)
+            assert not violations(page), path
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    assert "new" in page.inner_text("#news ~ .wide")
+    assert int(page.inner_text(".top .count").split()[-1]) > 0
+    page.click("text=Mark all as read")
+    page.wait_for_url("**/account#news")
+    assert page.locator(".top .count").count() == 0
+    page.fill("#token-name", "<b>laptop</b>")
+    page.click("text=Make token")
+    secret = page.inner_text(".note.good pre")
+    assert re.fullmatch(r"arena_[A-Za-z0-9_-]{43}", secret)
+    assert "<b>laptop</b>" in page.inner_text("#tokens ~ .wide")
+    assert not violations(page)
+    page.goto(f"{site.url}/account")
+    assert secret not in page.content()
+    page.click("button[aria-label^=Revoke]")
+    page.wait_for_url("**/account#tokens")
+    assert "revoked" in page.inner_text("#tokens ~ .wide")
+    page.goto(f"{site.url}/submit")
+    assert not violations(page)
+    page.fill("#name", "newbot")
+    page.set_input_files("#file", {"name": "bot.zip", "mimeType": "application/zip", "buffer": b"no archive"})
+    with page.expect_navigation() as navigation:
+        page.click("text=Upload and check")
+    assert navigation.value.status == 422
+    assert page.locator("[role=alert]").inner_text()
+    page.context.clear_cookies()
+
+
+@pytest.fixture(autouse=True)
+def _refused_upload_is_no_fault(request: pytest.FixtureRequest, witness: Any) -> Any:
+    """The browser notes the refused form on its console; that refusal is what the test is about."""
+    yield
+    if request.node.name == "test_pages_of_somebody_logged_in":
+        witness.faults = [one for one in witness.faults if "422" not in one]
+
+
+def test_theme_is_remembered(site: Site, page: Any) -> None:
+    page.goto(f"{site.url}/")
+    page.click("#theme")
+    page.click("#theme")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.goto(f"{site.url}/help")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 27)"
+
+
+# -- without a browser -------------------------------------------------------------------------------------------------
+
+
+def fetch(site: Site, path: str) -> tuple[int, str, int]:
+    """Status, text, and bytes on the way."""
+    request = urllib.request.Request(site.url + path, headers={"Accept-Encoding": "gzip"})
+    try:
+        with urllib.request.urlopen(request) as response:
+            status, body, packed = response.status, response.read(), response.headers.get("Content-Encoding")
+    except urllib.error.HTTPError as error:
+        status, body, packed = error.code, error.read(), error.headers.get("Content-Encoding")
+    return status, (gzip.decompress(body) if packed == "gzip" else body).decode(), len(body)
+
+
+class Strict(html.parser.HTMLParser):
+    """Collects what the policy forbids and what a page loads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forbidden: list[str] = []
+        self.files: list[str] = []
+        self.tables: list[bool] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if "style" in given or tag == "style" or any(name.startswith("on") for name in given):
+            self.forbidden.append(f"<{tag} {given}>")
+        if tag == "script" and not given.get("src"):
+            self.forbidden.append("an inline script")
+        for name in ("src", "href"):
+            value = given.get(name) or ""
+            if tag in ("script", "link", "img") and value:
+                self.files.append(value)
+            if value.startswith(("http:", "https:", "//", "javascript:")) and tag != "a":
+                self.forbidden.append(value)
+
+
+def test_first_view_is_light_and_keeps_the_policy(site: Site) -> None:
+    for path in pages(site):
+        _, text, size = fetch(site, path)
+        parser = Strict()
+        parser.feed(text)
+        assert not parser.forbidden, path
+        scripts = {"board.js"} if any("viewer.js" in one for one in parser.files) else set()
+        files = set(parser.files) | {f"/static/{one}" for one in scripts}
+        total = size + sum(fetch(site, one)[2] for one in files)
+        assert total < 100_000, (path, total)
+
+
+def test_links_to_pages_say_what_is_on_them(site: Site) -> None:
+    for path in pages(site):
+        _, text, _ = fetch(site, path)
+        for name in ("og:title", "og:description"):
+            assert re.search(f'<meta property="{name}" content="[^"]+">', text), (path, name)
+    game, tournament = next(iter(site.stage.finished.values())), next(iter(site.stage.tournaments.values()))
+    record = site.stage.store.games.record(game)
+    words = {"first": " beat ", "second": " beat ", "draw": " drew "}[record.winner or ""]
+    assert words in _described(site, f"/games/{game}")
+    assert "is playing" in _described(site, f"/games/{site.stage.running['loa'].id}")
+    assert re.search(r"12 of 13 games played: 1\. \w+ v1 \d", _described(site, f"/tournaments/{tournament}"))
+
+
+def _described(site: Site, path: str) -> str:
+    found = re.search('og:description" content="([^"]+)"', fetch(site, path)[1])
+    assert found
+    return html.unescape(found[1])
+
+
+def test_what_others_wrote_shows_as_text_on_every_page(site: Site) -> None:
+    seen = 0
+    for path in pages(site):
+        _, text, _ = fetch(site, path)
+        parser = Strict()
+        parser.feed(text)
+        assert not parser.forbidden, path
+        assert not re.search("<(?:b>bold|i>odd|img src=x)", text), path
+        assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", text), path
+        assert "z" * 3000 not in text, path
+        assert "y" * 3000 not in text, path
+        seen += "&lt;" in text
+    assert seen > 20
+
+
+BAD = (
+    ("/loa/leaderboard?sort=nonsense", 400, "sort by"),
+    ("/tournaments/1?sort=%3Cscript%3E", 400, "sort by"),
+    ("/tournaments/1?page=99999999999999999999", 400, "not a number"),
+    ("/tournaments/1?page=-1", 400, "not a number"),
+    ("/tournaments/1?games=x", 400, "sort by"),
+    ("/tournaments/1?state=asleep", 400, "state is one of"),
+    ("/games?after=%00%00", 400, "first page"),
+    ("/games?family=chess", 400, "family is one of"),
+    ("/bots/ada?by=weight", 400, "by is one of"),
+    ("/bots/adaa", 404, "ada"),
+    ("/bots/ada/v/7", 404, "no version"),
+    ("/bots/ada/v/x%3Cb%3E", 404, "no version"),
+    ("/bots/ada/vs/nobody", 404, "no bot"),
+    ("/lao", 404, "loa"),
+    ("/tornaments", 404, "tournaments"),
+    ("/loa/leaderboard?pool=loa/zzz", 404, "no pool"),
+    ("/games/0123456789abcdef", 404, "no game"),
+    ("/games/nonsense", 404, "no game"),
+    ("/tournaments/999999", 404, "no tournament"),
+    ("/tournaments/99999999999999999999", 404, "no tournament"),
+    ("/submissions/424242", 404, "no submission"),
+    ("/help/protocl", 404, "protocol"),
+    ("/%3Cscript%3Ealert(1)%3C/script%3E", 404, "no"),
+)
+
+
+@pytest.mark.parametrize(("path", "status", "words"), BAD)
+def test_bad_addresses_are_answered_with_a_hint(site: Site, path: str, status: int, words: str) -> None:
+    found, text, _ = fetch(site, path)
+    assert found == status
+    assert words in text
+    assert "<script>alert" not in text
+    parser = Strict()
+    parser.feed(text)
+    assert not parser.forbidden
+
+
+def test_every_table_sorts_by_its_links(site: Site) -> None:
+    count = 0
+    plain = (
+        "/help/first-bot",
+        "/help/protocol",
+        "/help/changelog",
+        "/help/rules-",
+        "/help/dialect-",
+        "/dumps",
+        "/api/",
+    )
+    for path in pages(site):
+        _, text, _ = fetch(site, path)
+        text = re.sub(r'<table class="cross.*?</table>|<div class="moves".*?</table>', "", text, flags=re.DOTALL)
+        for head in re.findall(r"<thead>.*?</thead>", text, re.DOTALL):
+            assert "<a href=" in head or path.startswith(plain), (path, head)
+            links = re.findall(r'<th[^>]*><a href="([^"]+)"', head)
+            for link in (links[:1] + links[-1:]) if links else ():
+                address = html.unescape(link)
+                status, sorted_text, _ = fetch(site, address)
+                assert status == 200, (path, address)
+                assert "aria-sort=" in sorted_text, (path, address)
+                count += 1
+    assert count > 50
+
+
+def test_no_parameter_of_any_page_takes_nonsense(site: Site) -> None:
+    """Every name that a page's own links and forms use: never a fault of ours, and a hint with every refusal."""
+    nonsense = ("%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE", "-99999999999999999999", "a" * 3000)
+    refused = set()
+    for path in [*(filled(site, one)[0] for one in patterns(site)), *MORE]:
+        _, text, _ = fetch(site, path)
+        for name in parameters(text, path) - {"at", "pool"}:
+            for value in nonsense:
+                status, answer, _ = fetch(site, f"{path.partition('?')[0]}?{name}={value}")
+                assert status in (200, 400, 404, 409), (path, name, value, status)
+                assert "<script>alert" not in answer, (path, name)
+                if name not in FREE:
+                    assert status == 400, (path, name, value, status)
+                    assert 'class="note"' in answer, (path, name, value)
+                    refused.add(name)
+    assert {"sort", "games", "state", "family", "after", "ply", "flip", "by"} <= refused
+
+
+FREE = {"next", "retired"}
+"""Parameters that may be anything: where to go after log-in; an address of old."""
+
+
+def test_no_part_of_any_address_takes_nonsense(site: Site) -> None:
+    nonsense = ("nosuchthing", "9" * 30, "%3Cscript%3Ealert(1)%3C%2Fscript%3E", "%E2%80%AE%07", "x" * 2000, "%00")
+    for pattern in patterns(site):
+        for name in re.findall(r"\{(\w+)\}", pattern):
+            if name == "path":
+                continue
+            known = {key: str(values[0]) for key, values in examples(site).items()}
+            for value in nonsense:
+                path = pattern.format(**(known | {name: value}))
+                status, text, _ = fetch(site, path)
+                assert status == 404, (path[:100], status)
+                assert "<script>alert" not in text, path
+                assert not re.search("[\x00-\x08\u202a-\u202e]", text), path
+                parser = Strict()
+                parser.feed(text)
+                assert not parser.forbidden, path
+                assert len(text) < 10_000, path
+
+
+MOVED = (
+    ("/loa/", "/loa"),
+    ("/LOA", "/loa"),
+    ("/Loa/leaderboard?sort=mu", "/loa/leaderboard?sort=mu"),
+    ("/bots/ADA", "/bots/ada"),
+    ("/bots/ada@1", "/bots/ada/v/1"),
+    ("/bots/ada%20v1?by=game", "/bots/ada/v/1?by=game"),
+    ("//example.org/", "/example.org"),
+)
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED)
+def test_older_addresses_lead_on(site: Site, old: str, new: str) -> None:
+    reply = site.server.get(old)
+    assert (reply.status, reply.headers["Location"]) == (308, new)
+
+
+def test_short_and_capital_ids_of_games_lead_on(site: Site) -> None:
+    game = site.stage.forfeit
+    for old in (game[:8], game.upper(), game[:12].upper()):
+        reply = site.server.get(f"/games/{old}?ply=3")
+        assert (reply.status, reply.headers["Location"]) == (308, f"/games/{game}?ply=3")
+
+
+def test_leaderboards_of_a_day_and_of_a_class(site: Site) -> None:
+    def names(path: str) -> list[str]:
+        return re.findall(r'<th scope="row"><a href="/bots/(\w+)/v/1">', fetch(site, path)[1].split("<h2>")[0])
+
+    everybody = names("/loa/leaderboard")
+    assert sorted(everybody) == ["ada", "bob", "cleo", "dan"]
+    assert names("/loa/leaderboard?at=2999-01-01") == everybody
+    assert names("/loa/leaderboard?at=2000-01-01") == []
+    assert sorted(names("/loa/leaderboard?pace=blitz")) == sorted(everybody)
+    assert names("/loa/leaderboard?pace=lightning") == []
+    assert names("/loa/leaderboard?state=retired") == []
+    assert names("/loa/leaderboard?mine=1") == []
+    status, text, _ = fetch(site, "/loa/leaderboard?at=yesterday")
+    assert status == 400
+    assert "2026-11-30" in text
+    assert "lightning" in fetch(site, "/help/ratings")[1]
+
+
+def test_games_of_one_opening_lead_to_each_other(site: Site) -> None:
+    game = site.stage.forfeit
+    other = re.search(r'href="/games/([0-9a-f]+)">Same opening', fetch(site, f"/games/{game}")[1])
+    assert other
+    assert re.search(rf'href="/games/{game}">Same opening', fetch(site, f"/games/{other[1]}")[1])
+
+
+def test_resignations_are_no_errors(site: Site) -> None:
+    text = fetch(site, "/errors")[1]
+    assert "resigned" not in text
+    assert "stalled" in text
+    assert "resigned" in fetch(site, "/games?kind=forfeit")[1]
+
+
+def test_workers_and_their_load(site: Site) -> None:
+    import time
+
+    live = site.server.services.live
+    crew = [
+        {"name": HOSTILE, "slots": 4, "busy": 3, "sandbox": "bwrap", "version": "1", "is_fit": True},
+        {"name": "idler", "slots": 2, "busy": 0, "sandbox": "bwrap", "version": "1", "is_fit": True},
+        {"name": "stranger", "slots": 8, "busy": 0, "sandbox": "none", "version": "0", "is_fit": False},
+    ]
+    assert "idler" not in fetch(site, "/referees")[1]
+    site.server.services.bus.publish("referee/crew", {"workers": crew, "load": 1.5, "cores": 4})
+    deadline = time.monotonic() + 10
+    while live.crew_at == 0.0:
+        assert time.monotonic() < deadline
+    text = fetch(site, "/referees")[1]
+    assert "3 of 6" in text
+    assert re.search(r"idler.*?>2</td><td class=\"n\">0</td><td class=\"n\">2</td>", text)
+    assert "refused" in text
+    assert "<script>alert" not in text
+
+
+def test_a_check_is_followed_step_by_step(site: Site, page: Any) -> None:
+    store = site.stage.store
+    bot = store.bots.add("slow", store.users.find("zoe").id or 0)
+    version = store.bots.add_version(bot.id or 0, command=["./bot"], families=["loa"], bundle="ef" * 32, size_bytes=9)
+    page.goto(f"{site.url}/submissions/{version.id}")
+    assert "waits" in page.inner_text("#check")
+    assert store.bots.claim_upload() is not None
+    bus = site.server.services.bus
+    bus.publish(f"version/{version.id}/state", {"state": "checking"})
+    bus.publish(f"version/{version.id}/step", {"line": "loa: handshake: ok"})
+    bus.publish(f"version/{version.id}/step", {"line": f"loa: {HOSTILE}: no"})
+    page.get_by_text("loa: handshake").wait_for()
+    assert "<script>alert(1)</script>" in page.inner_text("#check")
+    store.bots.conclude_check(
+        version.id or 0,
+        report={
+            "families": {"loa": {"problem": "", "steps": [{"name": "plays itself", "needed": True, "passed": True}]}}
+        },
+        variants={"loa": ["standard"]},
+        capabilities={},
+    )
+    bus.publish(f"version/{version.id}/state", {"state": "active"})
+    page.get_by_text("plays itself").wait_for()
+    assert "active" in page.inner_text("#check")
+    assert not violations(page)
+
+
+def test_bad_last_event_id(site: Site) -> None:
+    game = site.stage.running["loa"].id
+    reply = site.server.get(
+        f"/api/v1/games/{game}/stream", headers={"Last-Event-ID": "x'", "Accept": "text/event-stream"}
+    )
+    assert 400 <= reply.status < 500
+
+
+def test_ply_and_flip_by_address(site: Site) -> None:
+    for family, game in site.stage.finished.items():
+        at = re.compile(r'data-ply="(\d+)" aria-current')
+        for ply in (1, 7):
+            _, text, _ = fetch(site, f"/games/{game}?ply={ply}&flip=1")
+            assert at.search(text), family
+            assert at.search(text)[1] == str(ply)  # type: ignore[index]
+        status, text, _ = fetch(site, f"/games/{game}?ply=99999")
+        assert status == 200
+        assert fetch(site, f"/games/{game}?ply=minus")[0] == 400
+
+
+def test_crosstable_standings_and_files_agree(site: Site) -> None:
+    import csv
+    import io
+    import json
+
+    for number in site.stage.tournaments.values():
+        data = json.loads(fetch(site, f"/tournaments/{number}/crosstable.json")[1])["items"]
+        standings = json.loads(fetch(site, f"/api/v1/tournaments/{number}/standings")[1])["items"]
+        rows = list(csv.DictReader(io.StringIO(fetch(site, f"/tournaments/{number}/crosstable.csv")[1])))
+        assert [row["name"] for row in data] == [row["name"] for row in standings] == [row["bot"] for row in rows]
+        for row, standing, line in zip(data, standings, rows, strict=True):
+            points = sum(cell["points"] for cell in row["cells"] if cell)
+            assert points == row["points"] == standing["points"] == float(line["points"])
+            letters = "".join("".join(cell["pairs"]) for cell in row["cells"] if cell)
+            assert letters.count("W") == row["wins"]
+            assert letters.count("L") == row["losses"]
+            assert all(len(pair) == 2 for cell in row["cells"] if cell for pair in cell["pairs"])

@@ -1,0 +1,230 @@
+"""The game viewer in Chromium: a replay by keyboard in every family, and a live game followed across a cut."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from referee.rules import families, load
+from referee.rules.position import Position
+from tests.arena.pages.conftest import Site, Witness
+from tests.arena.pages.stage import random_moves, record_of
+from tests.arena.pages.test_pages import visit
+
+
+def shown(page: Any) -> int:
+    return int(page.inner_text("#ply"))
+
+
+def reads(page: Any, selector: str, text: Any) -> None:
+    """Wait until an element reads so. (`wait_for_function` would need `eval`, which the page's policy forbids.)"""
+    from playwright.sync_api import expect
+
+    expect(page.locator(selector)).to_have_text(text, timeout=30_000)
+
+
+@pytest.mark.parametrize("family", families())
+def test_a_replay_by_keyboard(site: Site, page: Any, family: str) -> None:
+    game = site.stage.finished[family]
+    record = site.stage.store.games.record(game)
+    positions = [str(position) for position in _positions(record)]
+    last = len(record.moves)
+    visit(page, site, f"/games/{game}")
+    assert shown(page) == last
+
+    def press(key: str, expected: int) -> None:
+        page.keyboard.press(key)
+        assert shown(page) == expected, key
+        assert page.inner_text("#position") == positions[expected]
+        current = page.locator("#moves a[aria-current]")
+        assert current.count() == (1 if expected else 0)
+        if expected:
+            assert current.get_attribute("data-ply") == str(expected)
+
+    press("Home", 0)
+    press("ArrowLeft", 0)
+    press("ArrowRight", 1)
+    assert page.inner_text("#spoken").startswith("1. ")
+    press("ArrowDown", 11)
+    press("ArrowUp", 1)
+    press("End", last)
+    press("ArrowRight", last)
+    press("ArrowUp", max(0, last - 10))
+    assert page.url.endswith(f"#{max(0, last - 10)}")
+
+    # The script draws what the server draws, at every ply and turned round.
+    for ply in (0, 1, last // 2, last):
+        page.goto(f"{site.url}/games/{game}?ply={ply}")
+        page.wait_for_selector("#viewer[data-ready=yes]", state="attached")
+        scripted = _layers(page)
+        page.keyboard.press("f")
+        turned = _layers(page)
+        plain = page.request.get(f"{site.url}/games/{game}?ply={ply}").text()
+        flipped = page.request.get(f"{site.url}/games/{game}?ply={ply}&flip=1").text()
+        assert same(scripted, _layers_of(page, plain)), ply
+        assert same(turned, _layers_of(page, flipped)), ply
+
+    page.goto(f"{site.url}/games/{game}#3")
+    page.wait_for_selector("#viewer[data-ready=yes]", state="attached")
+    assert shown(page) == 3
+    page.keyboard.press(" ")
+    assert page.get_attribute('[data-go="play"]', "aria-pressed") == "true"
+    reads(page, "#ply", "4")
+    page.keyboard.press(" ")
+    assert page.get_attribute('[data-go="play"]', "aria-pressed") == "false"
+    assert page.get_attribute("#permalink", "href") == f"?ply={shown(page)}"
+    page.keyboard.press("?")
+    assert page.locator("#keys").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    reads(page, "#copied", re.compile("copied|selected"))
+
+
+def _positions(record: Any) -> list[Position]:
+    from referee.record import positions
+
+    return positions(record)
+
+
+_READ = """(svg) => {
+  const number = /-?[0-9]+(?:[.][0-9]+)?(?:e-?[0-9]+)?/g;
+  const told = (one) => [...one.attributes].map((a) => [
+    a.name,
+    a.name === 'href' ? a.value : a.value.replace(number, '#').replace(/[ ,]/g, ''),
+    a.name === 'href' ? [] : (a.value.match(number) || []).map(Number),
+  ]).sort((a, b) => (a[0] < b[0] ? -1 : 1));
+  return [...svg.querySelectorAll('[data-layer]')]
+    .filter((layer) => !['cells', 'labels'].includes(layer.dataset.layer))
+    .map((layer) => [layer.dataset.layer, [...layer.children].map(told)]);
+}"""
+
+
+def _layers(page: Any) -> Any:
+    """What is on the board: per layer its elements, per attribute its words and its numbers."""
+    return page.eval_on_selector("svg.board", _READ)
+
+
+def _layers_of(page: Any, text: str) -> Any:
+    """The same of a page as the server wrote it."""
+    return page.evaluate(
+        f"(text) => ({_READ})(new DOMParser().parseFromString(text, 'text/html').querySelector('svg.board'))", text
+    )
+
+
+def same(one: Any, two: Any) -> bool:
+    """Whether two drawings are the same to half a unit, which is an eightieth of a cell."""
+    if isinstance(one, int | float) and isinstance(two, int | float):
+        return abs(one - two) < 0.5
+    if isinstance(one, list) and isinstance(two, list):
+        return len(one) == len(two) and all(map(same, one, two))
+    return bool(one == two)
+
+
+def test_moves_are_copied_as_text(site: Site, page: Any) -> None:
+    game = site.stage.finished["loa"]
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visit(page, site, f"/games/{game}")
+    page.click('[data-go="moves"]')
+    reads(page, "#copied", "copied")
+    text = page.evaluate("navigator.clipboard.readText()")
+    shown_moves = page.eval_on_selector_all("#moves a[data-ply]", "(links) => links.map((one) => one.textContent)")
+    assert re.sub(r"\d+\.+ ", "", text).split() == shown_moves
+    assert text.startswith("1. ")
+
+
+def test_buttons_do_what_keys_do(site: Site, page: Any) -> None:
+    visit(page, site, f"/games/{site.stage.finished['loa']}?ply=5")
+    page.click('[data-go="right"]')
+    assert shown(page) == 6
+    page.click('[data-go="home"]')
+    assert shown(page) == 0
+    page.click('#moves a[data-ply="4"]')
+    assert shown(page) == 4
+    for button in page.locator(".controls > :visible").all():
+        box = button.bounding_box()
+        assert box["width"] >= 44
+        assert box["height"] >= 44
+
+
+def charts_grow(page: Any, count: int) -> None:
+    """Wait until the chart of times has so many bars of each side."""
+    from playwright.sync_api import expect
+
+    for side in ("bar1", "bar2"):
+        bars = page.locator(f"#charts .{side}")
+        expect(bars).to_have_attribute("d", re.compile(rf"^(M[^M]*){{{count}}}$"), timeout=30_000)
+
+
+@pytest.mark.parametrize("family", families())
+def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Witness, family: str) -> None:
+    spec = site.stage.running[family]
+    bus = site.server.services.bus
+    moves = random_moves(load(family).settle(spec.variant), 14, seed=5)
+
+    def publish(first: int, last: int) -> None:
+        for number in range(first, last + 1):
+            payload = {"number": number, "move": moves[number - 1], "ms": 10.0 + number, "score": number}
+            bus.publish(f"game/{spec.id}/ply", payload)
+
+    if site.server.services.store.games.get(spec.id).state != "running":
+        pytest.skip("the game is over: its test has run before")
+    bus.publish(f"game/{spec.id}/start", {"tournament": 1, "attempt": 1})
+    publish(1, 4)
+    visit(page, site, f"/games/{spec.id}")
+    reads(page, "#connection", "Live")
+    reads(page, "#ply", "4")
+    publish(5, 6)
+    reads(page, "#ply", "6")
+    charts_grow(page, 3)
+    assert page.locator("#charts figure").count() == 3
+
+    # Looking back is left alone; the list grows all the same.
+    page.keyboard.press("Home")
+    publish(7, 7)
+    reads(page, "#last", "7")
+    assert shown(page) == 0
+    page.keyboard.press("End")
+
+    # The network goes; plies are played meanwhile; it comes back.
+    page.context.set_offline(True)
+    site.server.call(_cut(site))
+    reads(page, "#connection", "Connection lost, trying again…")
+    publish(8, 11)
+    page.context.set_offline(False)
+    reads(page, "#ply", "11")
+
+    record = record_of(spec, moves)
+    assert site.stage.store.games.commit(record) is not None
+    publish(12, 14)
+    bus.publish(f"game/{spec.id}/end", {"tournament": 1, "state": "finished", "winner": record.winner})
+    reads(page, "#ply", "14")
+    reads(page, "#connection", "The game is over.")
+    charts_grow(page, 7)
+    plies = page.eval_on_selector_all("#moves a[data-ply]", "(links) => links.map((one) => Number(one.dataset.ply))")
+    assert plies == list(range(1, 15))
+    positions = [str(one) for one in _positions(record)]
+    assert page.inner_text("#position") == positions[-1]
+    assert "by" in page.inner_text("#sentence")
+    witness.faults = [
+        one for one in witness.faults if "ERR_INTERNET_DISCONNECTED" not in one and "ERR_INCOMPLETE" not in one
+    ]
+
+
+async def _cut(site: Site) -> None:
+    """Close every open connection of the server, as a broken network would."""
+    for connection in list(site.server.runner.server.connections):  # type: ignore[union-attr]
+        if connection.transport is not None:
+            connection.transport.abort()
+
+
+def test_hostile_words_show_as_text(site: Site, page: Any) -> None:
+    for path in (f"/games/{site.stage.forfeit}", "/errors", "/tournaments/1", f"/submissions/{site.stage.submission}"):
+        visit(page, site, path)
+        assert page.locator("main script").count() == 0
+        assert page.locator("main b:text('bold')").count() == 0
+        assert "<script>alert(1)</script>" in page.inner_text("main")
+        text = page.inner_text("main")
+        assert "\u202e" not in text
+        assert "\x07" not in text

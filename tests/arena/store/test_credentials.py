@@ -1,0 +1,52 @@
+"""Passwords, tokens, roles, scopes, names."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.store import credentials
+from arena.store.credentials import CredentialError
+
+
+def test_passwords() -> None:
+    password = credentials.new_password()
+    stored = credentials.hash_password(password)
+    assert stored.startswith("$argon2id$")
+    assert credentials.verify_password(stored, password)
+    assert not credentials.verify_password(stored, password + "x")
+    assert not credentials.verify_password(None, password)
+    assert not credentials.verify_password("not a hash", password)
+    assert not credentials.verify_password(stored, "x" * 10**6)
+    for poor in ("", "short", "x" * 2000):
+        with pytest.raises(CredentialError, match="10 to 1000"):
+            credentials.hash_password(poor)
+
+
+def test_tokens() -> None:
+    tokens = {credentials.new_token() for _ in range(100)}
+    assert len(tokens) == 100
+    assert {len(token) for token in tokens} == {49}
+    assert len(credentials.digest_of(tokens.pop())) == 64
+    assert credentials.digest_of("\udcff\0") != credentials.digest_of("x")
+
+
+def test_roles_and_scopes() -> None:
+    assert credentials.scopes_of("author") < credentials.scopes_of("organiser") < credentials.scopes_of("admin")
+    assert credentials.scopes_of("admin") == set(credentials.SCOPES)
+    with pytest.raises(CredentialError, match="no role 'king'"):
+        credentials.scopes_of("king")
+    assert credentials.read_scopes("submit, read read") == ("read", "submit")
+    for text in ("", "  ", "read everything"):
+        with pytest.raises(CredentialError, match="no scope"):
+            credentials.read_scopes(text)
+
+
+@pytest.mark.parametrize("name", ["a", "zeta", "z-2_b", "0", "x" * 40])
+def test_names(name: str) -> None:
+    assert credentials.read_name(name, "bot") == name
+
+
+@pytest.mark.parametrize("name", ["", "A", "a b", "-a", "a-", "a.json", "x" * 41, "é", "a\n", "../a", "a\0"])
+def test_bad_names(name: str) -> None:
+    with pytest.raises(CredentialError, match="bot name"):
+        credentials.read_name(name, "bot")

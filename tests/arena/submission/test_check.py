@@ -1,0 +1,157 @@
+"""Checking uploads in earnest: real programs, the referee's own check, the verdict in the store."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from arena.store import ConflictError, Store
+from arena.store.models import Version
+from arena.submission.bundle_store import BundleError, Bundles
+from arena.submission.check import check_version, spec_of
+from arena.submission.receive import receive
+from protocol.capabilities import Capabilities
+from referee.sandbox import open_sandbox
+
+
+@dataclass(frozen=True)
+class Somebody:
+    user_id: int
+    name: str = "zoe"
+
+
+def program(body: str) -> bytes:
+    return f"#!{sys.executable}\n{body}".encode()
+
+
+def sample(module: str, family: str = "loa") -> bytes:
+    words = ["bot", "--family", family]
+    return program(f"import runpy, sys\nsys.argv = {words}\nrunpy.run_module({module!r}, run_name='__main__')\n")
+
+
+class Desk:
+    """Takes uploads and checks them."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        self.store = store
+        self.bundles = Bundles(str(folder / "store"), folder / "unpacked")
+        self.user = Somebody(store.users.add("zoe").id or 0)
+
+    def submit(self, data: bytes, *families: str) -> Version:
+        return receive(self.store, self.bundles, io.BytesIO(data), name="zeta", families=families, user=self.user)
+
+    def check(self, data: bytes, *families: str) -> Version:
+        self.submit(data, *families)
+        version = self.store.bots.claim_upload()
+        assert version is not None
+        assert version.id is not None
+        return check_version(self.store, self.bundles, version.id, open_sandbox("none"))
+
+
+@pytest.fixture
+def desk(sqlite_store: Store, tmp_path: Path) -> Desk:
+    return Desk(sqlite_store, tmp_path)
+
+
+def test_a_good_bot_becomes_active(desk: Desk) -> None:
+    version = desk.check(sample("bots.random_mover"), "loa")
+    assert (version.state, version.problem) == ("active", "")
+    assert version.id is not None
+    fit = desk.store.bots.families(version.id)["loa"]
+    assert {"standard", "scrambled-eggs", "zen"} <= set(fit)
+    report = version.report["families"]["loa"]
+    assert report["fit"]
+    assert report["steps"][0]["name"] == "start and handshake"
+    assert all(len(step["lines"]) <= 25 for step in report["steps"])
+    assert Capabilities.from_json(version.capabilities["loa"]).clocks
+    spec = spec_of(version, "loa")
+    assert (spec.name, spec.bundle, spec.folder) == ("zeta v1", version.bundle, None)
+
+
+def test_a_family_that_does_not_hold_fails_the_version(desk: Desk) -> None:
+    version = desk.check(sample("bots.random_mover"), "loa", "tablut")
+    assert version.state == "failed"
+    assert version.problem.startswith("tablut: announces tablut")
+    assert version.id is not None
+    assert desk.store.bots.families(version.id)["tablut"] == ()
+    assert desk.store.bots.active("loa") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("import sys\nprint('boom', file=sys.stderr)\nsys.exit(3)\n", "start and handshake"),
+        ("while True:\n    pass\n", "start and handshake"),
+        ("print('hello')\nprint('world')\nimport time\ntime.sleep(60)\n", "start and handshake"),
+        ("import sys\nsys.stdout.write('x' * 10_000_000)\n", "start and handshake"),
+    ],
+)
+def test_bad_bots_fail_with_the_reason(body: str, words: str, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.check.Limits", quick_limits)
+    version = desk.check(program(body), "loa")
+    assert version.state == "failed"
+    assert words in version.problem
+    if "boom" in body:
+        assert "boom" in version.log
+
+
+def test_illegal_moves_fail(desk: Desk) -> None:
+    body = """
+import sys
+for line in sys.stdin:
+    word = line.split()[0] if line.split() else ""
+    if word == "ugi":
+        print("id name cheat\\nid author nobody\\nugiok", flush=True)
+    elif word == "isready":
+        print("readyok", flush=True)
+    elif word == "go":
+        print("bestmove a1a1", flush=True)
+    elif word == "quit":
+        break
+"""
+    version = desk.check(program(body), "loa")
+    assert version.state == "failed"
+    assert "a1a1" in version.problem
+
+
+def test_texts_no_database_holds(desk: Desk) -> None:
+    body = """
+import sys
+sys.stderr.buffer.write(b"a\\0b\\xff\\xfe")
+sys.stderr.flush()
+sys.stdout.buffer.write(b"id name \\xff\\0\\nugiok\\n")
+sys.stdout.flush()
+"""
+    version = desk.check(program(body), "loa")
+    assert version.state == "failed"
+    assert "\0" not in version.log + str(version.report) + version.problem
+
+
+def test_only_what_was_claimed_is_checked(desk: Desk) -> None:
+    version = desk.submit(sample("bots.random_mover"), "loa")
+    assert version.id is not None
+    with pytest.raises(ConflictError, match="is uploaded"):
+        check_version(desk.store, desk.bundles, version.id, open_sandbox("none"))
+
+
+def test_a_bundle_that_is_away_is_no_verdict(desk: Desk, tmp_path: Path) -> None:
+    desk.submit(sample("bots.random_mover"), "loa")
+    version = desk.store.bots.claim_upload()
+    assert version is not None
+    assert version.id is not None
+    for path in (tmp_path / "store").rglob(version.bundle):
+        path.unlink()
+    with pytest.raises(BundleError):
+        check_version(desk.store, desk.bundles, version.id, open_sandbox("none"))
+    assert desk.store.bots.version(version.id).state == "checking"
+    assert desk.store.bots.give_back_checks() == 1
+
+
+def quick_limits() -> object:
+    from referee.spec import Limits
+
+    return Limits(start_ms=700)

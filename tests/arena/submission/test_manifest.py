@@ -1,0 +1,112 @@
+"""What `bot.toml` may say."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+
+from arena.submission.manifest import Manifest, ManifestError, read_manifest
+from arena.submission.unpack import Bounds, unpack
+from tests.arena.submission.packing import SCRIPT, zipped
+
+
+def read(text: str, tmp_path: Path, **more: bytes) -> Manifest:
+    files = {"bot.toml": text.encode(), "run.sh": SCRIPT, "tool": b"plain", **more}
+    return read_manifest(unpack(io.BytesIO(zipped(files)), tmp_path / "new", Bounds()))
+
+
+def test_everything(tmp_path: Path) -> None:
+    found = read(
+        """
+        name = "zeta"
+        families = ["loa", "tablut", "loa"]
+        command = "./run.sh --level '3 4'"
+        description = "plays"
+        author = "Zoe"
+        [options]
+        Hash = 64
+        Ponder = false
+        Style = "bold"
+        [limits]
+        memory_bytes = 5e8
+        [capabilities]
+        clocks = false
+        """,
+        tmp_path,
+    )
+    assert found == Manifest(
+        ("./run.sh", "--level", "3 4"),
+        "zeta",
+        ("loa", "tablut"),
+        {"Hash": "64", "Ponder": "false", "Style": "bold"},
+        {"memory_bytes": 500_000_000},
+        "plays",
+    )
+
+
+def test_a_program_named_without_a_path_is_the_bundles_own(tmp_path: Path) -> None:
+    assert read('command = "tool -x"', tmp_path).command == ("./tool", "-x")
+    assert os.access(tmp_path / "new" / "tool", os.X_OK)
+
+
+def test_programs_of_the_system(tmp_path: Path) -> None:
+    assert read('command = ["python3", "run.sh"]', tmp_path).command == ("python3", "run.sh")
+
+
+def test_a_single_executable_needs_no_manifest(tmp_path: Path) -> None:
+    contents = unpack(io.BytesIO(SCRIPT), tmp_path / "new", Bounds())
+    assert read_manifest(contents) == Manifest(("./bot",))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "needs a command"),
+        ("command = []", "needs a command"),
+        ("command = [1]", "needs a command"),
+        ("command = 'a \"b'", "quote"),
+        ('command = "./nothing"', "no file './nothing'"),
+        ('command = "../../bin/sh"', "no file"),
+        ('command = "data/../../x"', "no file"),
+        ('command = "./run.sh \\u0007"', "printable"),
+        (f"command = {['x'] * 40}", "at most 32"),
+        ('command = "./run.sh"\nfamilies = ["chess"]', "no family 'chess'"),
+        ('command = "./run.sh"\nfamilies = [1]', "write a list"),
+        ('command = "./run.sh"\nname = 3', "are texts"),
+        ('command = "./run.sh"\ncolour = 3', "no key 'colour'"),
+        ('command = "./run.sh"\noptions = 3', "options: a table"),
+        ('command = "./run.sh"\noptions = {a = [1]}', "option 'a'"),
+        ('command = "./run.sh"\noptions = {a = "b\\nc"}', "one line"),
+        ('command = "./run.sh"\nlimits = {colour = 1}', "no limit 'colour'"),
+        ('command = "./run.sh"\nlimits = {memory_bytes = -1}', "positive"),
+        ('command = "./run.sh"\nlimits = {memory_bytes = true}', "positive"),
+        ('command = "./run.sh"\nlimits = {memory_bytes = nan}', "positive"),
+        ('command = "./run.sh"\nlimits = {memory_bytes = 99_000_000_000}', "the arena gives"),
+        ('command = "./run.sh"\ncapabilities = 3', "capabilities: a table"),
+        ('command = "./run.sh"\ncapabilities = {colour = true}', "unknown capability 'colour'"),
+        ('command = "./run.sh"\ncapabilities = {clocks = "no"}', "clocks = 'no'; it is one of true, false"),
+        ("command = [", "bot.toml:"),
+        ("a = " + "[" * 5000, "bot.toml:"),
+    ],
+)
+def test_what_is_refused(text: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match=words):
+        read(text, tmp_path)
+
+
+def test_without_a_manifest(tmp_path: Path) -> None:
+    contents = unpack(io.BytesIO(zipped({"run.sh": SCRIPT})), tmp_path / "new", Bounds())
+    with pytest.raises(ManifestError, match=r"no bot.toml in the bundle \(it has run.sh\)"):
+        read_manifest(contents)
+    contents = unpack(io.BytesIO(zipped({"bot.toml/x": SCRIPT, "y": b""})), tmp_path / "two", Bounds())
+    with pytest.raises(ManifestError, match="is a folder"):
+        read_manifest(contents)
+    contents = unpack(io.BytesIO(zipped({"bot.toml": b"#" * 70_000})), tmp_path / "three", Bounds())
+    with pytest.raises(ManifestError, match="longer than"):
+        read_manifest(contents)
+    contents = unpack(io.BytesIO(zipped({"bot.toml": b"\xff\xfe"})), tmp_path / "four", Bounds())
+    with pytest.raises(ManifestError, match=r"bot\.toml:"):
+        read_manifest(contents)

@@ -1,0 +1,160 @@
+"""From an upload to a version waiting for its check."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from arena.store import ConflictError, QuotaError, Store, StoreUnavailableError
+from arena.store.models import Version
+from arena.submission.bundle_store import Bundles
+from arena.submission.receive import NotYoursError, Quota, SubmissionError, TooLargeError, receive
+from tests.arena.submission.packing import HONEST, SCRIPT, tarred, zipped
+
+
+@dataclass(frozen=True)
+class Somebody:
+    user_id: int
+    name: str
+
+
+@pytest.fixture
+def bundles(tmp_path: Path) -> Bundles:
+    return Bundles(str(tmp_path / "store"), tmp_path / "unpacked")
+
+
+Send = Callable[..., Version]
+
+
+@pytest.fixture
+def send(store: Store, bundles: Bundles) -> Send:
+    users = {name: Somebody(store.users.add(name).id or 0, name) for name in ("zoe", "ada")}
+
+    def submit(data: bytes, name: str = "zeta", families: tuple[str, ...] = ("loa",), by: str = "zoe", **more: object):  # type: ignore[no-untyped-def]
+        stream = more.pop("stream", None) or io.BytesIO(data)
+        return receive(store, bundles, stream, name=name, families=families, user=users[by], **more)  # type: ignore[arg-type]
+
+    return submit
+
+
+def left(tmp_path: Path) -> list[str]:
+    """Every file in the store of bundles and the working folder."""
+    return [str(path) for folder in ("store", "unpacked") for path in (tmp_path / folder).rglob("*") if path.is_file()]
+
+
+def test_a_script_becomes_a_version(store: Store, send: Send, tmp_path: Path) -> None:
+    version = send(SCRIPT)
+    digest = hashlib.sha256(SCRIPT).hexdigest()
+    assert (version.name, version.state, version.bundle, version.size_bytes) == (
+        "zeta v1",
+        "uploaded",
+        digest,
+        len(SCRIPT),
+    )
+    assert version.command == ["./bot"]
+    assert version.id is not None
+    assert store.bots.families(version.id) == {"loa": ()}
+    assert [Path(path).name for path in left(tmp_path)] == [digest]
+
+
+def test_a_bundle_says_what_it_is(store: Store, send: Send) -> None:
+    files = {
+        **HONEST,
+        "bot.toml": b'name = "eta"\nfamilies = ["loa", "tablut"]\ncommand = "./run.sh"\noptions = {a = 1}',
+    }
+    version = send(zipped(files), name="", families=())
+    assert (version.name, version.command, version.options) == ("eta v1", ["./run.sh"], {"a": "1"})
+    assert version.id is not None
+    assert set(store.bots.families(version.id)) == {"loa", "tablut"}
+    given = send(zipped({**files, "more": b"x"}), name="theta", families=("loa",))
+    assert given.id is not None
+    assert (given.name, set(store.bots.families(given.id))) == ("theta v1", {"loa"})
+
+
+def test_the_next_version(store: Store, send: Send) -> None:
+    assert send(SCRIPT).number == 1
+    assert send(SCRIPT + b"#2").number == 2
+    with pytest.raises(ConflictError, match="the very bundle of zeta v1"):
+        send(SCRIPT)
+    version = store.bots.claim_upload()
+    assert version is not None
+    assert version.id is not None
+    store.bots.conclude_check(version.id, report={}, variants={}, capabilities={}, problem="no answer")
+    assert send(SCRIPT).number == 3  # one that failed may be tried again
+
+
+@pytest.mark.parametrize(
+    ("data", "more", "words"),
+    [
+        (b"", {}, "empty"),
+        (b"hello", {}, "neither an archive nor"),
+        (SCRIPT, {"families": ()}, "which families"),
+        (SCRIPT, {"families": ("chess",)}, "no family 'chess'"),
+        (SCRIPT, {"name": ""}, "what is the bot called"),
+        (zipped({"run.sh": SCRIPT}), {}, "no bot.toml"),
+        (tarred({"../x": SCRIPT}), {}, "leaves the bundle"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(
+    data: bytes, more: dict[str, object], words: str, store: Store, send: Send, tmp_path: Path
+) -> None:
+    with pytest.raises(SubmissionError, match=words):
+        send(data, **more)
+    assert left(tmp_path) == []
+    assert store.bots.page().items == []
+
+
+def test_bad_names(send: Send) -> None:
+    for name in ("Zeta", "z/../x", "z" * 50):
+        with pytest.raises(ValueError, match="lower-case"):
+            send(SCRIPT, name=name)
+
+
+def test_an_upload_that_is_cut_leaves_nothing(store: Store, send: Send, tmp_path: Path) -> None:
+    class Cut(io.RawIOBase):
+        sent = 0
+
+        def read(self, size: int = -1) -> bytes:
+            self.sent += 1
+            if self.sent > 3:
+                raise ConnectionResetError("gone")
+            return b"#!" + b"x" * 1000
+
+    with pytest.raises(StoreUnavailableError):
+        send(b"", stream=Cut())
+    assert left(tmp_path) == []
+    assert store.bots.page().items == []
+    assert list((tmp_path / "unpacked").iterdir()) == []
+
+
+def test_limits(store: Store, send: Send, tmp_path: Path) -> None:
+    with pytest.raises(TooLargeError, match="20 bytes at most"):
+        send(SCRIPT + b"#" * 100, quota=Quota(upload_bytes=20))
+    assert left(tmp_path) == []
+    quota = Quota(bots=1, versions=2, size_bytes=2 * len(SCRIPT) + 5)
+    send(SCRIPT, quota=quota)
+    with pytest.raises(QuotaError, match="you have 1 bots"):
+        send(SCRIPT, name="other", quota=quota)
+    with pytest.raises(QuotaError, match="exceed"):
+        send(SCRIPT + b"#" * 10, quota=quota)
+    send(SCRIPT + b"#2", quota=quota)
+    with pytest.raises(QuotaError, match="the limit is 2"):
+        send(SCRIPT + b"#3", quota=quota)
+    assert len(left(tmp_path)) == 2
+
+
+def test_others_bots(store: Store, send: Send, tmp_path: Path) -> None:
+    send(SCRIPT)
+    with pytest.raises(NotYoursError, match="somebody else"):
+        send(SCRIPT + b"#2", by="ada")
+    assert send(SCRIPT, name="mine", by="ada").bundle == hashlib.sha256(SCRIPT).hexdigest()
+    assert len(left(tmp_path)) == 1  # the same content is stored once
+    assert store.bots.bundles() == {hashlib.sha256(SCRIPT).hexdigest()}
+    store.bots.retire(store.bots.find("zeta").id or 0)
+    with pytest.raises(ConflictError, match="retired"):
+        send(SCRIPT + b"#3")

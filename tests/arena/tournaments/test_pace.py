@@ -1,0 +1,41 @@
+"""Classes of time controls: bounds, games without clocks, and settings that say nothing."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from arena.tournaments.pace import NAMES, PACES, UNTIMED, pace_in, pace_of
+from referee.spec import read_time_control
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("0.5+0.02", "lightning"),
+        ("10+0.1", "bullet"),
+        ("60+1", "blitz"),
+        ("300", "rapid"),
+        ("3600+30", "classical"),
+        ("1/move", "blitz"),
+        ("nodes:1000", UNTIMED),
+        ("depth:4", UNTIMED),
+    ],
+)
+def test_every_time_control_has_a_class(text: str, name: str) -> None:
+    assert pace_of(read_time_control(text)) == name
+    assert pace_in({"time": text}) == name
+
+
+def test_a_bound_belongs_to_the_longer_class() -> None:
+    for pace, longer in pairwise(PACES):
+        assert pace.below_s is not None
+        assert pace_of(read_time_control(f"{pace.below_s / 2:g}")) == longer.name
+        assert pace.words.startswith("below")
+    assert len(set(NAMES)) == len(PACES) + 1
+
+
+def test_settings_without_a_time_have_none() -> None:
+    assert pace_in({}) == ""
+    assert pace_in({"time": "soon"}) == ""

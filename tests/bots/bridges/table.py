@@ -1,0 +1,53 @@
+"""A table for bridges: one game of a command against an honest opponent, without a sandbox."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from referee.play import play
+from referee.record import GameRecord
+from referee.roster import Roster
+from referee.sandbox import Sandbox
+from referee.spec import BotSpec, GameSpec, Limits, TimeControl
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+LIMITS = replace(Limits(), start_ms=20_000, ready_ms=40_000, quit_ms=600, grace_ms=600, margin_ms=500)
+
+
+def has_networks() -> bool:
+    """Whether a process can have a network of its own here, so that fixed ports are no matter."""
+    return subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode == 0
+
+
+def bridge(module: str, *words: str) -> BotSpec:
+    """A bridge of that name with its arguments."""
+    return BotSpec(module, (sys.executable, "-m", f"bots.bridges.{module}", *words), str(ROOT))
+
+
+def honest(*moves: str) -> BotSpec:
+    """An opponent that plays these moves."""
+    script = str(HERE.parent / "referee" / "scripted.py")
+    return BotSpec("honest", (sys.executable, "-S", "-E", script, *moves))
+
+
+def meet(
+    first: BotSpec,
+    second: BotSpec,
+    family: str,
+    *,
+    variant: str = "",
+    options: Sequence[tuple[str, int]] = (),
+    time: TimeControl | None = None,
+) -> GameRecord:
+    """One game. `options` are rules, such as a limit of plies."""
+    from referee.rules import load
+
+    name = variant or load(family).variants[0].name
+    control = time or TimeControl("clock", 20_000, 100)
+    with Roster(Sandbox("none")) as roster:
+        return play(GameSpec(family, name, first, second, options=dict(options), time=control, limits=LIMITS), roster)

@@ -1,0 +1,288 @@
+"""Clients of the Tablut Challenge play through the bridge, whatever their habits; bad ones end precisely."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from bots.bridges import tablut_client, tablut_wire
+from bots.bridges.bologna import Bridge
+from bots.bridges.failure import BridgeError, Exit
+from bots.bridges.tablut_client import Client, command_line, listen
+from bots.bridges.tablut_wire import Frames, packed, read_move, read_name, state
+from bots.clock import Clock
+from protocol.messages import Go, IsReady, Result, SetPosition, Ugi
+from referee.bot_argument import IneligibleError, introduce
+from referee.record import GameRecord
+from referee.rules import load
+from referee.rules.position import Position
+from referee.sandbox import Sandbox
+from referee.spec import BotSpec, TimeControl
+from tests.bots.bridges.table import HERE, LIMITS, ROOT, bridge, has_networks, honest, meet
+
+ASHTON = load("tablut").settle("ashton")
+SLOW = TimeControl("movetime", 8000, 0)
+
+
+def client(*habits: str) -> list[str]:
+    words = [sys.executable, "-S", "-E", str(HERE / "tablut_player.py")]
+    for habit in habits:
+        words += ["--habit", habit]
+    return words
+
+
+def bologna(*habits: str, seconds: int = 3) -> BotSpec:
+    early = ("--seconds", str(seconds)) if seconds else ()
+    return bridge("bologna", "--name", "client", *early, "--", *client(*habits))
+
+
+def against(spec: BotSpec, *moves: str) -> GameRecord:
+    announced = ("--option", "option name Variant type combo default ashton var ashton")
+    return meet(spec, honest(*announced, *moves), "tablut", variant="ashton", time=SLOW)
+
+
+class Desk:
+    """A referee's end for a bridge in this process."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def send(self, *messages: object) -> None:
+        self.said += map(str, messages)
+
+    def complain(self, problem: object) -> None:
+        self.said.append(f"error {problem}")
+
+    def begin(self, clock: Clock) -> None:
+        if self.is_impatient:
+            clock.stop()
+
+    def end(self) -> None:
+        pass
+
+    is_impatient = False
+
+
+@pytest.fixture
+def ports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ports that nobody uses."""
+    found = {}
+    for role in ("WHITE", "BLACK"):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            found[role] = listener.getsockname()[1]
+    monkeypatch.setattr(tablut_client, "PORTS", found)
+    monkeypatch.setenv("TABLUT_PORTS", ",".join(map(str, found.values())))
+
+
+@contextmanager
+def bridged(*habits: str, seconds: int = 3) -> Iterator[Bridge]:
+    """A bridge in this process, made ready."""
+    bridge = Bridge(Desk(), client(*habits), seconds, "client")  # type: ignore[arg-type]
+    try:
+        bridge.handle(Ugi())
+        bridge.handle(IsReady())
+        yield bridge
+    finally:
+        for one in bridge.clients.values():
+            one.close()
+
+
+def asked(bridge: Bridge, *moves: str) -> str:
+    """The bridge's answer after these moves."""
+    bridge.handle(SetPosition(None, moves))
+    bridge.handle(Go(movetime=8000))
+    return str(bridge.console.said[-1]).removeprefix("bestmove ")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("habits", "seconds"),
+    [((), 3), (("unquoted", "upper", "no-turn"), 3), (("split", "stays"), 0)],
+    ids=str,
+)
+def test_a_client_plays_whatever_its_habits(
+    habits: tuple[str, ...], seconds: int, ports: None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with bridged(*habits, seconds=seconds) as bridge:
+        moves: list[str] = []
+        for reply in ("a4a3", "a3a2", "a2a1"):
+            move = asked(bridge, *moves)
+            moves += [move, reply]
+        assert Position.start(ASHTON).play_all(moves).outcome is None
+        assert set(bridge.clients) == {"WHITE"}
+        assert bridge.clients["WHITE"].name == "my name"
+        bridge.handle(Result("p1win", "king-escaped"))
+        begin = time.monotonic()
+        bridge.clients["WHITE"].close()
+        assert (time.monotonic() - begin > 0.2) == ("stays" in habits)
+    log = capfd.readouterr().err
+    assert f"WHITE with {seconds or 7} s" in log
+    assert "WHITE heard WHITEWIN" in log
+    assert ("unasked" in log) == ("chatty" in habits)
+
+
+def test_a_client_that_plays_black_sees_every_board(ports: None, capfd: pytest.CaptureFixture[str]) -> None:
+    with bridged() as bridge:
+        assert Position.start(ASHTON).play("e4f4").play(asked(bridge, "e4f4")).outcome is None
+        assert [str(position).split()[1] for position in bridge.shown] == ["d", "a", "d"]
+        bridge.handle(Result("draw", "repetition"))
+        bridge.clients["BLACK"].close()
+    assert "BLACK heard DRAW" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("habit", "seconds", "code", "evidence"),
+    [
+        ("no-json", 3, Exit.ANSWER, "the client's move is not JSON: 'e4 to f4'"),
+        ("no-cells", 3, Exit.ANSWER, "names no two cells"),
+        ("huge", 3, Exit.ANSWER, "a frame of 1073741824 bytes"),
+        ("hangs-up", 3, Exit.BROKEN, "closed its connection while it was to move and ended with exit code 7"),
+        ("early-exit", 3, Exit.BROKEN, "ended with code 9 and did not connect to port"),
+        ("absent", 0, Exit.LATE, "did not connect to port"),
+        ("silent", 3, Exit.LATE, "had no move after"),
+    ],
+)
+def test_a_client_that_misbehaves_is_named(
+    habit: str, seconds: int, code: Exit, evidence: str, ports: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Desk, "is_impatient", habit == "silent")
+
+    def play() -> None:
+        with bridged(habit, seconds=seconds) as bridge:
+            bridge.handle(SetPosition())
+            bridge.handle(Go(movetime=300 if habit == "absent" else 8000))
+
+    with pytest.raises(BridgeError) as error:
+        play()
+    assert error.value.code is code
+    assert evidence in str(error.value)
+
+
+def test_the_referee_shows_how_a_client_ended() -> None:
+    record = against(bologna("hangs-up"))
+    assert (record.termination, record.loser) == ("crashed", "first"), record.detail
+    assert "exit code 70" in record.detail
+    assert "ended with exit code 7" in record.logs["first"]
+
+
+def test_an_illegal_move_is_the_referees_to_judge() -> None:
+    record = against(bologna("illegal", seconds=0), "a4a3")
+    assert (record.termination, record.loser) == ("illegal-move", "first")
+    assert "'a1i9'" in record.detail
+
+
+def test_a_client_that_cannot_be_started(ports: None) -> None:
+    with pytest.raises(BridgeError, match="cannot start the client '/no/such/client'") as error:
+        Client(["/no/such/client"], "WHITE", 3)
+    assert error.value.code is Exit.MISSING
+
+
+def test_two_clients_play_a_match_each_in_its_own_network() -> None:
+    if not has_networks():
+        pytest.skip("no network namespaces here")
+    one, two = bologna("unquoted"), bologna("upper", seconds=0)
+    for first, second in ((one, two), (two, one)):
+        record = meet(first, second, "tablut", variant="ashton", time=SLOW)
+        assert record.kind == "rules", record.detail
+
+
+def test_no_other_variant_is_played() -> None:
+    with pytest.raises(IneligibleError, match="Variant"):
+        introduce(bologna(), load("tablut").settle(), Sandbox("none"), LIMITS)
+    assert introduce(bologna(), ASHTON, Sandbox("none"), LIMITS).name == "bologna"
+
+
+# Without a network of its own
+
+
+def test_a_second_game_is_refused_while_one_is_played(ports: None) -> None:
+    with listen("WHITE"):
+        with listen("BLACK"):
+            pass
+        with pytest.raises(BridgeError, match="is taken") as refused:
+            listen("WHITE")
+        assert refused.value.code is Exit.UNREACHABLE
+        with pytest.raises(BridgeError, match="is taken"):
+            Client(["true"], "WHITE", 3)
+    listen("WHITE").close()
+
+
+# The wire
+
+
+def test_boards_as_the_server_shows_them() -> None:
+    start = Position.start(ASHTON)
+    frame = state(start)
+    data = json.loads(frame[4:])
+    assert struct.unpack(">i", frame[:4]) == (len(frame) - 4,)
+    assert data["turn"] == "WHITE"
+    assert data["board"][4] == [*["BLACK"] * 2, *["WHITE"] * 2, "KING", *["WHITE"] * 2, *["BLACK"] * 2]
+    assert data["board"][0][3:6] == ["BLACK"] * 3
+    after = start.play("e4f4").play("d1d4").play("e5e4")
+    data = json.loads(state(after, "DRAW")[4:])
+    assert data["turn"] == "DRAW"
+    assert (data["board"][4][4], data["board"][3][3:6]) == ("THRONE", ["BLACK", "KING", "WHITE"])
+
+
+@pytest.mark.parametrize(
+    ("payload", "name"),
+    [
+        (b'"me"', "me"),
+        (b"me", "me"),
+        (b" bare name\n", "bare name"),
+        (b"[1]", "[1]"),
+        (b"", "nameless"),
+        (b'"\\u0007"', "nameless"),
+    ],
+)
+def test_names(payload: bytes, name: str) -> None:
+    assert read_name(payload) == name
+
+
+@pytest.mark.parametrize("payload", [b'{"from":"E4","to":"F4"}', b'{"from":"e4","to":" f4 ","turn":"WHITE"}'])
+def test_moves(payload: bytes) -> None:
+    assert read_move(payload) == "e4f4"
+
+
+@pytest.mark.parametrize("payload", [b"", b"[]", b"\xff", b'{"from":"e4"}', b'{"from":"e4","to":"j4"}', b"[" * 100_000])
+def test_bad_moves(payload: bytes) -> None:
+    with pytest.raises(BridgeError):
+        read_move(payload)
+
+
+def test_frames_come_in_any_pieces() -> None:
+    whole = packed("one") + packed({"two": 2})
+    frames, found = Frames(), []
+    for place in range(len(whole)):
+        found += frames.feed(whole[place : place + 1])
+    assert found == [b'"one"', b'{"two":2}']
+    for head in (b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x7f\0\0\0"):
+        with pytest.raises(BridgeError, match="frame of"):
+            Frames().feed(head)
+
+
+def test_the_clients_command_line() -> None:
+    assert command_line(["./bot"], "WHITE", 9) == ["./bot", "WHITE", "9", "127.0.0.1"]
+    assert command_line(["./bot", "-t{seconds}", "{role}"], "BLACK", 9) == ["./bot", "-t9", "BLACK"]
+    assert tablut_wire.PORTS == {"WHITE": 5800, "BLACK": 5801}
+
+
+def test_a_tournament_by_the_command_line() -> None:
+    """Two games of the same client at once: each has a network of its own."""
+    if not has_networks():
+        pytest.skip("no network namespaces here")
+    command = f"{sys.executable} -m bots.bridges.bologna --seconds 3 -- {' '.join(client('upper'))}"
+    words = ["play", f"bologna={command}", "sample:random", "--family", "tablut", "--variant", "ashton", "--games", "2"]
+    words += ["--concurrency", "2", "--tc", "8/move", "--sandbox", "none", "--max-plies", "12", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "arena", *words], capture_output=True, cwd=ROOT, timeout=120, check=True
+    )
+    games = json.loads(done.stdout)["games"]
+    assert [game["kind"] for game in games] == ["rules"] * 2, [game["detail"] for game in games]

@@ -1,0 +1,77 @@
+"""Programs that are started for every move."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from bots.bridges.command import Command
+from bots.bridges.failure import BridgeError, Exit
+from bots.clock import Clock
+from protocol.messages import Go
+from referee.rules import load
+from referee.rules.position import Position
+from tests.bots.bridges.table import bridge, honest, meet
+
+FIRST = "import sys; position, moves = sys.stdin.read().splitlines(); print(len(position)); print(moves.split()[0])"
+START = Position.start(load("loa").settle())
+
+
+def program(code: str) -> tuple[str, ...]:
+    return ("--family", "loa", "--name", "program", "--", sys.executable, "-S", "-E", "-c", code)
+
+
+def test_a_program_plays() -> None:
+    record = meet(bridge("command", *program(FIRST)), honest("h4f2", "resign"), "loa")
+    assert record.winner == "first", (record.detail, record.logs)
+    assert record.moves[0] == "b1b3"
+
+
+def test_a_shell_line_that_does_not_read_plays() -> None:
+    shell = ("--family", "loa", "--", "sh", "-c", 'test "$ARENA_SIDE$ARENA_PLY" = first0 && echo "$ARENA_MOVE"b1b3')
+    record = meet(bridge("command", *shell), honest("resign"), "loa")
+    assert record.winner == "first", (record.detail, record.logs)
+
+
+def ask(code: str, milliseconds: int = 5000) -> BridgeError:
+    """What is wrong with a program."""
+    with pytest.raises(BridgeError) as error:
+        Command([sys.executable, "-S", "-E", "-c", code]).choose(START, Clock(Go(movetime=milliseconds), 0))
+    return error.value
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "evidence"),
+    [
+        ("", Exit.ANSWER, "wrote no move"),
+        ("print('b1b2')", Exit.ANSWER, "illegal move 'b1b2'"),
+        ("print('x' * 100000)", Exit.ANSWER, "more than 65536 bytes"),
+        ("import sys; sys.exit(3)", Exit.BROKEN, "ended with exit code 3"),
+        ("import os; os.kill(os.getpid(), 11)", Exit.BROKEN, "killed by signal 11"),
+    ],
+)
+def test_a_program_that_misbehaves_is_named(code: str, exit_code: Exit, evidence: str) -> None:
+    error = ask(code)
+    assert error.code is exit_code
+    assert evidence in str(error)
+
+
+def test_a_program_that_is_late_is_named() -> None:
+    error = ask("import signal; signal.pause()", 150)
+    assert error.code is Exit.LATE
+    assert "had no move after" in str(error)
+
+
+def test_a_program_may_use_all_its_clock_and_the_referee_says_what_is_late() -> None:
+    slow = "import time; time.sleep(0.3); print('b1b3')"
+    choose = Command([sys.executable, "-S", "-E", "-c", slow]).choose
+    assert choose(START, Clock(Go(movetime=50), 0)) == START.read("b1b3")
+    assert choose(START, Clock(Go(p1time=3000, p2time=3000), 0)) == START.read("b1b3")
+
+
+def test_the_referee_shows_how_a_program_ended() -> None:
+    record = meet(bridge("command", "--family", "loa", "--", "/no/such/program"), honest("h4f2"), "loa")
+    assert (record.termination, record.loser) == ("crashed", "first")
+    assert "exit code 66" in record.detail
+    assert "cannot start '/no/such/program'" in record.logs["first"]

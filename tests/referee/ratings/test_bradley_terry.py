@@ -1,0 +1,99 @@
+"""Davidson's Bradley-Terry model: against choix where nothing is drawn, against its own truth where something is."""
+
+from __future__ import annotations
+
+import random
+
+import choix
+import numpy as np
+import pytest
+
+from referee.ratings.bradley_terry import ELO, fit
+
+
+def games(strengths: dict[str, float], count: int, seed: int, tie: float = 0.0) -> list[tuple[str, str, float]]:
+    """Random results by the model; strengths in Elo, `tie` = v."""
+    rng = random.Random(seed)
+    names = list(strengths)
+    found = []
+    for _ in range(count):
+        one, two = rng.sample(names, 2)
+        p, q = np.exp(strengths[one] / ELO), np.exp(strengths[two] / ELO)
+        weights = [p, tie * np.sqrt(p * q), q]
+        found.append((one, two, rng.choices([1.0, 0.5, 0.0], weights)[0]))
+    return found
+
+
+FIELD = {f"bot {number}": 60.0 * (number - 4.5) for number in range(10)}
+
+
+@pytest.mark.parametrize("prior", [1e-3, 0.1])
+def test_without_draws_it_is_what_choix_finds(prior: float) -> None:
+    results = games(FIELD, 600, seed=1)
+    index = {name: number for number, name in enumerate(sorted(FIELD))}
+    data = [(index[one], index[two]) if points else (index[two], index[one]) for one, two, points in results]
+    # choix's penalty is alpha theta^2, ours half of the prior's weight times theta^2.
+    expected = choix.opt_pairwise(len(FIELD), data, alpha=prior / 2, tol=1e-12)
+    expected = ELO * (expected - expected.mean())
+    found = {strength.name: strength.elo for strength in fit(results, prior=prior).strengths}
+    assert max(abs(found[name] - expected[number]) for name, number in index.items()) < 1e-2
+
+
+def test_the_order_of_the_games_changes_nothing_at_all() -> None:
+    results = games(FIELD, 400, seed=2, tie=0.5)
+    shuffled = results.copy()
+    random.Random(3).shuffle(shuffled)
+    assert fit(results) == fit(shuffled)
+    assert fit(results, with_advantage=True) == fit(shuffled, with_advantage=True)
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
+    hits = total = 0
+    for seed in range(60):
+        found = fit(games(FIELD, 500, seed, tie=0.6))
+        for strength in found.strengths:
+            hits += abs(strength.elo - FIELD[strength.name]) <= strength.interval
+            total += 1
+    assert 0.92 <= hits / total <= 0.98
+    assert fit(games(FIELD, 20000, 7, tie=0.6)).draw == pytest.approx(0.6 / 2.6, abs=0.01)
+
+
+def test_intervals_are_projected_to_the_mean_of_the_field() -> None:
+    widths = [strength.interval for strength in fit(games(FIELD, 6000, 5)).strengths]
+    assert max(widths) < 40  # the flat direction would make them hundreds
+
+
+def test_the_undefeated_and_the_winless_stay_finite() -> None:
+    found = fit([("a", "b", 1.0)] * 10 + [("b", "c", 1.0)] * 10)
+    assert [strength.name for strength in found.strengths] == ["a", "b", "c"]
+    assert all(np.isfinite([strength.elo, strength.interval]).all() for strength in found.strengths)
+    assert found.draw == 0
+
+
+def test_only_draws_is_everybody_equal() -> None:
+    found = fit([("a", "b", 0.5), ("b", "c", 0.5)])
+    assert [strength.elo for strength in found.strengths] == pytest.approx([0, 0, 0], abs=1e-9)
+    assert found.draw > 0.99
+
+
+def test_the_advantage_of_moving_first_is_found() -> None:
+    rng = random.Random(4)
+    results = []
+    for _ in range(4000):
+        one, two = rng.sample(sorted(FIELD), 2)
+        chance = 1 / (1 + np.exp(-(FIELD[one] - FIELD[two] + 50) / ELO))
+        results.append((one, two, 1.0 if rng.random() < chance else 0.0))
+    found = fit(results, with_advantage=True)
+    assert abs(found.advantage - 50) < found.advantage_interval + 5
+    assert found.advantage_interval < 20
+
+
+def test_fields_that_never_met_are_counted() -> None:
+    assert fit([("a", "b", 1.0), ("c", "d", 0.5), ("d", "e", 0.0)]).groups == 2
+
+
+def test_nothing_is_nothing_and_nonsense_is_refused() -> None:
+    assert fit([]).strengths == ()
+    for bad in (("a", "a", 1.0), ("a", "b", 0.7)):
+        with pytest.raises(ValueError, match="not a result"):
+            fit([bad])

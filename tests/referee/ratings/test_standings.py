@@ -1,0 +1,159 @@
+"""Standings, crosstables, ratings and SPRT against small games computed by hand and by closed forms."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from referee.ratings.sprt import Sprt, judge, pair_points, read_sprt
+from referee.ratings.standings import crosstable, standings, terminations
+from referee.ratings.trueskill import BETA, Rating, fold, leaderboard, update
+from referee.record import GameRecord
+from referee.rules.core import Kind, Termination
+from tests.referee.conftest import a_record
+
+
+def results(*lines: str) -> list[GameRecord]:
+    """Records from lines such as `a b 1-0`."""
+    winners = {"1-0": "first", "0-1": "second", "=": "draw"}
+    found = []
+    for number, line in enumerate(lines):
+        first, second, result = line.split()
+        found.append(
+            a_record(
+                id=f"{number:016x}",
+                first=first,
+                second=second,
+                winner=winners[result],
+                sequence=number + 1,
+                pair=number // 2 + 1,
+            )
+        )
+    return found
+
+
+def test_standings_by_hand() -> None:
+    records = results("a b 1-0", "b c =", "c a 0-1", "b a =", "c b 1-0", "a c 1-0")
+    table = standings(records, ["c", "b", "a"])
+    assert [(line.name, line.points, line.games) for line in table] == [("a", 3.5, 4), ("c", 1.5, 4), ("b", 1.0, 4)]
+    a = table[0]
+    assert (a.wins, a.draws, a.losses, a.score) == (3, 1, 0, 0.875)
+    assert a.sonneborn_berger == 1.5 * 1.0 + 2 * 1.5
+
+
+def test_crosstable_sums_equal_standings() -> None:
+    rng = random.Random(4)
+    names = list("abcdef")
+    records = results(
+        *(f"{one} {two} {rng.choice(['1-0', '0-1', '='])}" for one in names for two in names if one != two)
+    )
+    points = {line.name: line.points for line in standings(records, names)}
+    rows = crosstable(records, names)
+    assert {row["name"]: row["points"] for row in rows} == points
+    assert sum(points.values()) == len(records)
+    for index, row in enumerate(rows):
+        assert row["cells"][index] is None
+        for other, cell in enumerate(row["cells"]):
+            if cell is not None:
+                mirror = rows[other]["cells"][index]
+                assert cell["points"] + mirror["points"] == cell["games"] == mirror["games"]
+
+
+def test_voids_count_nowhere_and_forfeits_are_named() -> None:
+    void = a_record(winner=None, termination=Termination.WORKER_LOST, kind=Kind.VOID)
+    lost = a_record(winner="first", termination=Termination.TIME, kind=Kind.FORFEIT)
+    table = {line.name: line for line in standings([void, lost], ["one", "two"])}
+    assert (table["one"].games, table["two"].forfeits, table["one"].forfeits) == (1, 1, 0)
+    assert fold([void]) == {}
+    assert terminations([void, lost, lost]) == {"time": 2, "worker-lost": 1}
+
+
+def normal_pdf(x: float) -> float:
+    """The standard normal density."""
+    return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+
+
+def normal_cdf(x: float) -> float:
+    """The standard normal distribution."""
+    return math.erfc(-x / math.sqrt(2)) / 2
+
+
+def normal_ppf(p: float) -> float:
+    """The inverse of `normal_cdf`, by bisection."""
+    low, high = -10.0, 10.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if normal_cdf(middle) < p else (low, middle)
+    return low
+
+
+def closed_form(one: Rating, two: Rating, points: float, chance: float) -> tuple[float, float, float, float]:
+    """Two-player TrueSkill (Herbrich, Minka, Graepel 2006) with tau = 0: mu and sigma of both after a game."""
+    c = math.sqrt(2 * BETA**2 + one.sigma**2 + two.sigma**2)
+    eps = normal_ppf((chance + 1) / 2) * math.sqrt(2) * BETA / c
+    sign = 1 if points >= 0.5 else -1
+    t = sign * (one.mu - two.mu) / c
+    if points == 0.5:
+        width = normal_cdf(eps - abs(t)) - normal_cdf(-eps - abs(t))
+        v = (normal_pdf(-eps - abs(t)) - normal_pdf(eps - abs(t))) / width * (1 if t >= 0 else -1)
+        up, down = eps - abs(t), -eps - abs(t)
+        w = v * v + (up * normal_pdf(up) - down * normal_pdf(down)) / width
+    else:
+        v = normal_pdf(t - eps) / normal_cdf(t - eps)
+        w = v * (v + t - eps)
+    found = []
+    for rating, way in ((one, sign), (two, -sign)):
+        variance = rating.sigma**2
+        found += [rating.mu + way * variance / c * v, math.sqrt(variance * (1 - variance / c**2 * w))]
+    return found[0], found[1], found[2], found[3]
+
+
+def test_updates_agree_with_the_closed_form() -> None:
+    rng = random.Random(1)
+    for _ in range(300):
+        one = Rating(rng.uniform(10, 40), rng.uniform(0.8, 8.3))
+        two = Rating(rng.uniform(10, 40), rng.uniform(0.8, 8.3))
+        points, chance = rng.choice([0.0, 0.5, 1.0]), rng.choice([0.02, 0.1, 0.25])
+        a, b = update(one, two, points, chance)
+        assert (a.mu, a.sigma, b.mu, b.sigma) == pytest.approx(closed_form(one, two, points, chance), abs=1e-5)
+
+
+def test_impossible_upsets_do_not_crash() -> None:
+    a, b = update(Rating(1000, 1), Rating(-1000, 1), 0.0, 0.1)
+    assert (a.losses, b.wins) == (1, 1)
+
+
+def test_a_fold_is_the_same_at_once_and_in_parts() -> None:
+    records = results(*(f"{'abc'[n % 3]} {'bca'[n % 3]} {['1-0', '=', '0-1'][n % 5 % 3]}" for n in range(40)))
+    assert fold(records[20:], fold(records[:20])) == fold(records)
+    order = [line["name"] for line in leaderboard(fold(records))]
+    table = fold(records)
+    assert order == sorted(table, key=lambda name: -(table[name].mu - 3 * table[name].sigma))
+
+
+def test_sprt_decides_both_ways_and_waits_in_between() -> None:
+    test = read_sprt("elo0=0,elo1=50,alpha=.05,beta=.05")
+    wins = results(*(["x y 1-0", "y x 0-1"] * 30))
+    assert judge(test, wins, "x").state == "H1"
+    assert judge(test, wins, "y").state == "H0"
+    assert judge(test, wins[:2], "x").state == "continue"
+    even = results(*(["x y 1-0", "y x 1-0"] * 200))
+    assert judge(test, even, "x").state == "H0"
+    assert judge(test, even, "x").pentanomial == (0, 0, 200, 0, 0)
+
+
+def test_sprt_counts_complete_pairs_only() -> None:
+    records = results("x y 1-0", "y x 0-1", "x y =")
+    assert pair_points(records, "x") == [2.0]
+    void = replace(records[1], winner=None, kind=Kind.VOID, termination=Termination.WORKER_LOST)
+    assert pair_points([records[0], void], "x") == []
+    assert judge(Sprt(), [], "x").llr == 0
+
+
+@pytest.mark.parametrize("text", ["elo0=5,elo1=0", "alpha=2", "x=1", "elo0=a", "nan"])
+def test_bad_sprt_settings_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="--sprt"):
+        read_sprt(text)

@@ -1,0 +1,62 @@
+"""Elo, normalised Elo, likelihood of superiority and the rating of a successor: known values and laws."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.ratings.strength import Sides, elo_of, estimate, pentanomial, score_of
+from referee.ratings.trueskill import SUCCESSOR_SIGMA, Rating, start
+
+PAIRS = st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0]), max_size=60)
+
+
+def test_known_values() -> None:
+    assert elo_of(0.75) == pytest.approx(190.85, abs=0.01)
+    assert score_of(elo_of(0.31)) == pytest.approx(0.31)
+    assert pentanomial([0, 0.5, 1, 1, 1.5, 2, 2]) == (1, 1, 2, 1, 2)
+    found = estimate([1.5] * 60 + [1.0] * 20 + [0.5] * 20)
+    scores = [0.75] * 60 + [0.5] * 20 + [0.25] * 20
+    mean = sum(scores) / 100
+    deviation = math.sqrt(sum((score - mean) ** 2 for score in scores) / 100)
+    assert found.score == pytest.approx(mean)
+    assert found.normalised_elo == pytest.approx(800 / math.log(10) * (mean - 0.5) / (deviation * math.sqrt(2)))
+    assert found.los == pytest.approx(0.5 * math.erfc(-(mean - 0.5) / (deviation / 10) / math.sqrt(2)))
+
+
+@given(PAIRS)
+def test_the_other_side_of_a_match_is_its_mirror(points: list[float]) -> None:
+    one, two = estimate(points), estimate([2 - point for point in points])
+    assert one.score + two.score == pytest.approx(1)
+    assert one.los + two.los == pytest.approx(1)
+    assert one.elo == pytest.approx(-two.elo, abs=1e-6)
+    assert one.normalised_elo == pytest.approx(-two.normalised_elo, abs=1e-6)
+    assert one.elo_low == pytest.approx(-two.elo_high, abs=1e-6)
+    assert one.pentanomial == two.pentanomial[::-1]
+
+
+@given(PAIRS, st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=9))
+def test_everything_is_finite_and_the_interval_holds_the_score(points: list[float], singles: list[float]) -> None:
+    found = estimate(points, singles)
+    assert found.games == 2 * len(points) + len(singles)
+    assert found.elo_low <= found.elo <= found.elo_high
+    assert 0 <= found.los <= 1
+    assert all(math.isfinite(value) for value in found.as_json().values() if isinstance(value, float))
+
+
+def test_sides() -> None:
+    sides = Sides(60, 20, 20)
+    assert (sides.games, sides.score) == (100, 0.7)
+    assert sides.as_json()["low"] > 0
+    assert Sides(0, 0, 0).as_json()["first_advantage_elo"] == 0
+
+
+def test_a_successor_starts_at_its_predecessors_mu_wide_and_provisional() -> None:
+    assert start() == Rating()
+    begun = start(Rating(31.0, 0.9, 200, 100, 50, 50))
+    assert (begun.mu, begun.sigma, begun.games) == (31.0, SUCCESSOR_SIGMA, 0)
+    assert begun.is_provisional
+    assert start(Rating(25.0, 7.0, 1, 1, 0, 0)).sigma == 7.0

@@ -1,0 +1,90 @@
+"""The second level, where the kernel has it: the same attackers, held by nothing but Landlock and a filter."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from referee.play import play
+from referee.record import GameRecord
+from referee.sandbox import open_sandbox
+from referee.spec import BotSpec, GameSpec, TimeControl
+from tests.badbots import match
+from tests.referee.sandbox.conftest import ATTACKS, LIMITS, is_root
+from tests.referee.sandbox.levels import working
+
+# The bot's user must be able to read its Python, and an environment under /root is for root alone.
+PYTHON = shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin") if is_root() else sys.executable
+HONEST = BotSpec("honest", ("/bin/sh", str(Path(__file__).with_name("honest.sh"))))
+
+
+def attack(folder: Path, name: str, *words: object, **changes: Any) -> tuple[GameRecord, dict[str, Any]]:
+    """Play an attacker; the record and what it got."""
+    bundle = folder / "bundle"
+    if not bundle.exists():
+        shutil.copytree(ATTACKS, bundle, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(HONEST.command[1], bundle)
+    command = (str(PYTHON), "-S", "-E", f"{name}.py", *map(str, words))
+    spec = GameSpec(
+        "loa",
+        "standard",
+        BotSpec(name, command, str(bundle)),
+        BotSpec("honest", ("/bin/sh", "honest.sh"), str(bundle)),
+        time=TimeControl("clock", 8000, 0),
+        limits=LIMITS,
+    )
+    with match.roster(open_sandbox("landlock")) as roster:
+        record = play(replace(spec, **changes), roster)
+    lines = [line for line in record.logs.get("first", "").splitlines() if line.startswith("{")]
+    return record, json.loads(lines[0]) if lines else {"log": record.logs, "detail": record.detail}
+
+
+def done(found: dict[str, Any]) -> set[str]:
+    return {name for name, result in found.items() if isinstance(result, str) and result.startswith("done")}
+
+
+def test_files_network_and_processes_are_out_of_reach(open_folder: Path) -> None:
+    for _ in working("landlock"):
+        secret = open_folder / "secret"
+        secret.write_text("the password")
+        record, found = attack(open_folder, "files", secret, "/etc/group")
+        assert record.termination == "resigned", found
+        assert not done(found["found"])
+        assert not done(found["own"])
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            record, found = attack(open_folder, "network", server.getsockname()[1], "127.0.0.1", "nobody", "at:/x")
+        assert record.termination == "resigned", found
+        assert not done(found)
+        assert found["udp out"] == found["AF_VSOCK"] == "Permission denied"
+        record, found = attack(open_folder, "processes", os.getpid(), os.getppid())
+        assert record.termination == "resigned", found
+        for kind in ("kill", "stop", "trace", "read memory"):
+            assert not done(found[kind])
+        assert found["seen"] == {}, "it sees nobody in /proc"
+
+
+def test_nothing_can_be_written_or_changed(open_folder: Path) -> None:
+    for _ in working("landlock"):
+        record, found = attack(open_folder, "disk_filler", "big")
+        assert record.termination == "resigned", found
+        assert found["places"] == {}
+        shutil.copy(shutil.which("id"), open_folder / "bundle" / "setuid-id")
+        record, found = attack(open_folder, "bundle")
+        assert record.termination == "resigned", found
+        assert found.pop("who") == found.pop("whoami")
+        assert not done(found)
+
+
+def test_too_much_is_too_much(open_folder: Path) -> None:
+    for _ in working("landlock"):
+        record, found = attack(open_folder, "memory_hog", "own")
+        assert record.termination == "memory-limit", found
+        # Started by a user who is not root, nobody but the watchdog counts its processes.
+        record, found = attack(open_folder, "fork_bomb", "gently", time=TimeControl("clock", 600, 0))
+        assert record.termination == "process-limit", found

@@ -1,0 +1,207 @@
+"""Choosing, testing and describing sandboxes; what happens where one does not hold."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from referee.play import play
+from referee.roster import Roster
+from referee.sandbox import LEVELS, Sandbox, assess, level, open_sandbox, refusal
+from referee.sandbox.cgroup import Group, Place, find_place
+from referee.sandbox.cgroup import _unified_place as unified_place
+from referee.sandbox.choice import choose
+from referee.sandbox.launch import environment
+from referee.sandbox.selftest import test as examine
+from referee.sandbox.view import look
+from referee.spec import BotSpec, GameSpec, Limits
+from tests.badbots import match
+from tests.badbots.catalogue import HERE, LIMITS
+from tests.referee.conftest import scripted
+from tests.referee.sandbox.conftest import is_root
+from tests.referee.sandbox.levels import sandbox_or_skip, working
+
+
+def test_auto_is_the_strongest_that_works() -> None:
+    names = working()
+    assert names[-1] == "none"
+    assert open_sandbox("auto").name == names[0]
+    with pytest.raises(ValueError, match="bwrap, landlock, rlimits, none"):
+        open_sandbox("jail")
+
+
+def test_a_level_that_is_not_there_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(level.bwrap, "program", lambda: None)
+    assess.cache_clear()
+    try:
+        with pytest.raises(ValueError, match="bubblewrap is not installed; apt-get install bubblewrap"):
+            open_sandbox("bwrap")
+        assert open_sandbox("auto").name != "bwrap"
+    finally:
+        assess.cache_clear()
+
+
+def test_a_sandbox_that_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The self-test is not impressed by a name."""
+    monkeypatch.setitem(level._WRAPS, "bwrap", level._plain)
+    reason = examine(Sandbox("bwrap"))
+    assert reason in ("the bot still ran as root", "the bot had 20 children, 10 were allowed")
+    monkeypatch.setitem(level._WRAPS, "bwrap", level.rlimits.wrap)
+    assert "the bot" in examine(Sandbox("bwrap"))
+
+
+def test_strangers_need_a_strong_sandbox_or_plain_words() -> None:
+    assert refusal(Sandbox("bwrap")) == refusal(Sandbox("landlock")) == ""
+    assert "could read this machine's files" in refusal(Sandbox("rlimits"))
+    assert refusal(Sandbox("rlimits"), allow_weak=True) == ""
+    assert bool(refusal(Sandbox("none"), allow_weak=True)) == is_root()
+
+
+def script(folder: Path, name: str, *lines: str) -> BotSpec:
+    path = folder / name
+    path.write_text("\n".join(("#!/bin/sh", *lines, 'read line && echo "ugiok"', "read line")))
+    path.chmod(0o755)
+    return BotSpec(name, (str(path),))
+
+
+def test_trusted_bots_fall_back_to_where_they_start_with_a_note(open_folder: Path) -> None:
+    everywhere = script(open_folder, "everywhere")
+    nosy = script(open_folder, "nosy", "{ read line < /etc/passwd; } 2>/dev/null || { echo no users >&2; exit 3; }")
+    broken = script(open_folder, "broken", "exit 4")
+    found, notes = choose("auto", [everywhere, broken], LIMITS)
+    assert (found.name, notes) == (working()[0], ())
+    found, notes = choose("auto", [everywhere, nosy], LIMITS)
+    assert found.name == working("rlimits", "none")[0]
+    if working()[0] in level.STRONG:
+        assert notes == (f"bot 'nosy' does not start in sandbox {working()[0]} (no users): {found.name} is used",)
+    found, notes = choose("none", [nosy], LIMITS)
+    assert (found.name, notes) == ("none", ())
+
+
+def test_a_sandbox_that_cannot_be_set_up_is_no_bots_fault(tmp_path: Path) -> None:
+    bot = replace(scripted("gone"), command=("python3", "bot.py"), folder=str(tmp_path / "not-there"))
+    with Roster(sandbox_or_skip("bwrap")) as roster:
+        record = play(GameSpec("loa", "standard", bot, scripted("two"), limits=LIMITS), roster)
+        assert (record.winner, record.termination, record.kind) == (None, "sandbox-failed", "void")
+        assert "not-there" in record.detail
+        assert match.play_honestly(roster).termination == "resigned"
+
+
+def test_every_level_plays_and_is_on_record(open_folder: Path) -> None:
+    for name in working():
+        with match.roster(open_sandbox(name)) as roster:
+            bot = BotSpec("shell", ("/bin/sh", str(HERE / "shell_gone.sh")))
+            record = play(GameSpec("loa", "standard", bot, bot, limits=LIMITS), roster)
+        if name != "rlimits" and name != "landlock":  # where the tests are under /root, another user cannot see them
+            assert (record.termination, record.sandbox) == ("crashed", name), record.detail
+        assert record.sandbox == name
+
+
+def test_a_bot_sees_the_folders_its_command_names_and_no_home(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = script(open_folder, "bot.sh")
+    home = open_folder / "home"
+    home.mkdir()
+    (home / "net.bin").write_text("")
+    monkeypatch.setenv("HOME", str(home))
+    view = look((*spec.command, str(home / "net.bin"), "--quick", "/etc/passwd"), None)
+    assert str(open_folder) in view.shown
+    assert "/etc/passwd" in view.shown, "named by whoever runs the bot: the file alone"
+    assert not {"/etc", "/", "/home", "/root", str(home)} & set(view.shown)
+    bundled = look(("python3", "bot.py", "/etc/passwd"), str(open_folder))
+    assert str(open_folder) not in bundled.shown, "a bundle is shown at a place of its own"
+    assert "/etc/passwd" not in bundled.shown, "what a bundle names is not for it to choose"
+    assert {"PATH", "HOME"} <= set(environment()) <= {*environment()}
+    assert not [name for name in environment() if "ARENA" in name]
+
+
+def test_confined_kernels_come_from_the_cache_and_do_not_go_there(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = open_folder / "cache"
+    cache.mkdir()
+    (open_folder / "kernel.py").write_text(
+        "from referee.rules.jit import jit\n"
+        "@jit\ndef twice(n):\n    return 2 * n\n@jit\ndef thrice(n):\n    return 3 * n\n"
+    )
+    program = open_folder / "bot.py"
+    program.write_text(
+        "import sys, kernel\n"
+        "for name in sys.argv[1:]: getattr(kernel, name)(1)\n"
+        "print([sum(getattr(kernel, name).stats.cache_hits.values()) for name in sys.argv[1:]], flush=True)\n"
+    )
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
+    command = [sys.executable, str(program), "twice"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[0]\n"
+    before = {path: path.stat().st_mtime_ns for path in cache.rglob("*")}
+    launch = sandbox_or_skip("bwrap", uses_groups=False).confine((*command, "thrice"), None, Limits())
+    line = [word for word in launch.line if word not in ("--seccomp", "{filter}")]
+    found = subprocess.run(line, capture_output=True, text=True, check=False, env=launch.environment)
+    assert found.stdout == "[1, 0]\n", found.stderr
+    assert {path: path.stat().st_mtime_ns for path in cache.rglob("*")} == before
+
+
+# -- control groups ------------------------------------------------------------------------------------------------
+
+
+def fake_group(folder: Path, **files: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name.replace("_", ".", 1)).write_text(text)
+    return folder
+
+
+def test_a_group_of_version_2_is_asked_to_hand_its_controllers_down(tmp_path: Path) -> None:
+    own = fake_group(
+        tmp_path / "service",
+        cgroup_controllers="cpu memory pids",
+        cgroup_subtree_control="",
+        cgroup_procs=f"{os.getpid()}\n",
+    )
+    fake_group(own / "arena-referee")
+    place = unified_place(str(own))
+    assert place == Place({"memory": str(own), "pids": str(own)}, is_unified=True)
+    assert (own / "arena-referee" / "cgroup.procs").read_text() == str(os.getpid())
+    assert unified_place(str(own / "arena-referee")).folders == place.folders, "a slot finds it done"
+    group = place.make(Limits(memory_bytes=2**28, processes=12), overhead=2)
+    folder = Path(group.folders["memory"])
+    bounds = {name: (folder / name).read_text() for name in ("memory.max", "memory.swap.max", "pids.max")}
+    assert bounds == {"memory.max": str(2**28), "memory.swap.max": "0", "pids.max": "14"}
+
+
+def test_a_group_with_strangers_in_it_is_left_alone(tmp_path: Path) -> None:
+    own = fake_group(
+        tmp_path, cgroup_controllers="memory pids", cgroup_subtree_control="", cgroup_procs=f"{os.getpid()}\n1\n"
+    )
+    assert "shared with other programs" in unified_place(str(own))
+    assert "no memory and pids" in unified_place(str(fake_group(tmp_path / "bare", cgroup_controllers="cpu")))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "excess"),
+    [
+        ("memory.events", "low 0\nmax 12\noom 1\noom_kill 1\n", "memory"),
+        ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", "memory"),
+        ("pids.events", "max 3\n", "processes"),
+        ("pids.events", "max 0\n", ""),
+    ],
+)
+def test_what_the_kernel_refused_is_read_from_its_books(file: str, text: str, excess: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text(text)
+    assert Group({"memory": str(tmp_path), "pids": str(tmp_path)}).excess() == excess
+
+
+def test_groups_are_gone_after_the_game() -> None:
+    place = find_place()
+    with match.roster(sandbox_or_skip("bwrap")) as roster:
+        match.play_honestly(roster)
+    if isinstance(place, Place):
+        left = [name for folder in place.folders.values() for name in os.listdir(folder)]
+        assert not [name for name in left if name.startswith(f"arena-bot-{os.getpid()}-")]
+    assert set(LEVELS) == {"bwrap", "landlock", "rlimits", "none"}
