@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tomllib
-from collections.abc import Iterator
-from fnmatch import fnmatch
-from pathlib import Path
 
 import pytest
 
 from referee.sandbox.launch import environment
 from tests.deploy.sources import ROOT, instructions
-
-PACKAGES = ("protocol", "referee", "bots", "arena")
 
 
 def values(name: str) -> list[str]:
@@ -72,28 +65,3 @@ def test_what_is_copied_is_let_in() -> None:
     assert wanted == let_in
     assert all((ROOT / word).exists() for word in wanted)
     assert "*" in lines
-
-
-def carried() -> Iterator[tuple[str, str]]:
-    """Every file of the packages that is no Python: the package it belongs to, and its path there."""
-    for package in PACKAGES:
-        for folder, folders, names in os.walk(ROOT / package):
-            folders[:] = [name for name in folders if name not in ("__pycache__", "bin")]
-            for name in names:
-                path = Path(folder, name)
-                if path.suffix not in (".py", ".pyc", ".mako"):  # the template of new migrations is for development
-                    home = next(above for above in path.parents if (above / "__init__.py").exists())
-                    yield str(home.relative_to(ROOT)), str(path.relative_to(home))
-
-
-def test_files_that_are_no_python_are_installed_too() -> None:
-    given = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    patterns = given["tool"]["setuptools"]["package-data"]["*"]
-    found = list(carried())
-    assert ("arena.pages", "templates/page.html") in [(home.replace("/", "."), path) for home, path in found]
-    left = [
-        f"{home}/{path}"
-        for home, path in found
-        if not any(fnmatch(path, one) or fnmatch(path, one.removeprefix("**/")) for one in patterns)
-    ]
-    assert not left

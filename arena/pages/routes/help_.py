@@ -70,7 +70,7 @@ def _document(topic: str) -> Path | None:
     if topic == "protocol":
         return _folder("protocol") / "SPEC.md"
     if topic == "changelog":
-        return _folder("arena").parent / "CHANGELOG.md"
+        return _folder("arena") / "CHANGELOG.md"
     if kind == "dialect" and family in families():
         return _folder("protocol") / "dialects" / f"{family}.md"
     if kind == "rules" and family in families():

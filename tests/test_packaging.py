@@ -1,0 +1,74 @@
+"""What is installed: a wheel made from the sources holds every file of the packages, also what the pages show."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("protocol", "referee", "bots", "arena")
+BUILD = "from setuptools.build_meta import build_wheel; build_wheel('dist')"
+
+
+def sources() -> set[str]:
+    """Every file of the packages, but for what programs leave behind there."""
+    found = set()
+    for package in PACKAGES:
+        for folder, folders, names in os.walk(ROOT / package):
+            folders[:] = [name for name in folders if name not in ("__pycache__", "bin")]
+            found |= {str(Path(folder, name).relative_to(ROOT)) for name in names}
+    return found
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """A wheel built from a copy of the sources, without network."""
+    folder = tmp_path_factory.mktemp("sources")
+    for name in PACKAGES:
+        shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "bin"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, folder / name)
+    subprocess.run([sys.executable, "-c", BUILD], cwd=folder, check=True, capture_output=True)
+    return zipfile.ZipFile(next((folder / "dist").glob("*.whl")))
+
+
+def test_a_wheel_holds_every_file_of_the_packages(wheel: zipfile.ZipFile) -> None:
+    names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert names == sources()
+    assert "arena/migrations/script.py.mako" in names
+
+
+def test_a_wheel_says_that_it_is_typed(wheel: zipfile.ZipFile) -> None:
+    assert {f"{package}/py.typed" for package in PACKAGES} <= set(wheel.namelist())
+
+
+def test_the_help_pages_documents_are_found_when_installed(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    wheel.extractall(tmp_path)
+    ask = (
+        "from arena.pages.routes import help_\n"
+        "rows = [(topic, help_._document(topic)) for topic in help_._topics()]\n"
+        "print(*(path for topic, path in rows if path is not None), sep='\\n')"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", ask], cwd=tmp_path, env={**os.environ, "PYTHONPATH": ""}, capture_output=True, check=True
+    )
+    paths = [Path(line) for line in found.stdout.decode().splitlines()]
+    assert all(path.is_relative_to(tmp_path) and path.is_file() for path in paths)
+    assert (tmp_path / "arena" / "CHANGELOG.md").read_bytes() == (ROOT / "CHANGELOG.md").read_bytes()
+    assert tmp_path / "arena" / "CHANGELOG.md" in paths
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    headings = [
+        line for line in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines() if line.startswith("## [")
+    ]
+    versions = [line.split("]")[0].removeprefix("## [") for line in headings]
+    assert next(one for one in versions if one != "Unreleased") == version
