@@ -23,7 +23,7 @@ from arena.metrics import Metrics
 from arena.pages import session, site
 from arena.pages.routes import problem
 from arena.store import Store
-from arena.submission.bundle_store import Bundles
+from arena.submission.bundle_store import BundleStore
 
 
 def services_of(
@@ -32,7 +32,7 @@ def services_of(
     """The services of one web process. Without a bus nothing is heard of running games."""
     settings = settings or read_settings()
     bus = bus or Bus()
-    return Services(store, settings, bus, Live(bus), Bundles.of(settings), metrics or Metrics())
+    return Services(store, settings, bus, Live(bus), BundleStore.of(settings), metrics or Metrics())
 
 
 def build(services: Services) -> web.Application:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.store.errors import StoreUnavailableError
-from arena.submission.bundle_store import BundleError, Bundles
+from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import Bounds
 from referee.dispatch import void_record
 from referee.record import GameRecord
@@ -55,20 +55,20 @@ class BundlePlace:
             return replace(here, url=settings.public_url, options={})
         return replace(here, url=settings.worker_bundles)
 
-    def open(self) -> Bundles:
+    def open(self) -> BundleStore:
         """The bundles, one object per process and place. Raises BundleError."""
         return _open(self.url, self.cache, canonical(dict(self.options)), self.bounds, self.cache_bytes)
 
 
 @lru_cache(maxsize=4)
-def _open(url: str, cache: str, options: str, bounds: Bounds, cache_bytes: int) -> Bundles:
+def _open(url: str, cache: str, options: str, bounds: Bounds, cache_bytes: int) -> BundleStore:
     import json
 
     if url.startswith(("http://", "https://")):
-        from arena.submission.remote_bundles import Depot
+        from arena.submission.remote_bundles import RemoteBundleStore
 
-        return Depot(url, Path(cache), bounds=bounds, cache_bytes=cache_bytes)
-    return Bundles(url, Path(cache), options=json.loads(options), bounds=bounds, cache_bytes=cache_bytes)
+        return RemoteBundleStore(url, Path(cache), bounds=bounds, cache_bytes=cache_bytes)
+    return BundleStore(url, Path(cache), options=json.loads(options), bounds=bounds, cache_bytes=cache_bytes)
 
 
 def warm_up() -> None:

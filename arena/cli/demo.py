@@ -124,12 +124,12 @@ def warm_up(names: list[str], jobs: int) -> None:
 def _samples(store: Store) -> list[Version]:
     """The sample bots of the arena, made if need be."""
     variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
-    return list(store.bots.ensure_samples(SAMPLES, variants).values())
+    return list(store.samples.ensure(SAMPLES, variants).values())
 
 
 def _create(store: Store, versions: list[Version], family: str, name: str, arguments: argparse.Namespace) -> Tournament:
     """A tournament of the sample bots, to be played at once."""
-    by, at = store.bots.house_id(), datetime.now(UTC)
+    by, at = store.samples.owner_id(), datetime.now(UTC)
     assert by is not None
     document = {
         "name": name,

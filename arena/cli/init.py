@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with closing(Store(settings.database_url)) as store:
             before, after = store.upgrade()
-            store.bots.ensure_samples(SAMPLES, variants)
+            store.samples.ensure(SAMPLES, variants)
             made = _first_admin(store, arguments.admin)
     except SchemaError as error:
         raise CommandError(str(error), Exit.FAILED) from None

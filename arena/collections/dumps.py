@@ -151,7 +151,7 @@ class Dumps:
         return found if whole else Index()
 
     def _append(self, store: Store, index: Index, must_stop: Callable[[], bool]) -> int:
-        ancestors = store.bots.ancestors()
+        ancestors = store.versions.ancestors()
         lines = store.games.results_with_records(after=index.through)
         count = 0
         while True:

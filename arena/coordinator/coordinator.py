@@ -303,7 +303,7 @@ class Conductor:
 
     def take_over(self) -> None:
         """Take back the games and checks that are out: whoever had them held the lease, and does so no more."""
-        games, checks = self._store.games.give_back(), self._store.bots.give_back_checks()
+        games, checks = self._store.games.give_back(), self._store.checks.give_back()
         self._desk.ticks = SWEEP_TICKS
         self._desk.dry.clear()
         if games or checks:
@@ -504,7 +504,7 @@ class Conductor:
         left = [game.spec.id for job in self._desk.jobs.values() for game in job.games]
         with contextlib.suppress(StoreUnavailableError):  # whoever takes over does it then
             self._store.games.give_back(worker=self.holder, ids=[*left, *self._desk.given_back])
-            self._store.bots.give_back_checks()
+            self._store.checks.give_back()
         self._desk = _Desk()
 
     def _abandon(self) -> None:
@@ -617,7 +617,7 @@ class Conductor:
         """Check one uploaded version at a time, in a thread that may take its time."""
         if self._checking:
             return
-        version = self._store.bots.claim_upload()
+        version = self._store.checks.claim()
         if version is None or version.id is None:
             return
         self._bus.publish(f"version/{version.id}/state", {"state": "checking"})
@@ -629,13 +629,13 @@ class Conductor:
         state = "uploaded"
         try:
             self._check(version_id)
-            state = self._store.bots.version(version_id).state
+            state = self._store.versions.get(version_id).state
         except ConflictError as error:
             self._log.info("check", version=version_id, error=str(error))
         except Exception as error:  # the outermost loop of this thread
             self._log.error("check", version=version_id, error=f"{type(error).__name__}: {error}")
             with contextlib.suppress(StoreError):
-                self._store.bots.give_back_checks()
+                self._store.checks.give_back()
         if state != "uploaded":
             self._metrics.checks.labels(state).inc()
         self._bus.publish(f"version/{version_id}/state", {"state": state})

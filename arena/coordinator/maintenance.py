@@ -19,7 +19,7 @@ from arena.store import Store
 
 if TYPE_CHECKING:
     from arena.config import Settings
-    from arena.submission.bundle_store import Bundles
+    from arena.submission.bundle_store import BundleStore
 
 AGAIN_S = 3600.0
 """A chore that failed is tried again after that time."""
@@ -48,14 +48,14 @@ class Upkeep:
     _stop: threading.Event = field(default_factory=threading.Event)
 
     @classmethod
-    def of(cls, settings: Settings, store: Store, bundles: Callable[[], Bundles]) -> Upkeep:
+    def of(cls, settings: Settings, store: Store, bundles: Callable[[], BundleStore]) -> Upkeep:
         """As the server is set."""
         found = cls(store, [])
         if settings.archive:
             dumps = Dumps.of(settings)
             archive = Chore("archive", settings.archive_hour, lambda: dumps.update(store, must_stop=found.is_stopping))
             found.chores.append(archive)
-        found.chores.append(Chore("bundles", 4, lambda: bundles().sweep(store.bots.bundles)))
+        found.chores.append(Chore("bundles", 4, lambda: bundles().sweep(store.versions.bundles)))
         found.chores.append(Chore("forget", 4, store.house.forget))
         return found
 

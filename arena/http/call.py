@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from arena.http.stream import Feed
     from arena.metrics import Metrics
     from arena.store import Store
-    from arena.submission.bundle_store import Bundles
+    from arena.submission.bundle_store import BundleStore
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Services:
     settings: Settings
     bus: EventBus
     live: Live
-    bundles: Bundles
+    bundles: BundleStore
     metrics: Metrics
     limiters: dict[str, Limiter] = field(init=False)
     streams: Gate = field(init=False)

@@ -1,7 +1,8 @@
 """All queries of the arena, one module per noun. The database is the truth: a result is in it once, or not at all.
 
     errors, engine, page, changes    what goes wrong, transactions, cursors, whether anything is new
-    users, bots, tournaments, games, ratings, past, schedules, house, notices    the nouns
+    users, bots, versions, checks, samples, usage    the nouns: who, and what plays
+    tournaments, games, ratings, rating_history, schedules, house, notices    what is played, and what follows
     commit, fold            how a result becomes part of the arena
 
 Synchronous; the web server calls it from threads. What it returns is detached: plain rows. Refuses to know HTTP and
@@ -15,6 +16,7 @@ from pathlib import Path
 from arena.store import schema
 from arena.store.bots import Bots
 from arena.store.changes import Changes
+from arena.store.checks import Checks
 from arena.store.engine import Sessions, open_engine
 from arena.store.errors import (
     BadValueError,
@@ -29,16 +31,18 @@ from arena.store.games import Games
 from arena.store.house import House
 from arena.store.notices import Notices
 from arena.store.page import Page
-from arena.store.rating_history import Past
+from arena.store.rating_history import RatingHistory
 from arena.store.ratings import Ratings
+from arena.store.samples import Samples
 from arena.store.schedules import Schedules
 from arena.store.tournaments import Tournaments
 from arena.store.users import Identity, Users
+from arena.store.versions import Versions
 
 
 class Store:
-    """The arena's database: `store.users`, `.bots`, `.tournaments`, `.games`, `.ratings`, `.past`, `.schedules`,
-    `.house`, `.notices`.
+    """The arena's database: `store.users`, `.bots`, `.versions`, `.checks`, `.samples`, `.tournaments`, `.games`,
+    `.ratings`, `.rating_history`, `.schedules`, `.house`, `.notices`.
 
     Opening one touches nothing; `upgrade()` makes or renews the tables, `require()` refuses a foreign schema.
     """
@@ -48,10 +52,13 @@ class Store:
         self.sessions = Sessions(self.engine)
         self.users = Users(self.sessions)
         self.bots = Bots(self.sessions)
+        self.versions = Versions(self.sessions)
+        self.checks = Checks(self.sessions)
+        self.samples = Samples(self.sessions)
         self.tournaments = Tournaments(self.sessions)
         self.games = Games(self.sessions)
         self.ratings = Ratings(self.sessions)
-        self.past = Past(self.sessions)
+        self.rating_history = RatingHistory(self.sessions)
         self.schedules = Schedules(self.sessions)
         self.house = House(self.sessions)
         self.notices = Notices(self.sessions)

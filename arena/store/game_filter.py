@@ -11,7 +11,7 @@ from sqlmodel import col
 from arena.store.models import Game
 
 
-class Wanted(TypedDict, total=False):
+class GameFilter(TypedDict, total=False):
     """What narrows a list of results; None narrows nothing. `since` and `until` are about the end of a game.
 
     `versions` are the players meant, on either side; `without` are terminations left out. Of `tournament_id`, `family`,
@@ -29,16 +29,16 @@ class Wanted(TypedDict, total=False):
     without: Sequence[str]
 
 
-def conditions(wanted: Wanted) -> list[Any]:
+def conditions(games: GameFilter) -> list[Any]:
     """Their SQL, all but `versions`: results only."""
     found: list[Any] = [col(Game.committed).is_not(None)]
     for name in ("tournament_id", "family", "variant", "pool", "kind"):
-        if (value := wanted.get(name)) is not None:
+        if (value := games.get(name)) is not None:
             found.append(col(getattr(Game, name)) == value)
-    if since := wanted.get("since"):
+    if since := games.get("since"):
         found.append(col(Game.finished) >= since)
-    if until := wanted.get("until"):
+    if until := games.get("until"):
         found.append(col(Game.finished) < until)
-    if without := wanted.get("without"):
+    if without := games.get("without"):
         found.append(col(Game.termination).not_in(without))
     return found

@@ -18,7 +18,7 @@ from sqlmodel import col
 from arena.store.commit import Committed, commit, count_over, pack, unpack, unpack_line
 from arena.store.engine import Sessions, batched, fetch, table_of
 from arena.store.errors import BadValueError, ConflictError, NotFoundError
-from arena.store.game_filter import Wanted, conditions
+from arena.store.game_filter import GameFilter, conditions
 from arena.store.models import Game, Record, Tournament, Void, now
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
 from referee.ratings.trueskill import pool_of
@@ -374,7 +374,7 @@ class Games:
         against: Sequence[int] | None = None,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-        **wanted: Unpack[Wanted],
+        **wanted: Unpack[GameFilter],
     ) -> Page[GameLine]:
         """Games with a result, latest first; `against` keeps the games of `versions` against these."""
         limit = bounded(limit)
@@ -465,7 +465,7 @@ class Games:
         with self._sessions.reading() as session:
             return [GameLine(*row) for row in fetch(session, query)]
 
-    def records(self, *, after: int = 0, **wanted: Unpack[Wanted]) -> Iterator[tuple[int, bytes]]:
+    def records(self, *, after: int = 0, **wanted: Unpack[GameFilter]) -> Iterator[tuple[int, bytes]]:
         """(commit number, record as JSON) of results, all or those wanted, in commit order behind `after`.
 
         A stream: no transaction is open while the caller works on what it was given.
@@ -478,7 +478,7 @@ class Games:
         for *line, data in self._walk((*_LINE, col(Record.data)), after, {}):
             yield GameLine(*line), unpack_line(data)
 
-    def _walk(self, columns: Sequence[Any], after: int, wanted: Wanted) -> Iterator[Any]:
+    def _walk(self, columns: Sequence[Any], after: int, wanted: GameFilter) -> Iterator[Any]:
         versions = wanted.get("versions")
         players = [] if versions is None else [col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions)]
         while True:

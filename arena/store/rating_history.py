@@ -65,7 +65,7 @@ def tallied(counts: list[Count]) -> dict[int, Tally]:
     return dict(found)
 
 
-class Past:
+class RatingHistory:
     """Leaderboards of earlier days."""
 
     def __init__(self, sessions: Sessions) -> None:

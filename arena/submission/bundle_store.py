@@ -44,7 +44,7 @@ class BundleError(Exception):
     """A bundle that is missing from the store or is not what its name says: no fault of the bot's."""
 
 
-class Bundles:
+class BundleStore:
     """The store at `url` (a path or an fsspec URL with `options`) and the copies unpacked below `cache`."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Bundles:
         self._sound: set[str] = set()
 
     @classmethod
-    def of(cls, settings: Settings) -> Bundles:
+    def of(cls, settings: Settings) -> BundleStore:
         """The bundles of a server."""
         return cls(
             settings.bundles_url,

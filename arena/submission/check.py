@@ -11,7 +11,7 @@ from typing import Any
 
 from arena.store import ConflictError, Store
 from arena.store.models import Version
-from arena.submission.bundle_store import BundleError, Bundles
+from arena.submission.bundle_store import BundleError, BundleStore
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
 from referee.bot import Bot, BotError
@@ -28,7 +28,7 @@ _LINES, _LINE = 12, 200
 
 def check_version(
     store: Store,
-    bundles: Bundles,
+    bundles: BundleStore,
     version_id: int,
     sandbox: Sandbox,
     on_step: Callable[[str], None] = lambda line: None,
@@ -38,7 +38,7 @@ def check_version(
     `on_step` is told what is being done. Raises ConflictError when the version is not to be checked, BundleError and
     StoreUnavailableError when it cannot be checked now: it then stays `checking` and can be given back.
     """
-    version = store.bots.version(version_id)
+    version = store.versions.get(version_id)
     if version.state != "checking":
         raise ConflictError(f"{version.name} is {version.state}, not checking", version.state)
     reports: dict[str, dict[str, Any]] = {}
@@ -46,7 +46,7 @@ def check_version(
     found: dict[str, Capabilities] = {}
     problems: list[str] = []
     logs: list[str] = []
-    for family in store.bots.families(version_id):
+    for family in store.versions.families(version_id):
         spec = bundles.resolve(spec_of(version, family))
         report, fit = examine(spec, load(family), sandbox, on_step=on_step)
         problem = problem_of(report, fit)
@@ -62,7 +62,7 @@ def check_version(
             logs.append(f"--- {family}\n{report.log}")
     if not reports:
         problems.append("it claims no family")
-    return store.bots.conclude_check(
+    return store.checks.conclude(
         version_id,
         report={"sandbox": sandbox.name, "families": reports},
         variants=variants,

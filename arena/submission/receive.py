@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store, StoreUnavailableError
 from arena.store.models import Bot, Version
-from arena.submission.bundle_store import Bundles
+from arena.submission.bundle_store import BundleStore
 from arena.submission.check import check_version
 from arena.submission.manifest import FILE, Manifest, ManifestError, read_families, read_manifest
 from arena.submission.unpack import ArchiveError, unpack
@@ -80,7 +80,7 @@ class Quota:
 
 def receive(
     store: Store,
-    bundles: Bundles,
+    bundles: BundleStore,
     stream: BinaryIO,
     *,
     name: str = "",
@@ -107,7 +107,7 @@ def receive(
             _check_new(store, bot, digest)
             _check_room(store, user, size, quota)
             bundles.put(file, digest)
-            return store.bots.add_version(
+            return store.versions.add(
                 bot.id,
                 command=manifest.command,
                 families=wanted,
@@ -157,7 +157,7 @@ def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Qu
 def _check_new(store: Store, bot: Bot, digest: str) -> None:
     """The same content twice is a mistake, unless the earlier one failed or was retired."""
     assert bot.id is not None
-    for line in store.bots.versions(bot.id):
+    for line in store.versions.of_bot(bot.id):
         if line.bundle == digest and line.state in ("uploaded", "checking", "active"):
             raise ConflictError(f"this is the very bundle of {line.name}, which is {line.state}", line.state)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from arena.cli.exit import CommandError, Exit
 from arena.client import Client
 from arena.store.errors import StoreUnavailableError
-from arena.submission.bundle_store import BundleError, Bundles
+from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import Bounds
 
 TOKEN = "ARENA_WORKER_TOKEN"  # noqa: S105 - the name of a variable
@@ -22,7 +22,7 @@ WAIT_S = 0.5
 _BYTES = "application/octet-stream"
 
 
-class Depot(Bundles):
+class RemoteBundleStore(BundleStore):
     """The bundles of the arena at `server`, and the copies unpacked below `cache`."""
 
     def __init__(self, server: str, cache: Path, *, bounds: Bounds | None = None, cache_bytes: int = 4 * 2**30) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from arena.store import NotFoundError, Store
-from arena.store.bots import VersionLine
 from arena.store.models import Version
+from arena.store.versions import VersionLine
 from arena.tournaments.eligibility import judge
 from arena.tournaments.settings import SEEDED, Document
 from referee.ratings.trueskill import Rating, pool_of
@@ -31,7 +31,7 @@ class Field:
 
 def resolve(store: Store, document: Document) -> Field:
     """The field of a document as of now."""
-    lines = store.bots.active(document.family)
+    lines = store.versions.active(document.family)
     chosen: dict[int, str] = {}
     problems: list[str] = []
     for name in document.entries.bots:
@@ -43,7 +43,7 @@ def resolve(store: Store, document: Document) -> Field:
     named = set(chosen)
     for line in _query(store, document, lines):
         chosen.setdefault(line.id, "")
-    versions = store.bots.by_ids(list(chosen))
+    versions = store.versions.by_ids(list(chosen))
     families = {line.id: line.families for line in lines}
     accepted: list[tuple[int, str]] = []
     refused: list[tuple[int, str]] = []
@@ -102,7 +102,7 @@ def _why_not(store: Store, document: Document, name: str) -> str:
     found = _VERSION.fullmatch(name)
     bot, number = (found[1], int(found[2])) if found else (name, None)
     try:
-        version: Version | None = store.bots.find_version(bot, number)
+        version: Version | None = store.versions.find(bot, number)
     except NotFoundError:
         version = None
     if version is None:
@@ -116,4 +116,4 @@ def _why_not(store: Store, document: Document, name: str) -> str:
     if version.state != "active":
         return f"{version.name}: is {version.state}; only active versions play"
     assert version.id is not None
-    return f"{version.name}: {judge({}, store.bots.families(version.id), document.ruleset).reason}"
+    return f"{version.name}: {judge({}, store.versions.families(version.id), document.ruleset).reason}"

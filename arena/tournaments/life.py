@@ -173,7 +173,7 @@ def _store(
     found: Step,
     draw: openings.Draw,
 ) -> int:
-    versions = store.bots.by_ids([entry.version_id for entry in entries])
+    versions = store.versions.by_ids([entry.version_id for entry in entries])
     specs = game_specs(
         tournament,
         document,
@@ -322,10 +322,10 @@ def enter(store: Store, tournament_id: int, version_id: int, by: int, at: dateti
     """
     tournament = store.tournaments.get(tournament_id)
     document = read(tournament.settings)
-    version = store.bots.version(version_id)
+    version = store.versions.get(version_id)
     if version.state != "active":
         raise SettingsError(f"{version.name} is {version.state}; only active versions play", "version")
-    verdict = judge(version.capabilities, store.bots.families(version_id), document.ruleset)
+    verdict = judge(version.capabilities, store.versions.families(version_id), document.ruleset)
     if not verdict.may_play:
         raise SettingsError(f"{version.name}: {verdict.reason}", "version")
     if tournament.started is None:
@@ -357,7 +357,7 @@ def enter(store: Store, tournament_id: int, version_id: int, by: int, at: dateti
 def withdraw(store: Store, tournament_id: int, version_id: int, by: int, at: datetime) -> None:
     """Take a version out: it is paired no more, its planned games are called off. Raises ConflictError."""
     tournament = store.tournaments.get(tournament_id)
-    name = store.bots.version(version_id).name
+    name = store.versions.get(version_id).name
     present = {entry.version_id for entry in store.tournaments.entries(tournament_id) if not entry.withdrawn}
     if version_id not in present:
         raise ConflictError(f"{name} does not play in tournament {tournament_id}", tournament.state)

@@ -36,7 +36,7 @@ class Field:
         known = [line for line in self.store.bots.page(limit=500).items if line.name == name]
         bot_id = known[0].id if known else self.store.bots.add(name, self.user_id).id
         assert bot_id is not None
-        return self.store.bots.add_version(
+        return self.store.versions.add(
             bot_id, command=["./bot"], families=[family], state="active", variants={family: ["standard"]}
         )
 

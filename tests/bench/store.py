@@ -73,7 +73,7 @@ def _planned(store: Store, count: int) -> list[GameSpec]:
     by = store.users.add("owner", "organiser").id or 0
     for name in ("one", "two"):
         bot = store.bots.add(name, by)
-        store.bots.add_version(
+        store.versions.add(
             bot.id or 0, command=["./bot"], families=["loa"], state="active", variants={"loa": ["standard"]}
         )
     document = {"name": "Bench", "family": "loa", "games": count, "entries": {"bots": ["one", "two"]}}

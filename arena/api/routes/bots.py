@@ -31,8 +31,8 @@ from arena.http.call import Answer, Call
 from arena.http.problem import Problem, not_found
 from arena.http.upload import Upload
 from arena.store import NotFoundError
-from arena.store.bots import VersionLine
 from arena.store.models import Bot
+from arena.store.versions import VersionLine
 from arena.submission import receive
 
 routes = Routes()
@@ -118,7 +118,7 @@ async def show(call: Call, bot: BotName) -> BotDocument:
 async def _document(call: Call, row: Bot) -> BotDocument:
     assert row.id is not None
     owner = await call.run(call.store.users.get, row.owner_id)
-    versions = await call.run(call.store.bots.versions, row.id)
+    versions = await call.run(call.store.versions.of_bot, row.id)
     ratings = await call.run(call.store.ratings.of_versions, [line.id for line in versions]) if versions else []
     return BotDocument(
         name=row.name,
@@ -225,7 +225,7 @@ async def _check_name(call: Call, name: str) -> None:
 async def show_version(call: Call, bot: BotName, number: Number) -> Answer[Submission]:
     """One version with the report of its check, and for its owner the bot's own words."""
     await found(call, bot)
-    version = await call.run(call.store.bots.find_version, bot, number)
+    version = await call.run(call.store.versions.find, bot, number)
     return await _shown(call, version.id or 0)
 
 
@@ -239,9 +239,9 @@ async def show_version(call: Call, bot: BotName, number: Number) -> Answer[Submi
 async def retire_version(call: Call, bot: BotName, number: Number) -> Submission:
     """The version is entered no more; its games and ratings stay. Twice is as good as once."""
     await owned(call, bot)
-    version = await call.run(call.store.bots.find_version, bot, number)
+    version = await call.run(call.store.versions.find, bot, number)
     assert version.id is not None
-    await call.run(call.store.bots.retire_version, version.id)
+    await call.run(call.store.versions.retire, version.id)
     await call.note("version.retire", f"version:{version.name}")
     return await submission(call, version.id)
 
@@ -255,7 +255,7 @@ async def retire_version(call: Call, bot: BotName, number: Number) -> Submission
 async def changes(call: Call, bot: BotName, number: Number, query: ChangeQuery) -> Page[ChangeItem]:
     """What every game did to the version's rating in one pool, in order: the line of a plot."""
     await found(call, bot)
-    version = await call.run(call.store.bots.find_version, bot, number)
+    version = await call.run(call.store.versions.find, bot, number)
     assert version.id is not None
     rows = await call.run(call.store.ratings.changes, version.id, query.pool, limit=query.limit, after=query.after)
     return page(rows, ChangeItem.model_validate)
@@ -283,7 +283,7 @@ async def _games(call: Call, one: Bot, other: Bot | None, query: PageQuery) -> P
     for row in (one, other):
         if row is not None:
             assert row.id is not None
-            ids.append([line.id for line in await call.run(call.store.bots.versions, row.id)])
+            ids.append([line.id for line in await call.run(call.store.versions.of_bot, row.id)])
     if not all(ids):
         return Page(items=[])
     rows = await call.run(
@@ -317,10 +317,10 @@ def _public(report: dict[str, Any]) -> dict[str, Any]:
 
 async def submission(call: Call, version_id: int) -> Submission:
     """The document of a version; its log only for those who may read it."""
-    lines = await call.run(call.store.bots.lines, [version_id])
+    lines = await call.run(call.store.versions.lines, [version_id])
     if version_id not in lines:
         raise not_found("submission", str(version_id))
-    line, version = lines[version_id], await call.run(call.store.bots.version, version_id)
+    line, version = lines[version_id], await call.run(call.store.versions.get, version_id)
     is_mine = call.identity is not None and (call.identity.name == line.owner or call.may("organise"))
     return Submission(
         **version_item(line).model_dump(),

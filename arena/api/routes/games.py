@@ -34,7 +34,7 @@ from arena.http.call import Answer, Call
 from arena.http.problem import Problem, not_found
 from arena.http.stream import NDJSON, Batch, Line
 from arena.store import NotFoundError
-from arena.store.game_filter import Wanted
+from arena.store.game_filter import GameFilter
 from arena.store.games import GameLine
 from referee.record import GameRecord, read_record
 from referee.record_text import write_text
@@ -93,7 +93,7 @@ async def list_games(call: Call, query: GameQuery) -> Page[GameItem] | web.Strea
     return page(rows, GameItem.model_validate)
 
 
-async def _wanted(call: Call, query: GameQuery) -> Wanted:
+async def _wanted(call: Call, query: GameQuery) -> GameFilter:
     """The filters as the store takes them. Raises Problem for what is not there."""
     versions = None
     if query.tournament is not None:
@@ -102,8 +102,8 @@ async def _wanted(call: Call, query: GameQuery) -> Wanted:
         from arena.api.routes.bots import found
 
         bot = await found(call, query.bot)
-        versions = [line.id for line in await call.run(call.store.bots.versions, bot.id or 0)]
-    return Wanted(
+        versions = [line.id for line in await call.run(call.store.versions.of_bot, bot.id or 0)]
+    return GameFilter(
         tournament_id=query.tournament,
         family=query.family,
         variant=query.variant,
@@ -115,7 +115,7 @@ async def _wanted(call: Call, query: GameQuery) -> Wanted:
     )
 
 
-async def export(call: Call, form: str, wanted: Wanted) -> web.StreamResponse:
+async def export(call: Call, form: str, wanted: GameFilter) -> web.StreamResponse:
     """All records that are wanted, as a file in the making."""
     words = [f"tournament-{wanted['tournament_id']}" if wanted.get("tournament_id") else "", wanted.get("family") or ""]
     name = "-".join(filter(None, words)) or "games"
@@ -252,7 +252,7 @@ async def log(call: Call, game: GameId, side: Side) -> Answer[LogDocument]:
     """The tail of a bot's standard error, for its owner, organisers and admins."""
     line = await _found(call, game)
     version_id = line.first_id if side == "first" else line.second_id
-    owners = await call.run(call.store.bots.lines, [version_id])
+    owners = await call.run(call.store.versions.lines, [version_id])
     owner = owners[version_id].owner if version_id in owners else ""
     if owner != call.user.name and not call.may("organise"):
         raise Problem("forbidden", f"the log of {side} is for its owner, {owner}", hint="ask them or an organiser")

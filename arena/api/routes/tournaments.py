@@ -37,7 +37,7 @@ from arena.http.call import Answer, Call
 from arena.http.problem import not_found
 from arena.http.stream import NDJSON, Batch, Line
 from arena.store import NotFoundError
-from arena.store.game_filter import Wanted
+from arena.store.game_filter import GameFilter
 from arena.store.models import Tournament, now
 from arena.tournaments.settings import Document
 from arena.tournaments.standing import standing
@@ -152,7 +152,7 @@ async def games(call: Call, tournament: Number, query: PlanQuery) -> Page[GameIt
     form = call.accepts("application/json", NDJSON, "text/plain")
     await found(call, tournament)
     if form != "application/json":
-        return await export(call, form, Wanted(tournament_id=tournament))
+        return await export(call, form, GameFilter(tournament_id=tournament))
     rows = await call.run(
         lambda: call.store.games.of_tournament(tournament, state=query.state, limit=query.limit, after=query.after)
     )
@@ -304,7 +304,7 @@ async def _with_version(
     call: Call, tournament: int, wish: EntryWish, verb: Callable[..., object]
 ) -> Answer[TournamentDocument]:
     await found(call, tournament)
-    version = await call.run(call.store.bots.find_version, wish.bot, wish.number)
+    version = await call.run(call.store.versions.find, wish.bot, wish.number)
     await call.run(verb, call.store, tournament, version.id or 0, call.user.user_id, now())
     call.wake()
     return await _changed(call, tournament)

@@ -18,10 +18,10 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice
 from arena.pages.view import moved, page, run, store_of
 from arena.store import NotFoundError, Store
-from arena.store.bots import VersionLine
 from arena.store.games import Tally
 from arena.store.models import Bot
 from arena.store.ratings import ChangeLine
+from arena.store.versions import VersionLine
 from referee.rules import families
 
 routes = web.RouteTableDef()
@@ -254,7 +254,7 @@ async def show(request: web.Request) -> web.Response:
 
     def read() -> dict[str, Any]:
         bot = _bot(store, request.match_info["bot"])
-        versions = store.bots.versions(bot.id or 0)
+        versions = store.versions.of_bot(bot.id or 0)
         return {"versions": versions, **_read(store, bot, versions, by)}
 
     return _page(request, by, {"version": None, **await run(read)})
@@ -269,7 +269,7 @@ async def version(request: web.Request) -> web.Response:
 
     def read() -> dict[str, Any]:
         bot = _bot(store, request.match_info["bot"])
-        versions = store.bots.versions(bot.id or 0)
+        versions = store.versions.of_bot(bot.id or 0)
         mine = [line for line in versions if str(line.number) == text]
         if not mine:
             raise not_found(f"version of {bot.name}", text, [str(line.number) for line in versions])
@@ -303,7 +303,7 @@ async def versus(request: web.Request) -> web.Response:
 
     def read() -> dict[str, Any]:
         bot, other = _bot(store, request.match_info["bot"]), _bot(store, request.match_info["other"])
-        versions, others = store.bots.versions(bot.id or 0), store.bots.versions(other.id or 0)
+        versions, others = store.versions.of_bot(bot.id or 0), store.versions.of_bot(other.id or 0)
         mine = choice(request.query, "mine", [line.name for line in versions])
         theirs = choice(request.query, "theirs", [line.name for line in others])
         ids = [line.id for line in versions if not mine or line.name == mine]

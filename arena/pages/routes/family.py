@@ -39,7 +39,7 @@ async def show(request: web.Request) -> web.Response:
     store = store_of(request)
 
     def read() -> dict[str, Any]:
-        house = store.bots.house_id()
+        house = store.samples.owner_id()
         pools = [(name, games) for name, games in store.ratings.pools() if name.split("/")[0] == rules.family]
         return {
             "pools": pools,

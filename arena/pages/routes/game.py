@@ -52,7 +52,7 @@ def _read(store: Store, game_id: str) -> Found:
             record = store.games.record(game_id)
         except NotFoundError:
             record = None
-    versions = store.bots.lines([line.first_id, line.second_id])
+    versions = store.versions.lines([line.first_id, line.second_id])
     return Found(
         line, spec, record, store.ratings.of_game(game_id), {number: row.owner for number, row in versions.items()}
     )
@@ -111,7 +111,7 @@ async def _canonical(request: web.Request) -> str:
     lower = name.lower()
     if not _PREFIX.fullmatch(lower):
         return ""
-    full = lower if GAME_ID.fullmatch(lower) else await run(store_of(request).past.game_of, lower)
+    full = lower if GAME_ID.fullmatch(lower) else await run(store_of(request).rating_history.game_of, lower)
     return str(request.rel_url.with_path(f"/games/{full}", keep_query=True)) if full and full != name else ""
 
 

@@ -109,7 +109,7 @@ def read(store: Store, wanted: Filter, after: str | None) -> Found:
     with_retired = wanted.state != ""
     following = None
     if wanted.until is not None:
-        lines = store.past.leaderboard(wanted.pool, wanted.until, with_retired=with_retired)
+        lines = store.rating_history.leaderboard(wanted.pool, wanted.until, with_retired=with_retired)
     else:
         is_whole = not (wanted.is_part or wanted.owner or wanted.state == "retired")
         lines, following = _present(store, wanted.pool, after, with_retired=with_retired, is_whole=is_whole)
@@ -141,11 +141,11 @@ def _present(
 
 def _chosen(store: Store, wanted: Filter) -> list[Count]:
     """The results of the variant and of tournaments of the time class."""
-    counts = store.past.counts(wanted.pool, wanted.until)
+    counts = store.rating_history.counts(wanted.pool, wanted.until)
     if wanted.variant:
         counts = [one for one in counts if one.variant == wanted.variant]
     if wanted.pace:
-        settings = store.past.settings({one.tournament_id for one in counts})
+        settings = store.rating_history.settings({one.tournament_id for one in counts})
         mine = {key for key, document in settings.items() if pace.pace_in(document) == wanted.pace}
         counts = [one for one in counts if one.tournament_id in mine]
     return counts
@@ -191,7 +191,7 @@ async def show(request: web.Request) -> web.Response:
         pace=choice(query, "pace", pace.NAMES),
         state=state,
         owner=(user.name if user else "-") if is_mine else "",
-        until=await run(store.past.commit_at, pool, at) if at else None,
+        until=await run(store.rating_history.commit_at, pool, at) if at else None,
     )
     columns = COLUMNS if wanted.is_part else tuple(one for one in COLUMNS if one is not _ELO)
     ordered = sorting(request, columns, "-elo" if wanted.is_part else "place")

@@ -147,10 +147,10 @@ async def submission(request: web.Request) -> web.Response:
     store = store_of(request)
 
     def read() -> tuple[Any, Any]:
-        lines = store.bots.lines([number])
+        lines = store.versions.lines([number])
         if number not in lines:
             raise not_found("submission", str(number))
-        return lines[number], store.bots.version(number)
+        return lines[number], store.versions.get(number)
 
     line, version = await run(read)
     user = await session_of(request)

@@ -202,7 +202,7 @@ def _read(store: Store, tournament_id: int, request: web.Request) -> dict[str, A
         "forfeits": forfeits,
         "changes": store.ratings.of_tournament(tournament_id),
         "counts": store.games.counts(tournament_id),
-        "begun_anew": store.past.begun_anew(tournament_id),
+        "begun_anew": store.rating_history.begun_anew(tournament_id),
         "schedule": games,
         "openings": specs,
         "games_found": count,

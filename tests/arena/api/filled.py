@@ -41,13 +41,13 @@ def fill(server: Server) -> Arena:
     tokens["other"] = server.person("other")
     tokens["reader"] = server.person("author", scopes="read")
     tokens["worker"] = server.person("admin", "admin", scopes="worker")
-    samples = store.bots.ensure_samples(
+    samples = store.samples.ensure(
         SAMPLES, {name: [variant.name for variant in load(name).variants] for name in families()}
     )
     del samples
     author = store.users.find("author")
     zeta = store.bots.add("zeta", author.id or 0, "a bot of the author")
-    store.bots.add_version(
+    store.versions.add(
         zeta.id or 0, command=["./zeta"], families=["loa"], bundle="0" * 64, size_bytes=5, state="failed"
     )
     by = store.users.find("organiser").id or 0

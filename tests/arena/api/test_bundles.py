@@ -13,7 +13,7 @@ from arena.api.registry import PREFIX
 from arena.config import Settings
 from arena.store.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError
-from arena.submission.remote_bundles import TOKEN, Depot
+from arena.submission.remote_bundles import TOKEN, RemoteBundleStore
 from arena.worker import BundlePlace, play_bundled
 from referee.rules.core import Kind, Termination
 from referee.spec import BotSpec, GameSpec
@@ -63,10 +63,10 @@ def test_a_worker_unpacks_what_the_arena_has(
     server: Server, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(TOKEN, token)
-    depot = Depot(server.url, tmp_path)
-    assert (depot.folder(DIGEST) / "data" / "weights.txt").stat().st_size == 2_000_000
+    bundles = RemoteBundleStore(server.url, tmp_path)
+    assert (bundles.folder(DIGEST) / "data" / "weights.txt").stat().st_size == 2_000_000
     monkeypatch.delenv(TOKEN)
-    assert Depot(server.url, tmp_path).folder(DIGEST).is_dir(), "it is here already"
+    assert RemoteBundleStore(server.url, tmp_path).folder(DIGEST).is_dir(), "it is here already"
 
 
 def test_a_wrong_token_is_our_fault(
@@ -85,7 +85,7 @@ def test_a_wrong_token_is_our_fault(
 def test_no_arena_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.submission.remote_bundles.WAIT_S", 0)
     with pytest.raises(StoreUnavailableError, match="no answer from http://127"):
-        Depot("http://127.0.0.1:1", tmp_path).folder(DIGEST)
+        RemoteBundleStore("http://127.0.0.1:1", tmp_path).folder(DIGEST)
 
 
 def test_a_bundle_the_arena_does_not_have(
@@ -93,7 +93,7 @@ def test_a_bundle_the_arena_does_not_have(
 ) -> None:
     monkeypatch.setenv(TOKEN, token)
     with pytest.raises(BundleError, match="no bundle"):
-        Depot(server.url, tmp_path).folder("0" * 64)
+        RemoteBundleStore(server.url, tmp_path).folder("0" * 64)
 
 
 def test_the_route_is_in_the_document(server: Server) -> None:

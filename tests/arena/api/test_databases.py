@@ -32,7 +32,7 @@ def filled(store: Store, tmp_path: Path) -> Iterator[Arena]:
 
 def address(route: Route, arena: Arena) -> str:
     """The route's path, about something that is there."""
-    version = arena.store.bots.find_version("greedy")
+    version = arena.store.versions.find("greedy")
     things = {
         "bot": "greedy",
         "other": "alphabeta",

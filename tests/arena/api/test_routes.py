@@ -90,7 +90,7 @@ def test_games_of_bots(arena: Arena) -> None:
 def test_an_owner_describes_and_retires(arena: Arena) -> None:
     server, token = arena.server, arena.tokens["author"]
     bot = arena.store.bots.add("shortlived", arena.store.users.find("author").id or 0)
-    arena.store.bots.add_version(bot.id or 0, command=["./x"], families=["loa"], state="active")
+    arena.store.versions.add(bot.id or 0, command=["./x"], families=["loa"], state="active")
     changed = server.ask("PATCH", f"{PREFIX}/bots/shortlived", token=token, body={"description": "plays <b>well</b>"})
     assert changed.json["description"] == "plays <b>well</b>"
     assert server.post(f"{PREFIX}/bots/shortlived/versions/1/retire", token=token).json["state"] == "retired"

@@ -135,9 +135,9 @@ def test_a_verdict_is_waited_for(arena: Arena, cli: Any, tmp_path: Path, monkeyp
     from arena.cli import bot
 
     def conclude(seconds: float) -> None:
-        version = arena.store.bots.claim_upload()
+        version = arena.store.checks.claim()
         assert version is not None
-        arena.store.bots.conclude_check(
+        arena.store.checks.conclude(
             version.id or 0,
             report={"families": {"loa": {"steps": [STEP], "command": ["/secret/place"]}}},
             variants={"loa": []},
@@ -146,7 +146,7 @@ def test_a_verdict_is_waited_for(arena: Arena, cli: Any, tmp_path: Path, monkeyp
         )
 
     monkeypatch.setattr(bot.time, "sleep", conclude)
-    while arena.store.bots.claim_upload():
+    while arena.store.checks.claim():
         pass
     script = tmp_path / "watched"
     script.write_text("#!/bin/sh\nexit 3\n")

@@ -97,7 +97,7 @@ class Stage:
         known = {line.name: line.id for line in self.store.bots.page(limit=500).items}
         bot_id = known.get(name) or self.store.bots.add(name, self.user_id).id
         assert bot_id is not None
-        made = self.store.bots.add_version(
+        made = self.store.versions.add(
             bot_id,
             **{
                 "command": ["./bot"],
@@ -109,7 +109,7 @@ class Stage:
         )
         assert made.id is not None
         if capabilities is not None:
-            self.store.bots.conclude_check(made.id, report={}, variants={}, capabilities=capabilities)
+            self.store.checks.conclude(made.id, report={}, variants={}, capabilities=capabilities)
         return made.id
 
     def create(self, **document: Any) -> int:

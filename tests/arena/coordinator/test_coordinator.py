@@ -370,7 +370,7 @@ def test_a_new_version_joins_a_ladder_and_a_retired_one_leaves_it(stage: Stage) 
     conductor = stage.conductor(dice)
     conductor.turn()
     eve = stage.bot("eve")
-    stage.store.bots.retire_version(stage.ids["dan"])
+    stage.store.versions.retire(stage.ids["dan"])
     for _ in range(80):
         dice.release()
         conductor.turn()

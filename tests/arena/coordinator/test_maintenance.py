@@ -14,7 +14,7 @@ from arena.coordinator import maintenance as module
 from arena.coordinator.maintenance import Chore, Upkeep
 from arena.store import Store
 from arena.store.house import ANSWERS_KEPT, REFUSED_KEPT
-from arena.submission.bundle_store import Bundles
+from arena.submission.bundle_store import BundleStore
 from tests.arena.coordinator.stage import NOW, Dice, Stage
 
 
@@ -103,7 +103,7 @@ def test_the_order_to_stop_ends_a_long_one(sqlite_store: Store) -> None:
 
 def test_a_conductor_archives_sweeps_and_forgets(stage: Stage, tmp_path: Path) -> None:
     store = stage.store
-    bundles = Bundles(str(tmp_path / "bundles"), tmp_path / "unpacked")
+    bundles = BundleStore(str(tmp_path / "bundles"), tmp_path / "unpacked")
     settings = stage.settings.model_copy(update={"data": tmp_path})
     store.users.add_login(stage.user_id, "0" * 64, "x", NOW - timedelta(days=400))
     upkeep = Upkeep.of(settings, store, lambda: bundles)

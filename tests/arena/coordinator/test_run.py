@@ -140,14 +140,14 @@ def test_uploads_are_checked_one_by_one(stage: Stage) -> None:
     fresh = [stage.bot(name, state="uploaded") for name in ("new1", "new2")]
 
     def check(version_id: int) -> None:
-        stage.store.bots.conclude_check(version_id, report={}, variants={"loa": []}, capabilities={})
+        stage.store.checks.conclude(version_id, report={}, variants={"loa": []}, capabilities={})
 
     async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
         for _ in fresh:  # in whatever order they are taken
             await heard(events, "version/", state="active")
 
     acting(stage, Dice(), script, check=check)
-    assert [stage.store.bots.version(version).state for version in fresh] == ["active", "active"]
+    assert [stage.store.versions.get(version).state for version in fresh] == ["active", "active"]
 
 
 def test_a_check_that_fails_for_our_own_reasons_is_done_again(stage: Stage) -> None:
@@ -160,7 +160,7 @@ def test_a_check_that_fails_for_our_own_reasons_is_done_again(stage: Stage) -> N
             raise OSError("disk full")
         if len(tries) == 2:
             raise ConflictError("somebody was faster")
-        stage.store.bots.conclude_check(version_id, report={}, variants={"loa": []}, capabilities={})
+        stage.store.checks.conclude(version_id, report={}, variants={"loa": []}, capabilities={})
 
     async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
         await heard(events, f"version/{version}/state", state="uploaded")

@@ -114,12 +114,12 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
     zoe = store.users.add("zoe", role="admin", password_hash=hash_password(PASSWORD))
     assert zoe.id is not None
     everything = {name: [variant.name for variant in load(name).variants] for name in families()}
-    store.bots.ensure_samples({"random": "bots.random_mover"}, everything)
+    store.samples.ensure({"random": "bots.random_mover"}, everything)
     versions = []
     for name in NAMES:
         bot = store.bots.add(name, zoe.id, HOSTILE if name == "dan" else f"the bot {name}")
         versions.append(
-            store.bots.add_version(
+            store.versions.add(
                 bot.id or 0,
                 command=["./bot"],
                 families=list(families()),
@@ -130,9 +130,9 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
             )
         )
     bad = store.bots.add("broken", zoe.id)
-    failed = store.bots.add_version(bad.id or 0, command=["./bot"], families=["loa"], bundle="cd" * 32, size_bytes=99)
-    store.bots.claim_upload()
-    store.bots.conclude_check(
+    failed = store.versions.add(bad.id or 0, command=["./bot"], families=["loa"], bundle="cd" * 32, size_bytes=99)
+    store.checks.claim()
+    store.checks.conclude(
         failed.id or 0,
         report={
             "sandbox": "bwrap",

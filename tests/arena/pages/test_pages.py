@@ -403,17 +403,17 @@ def test_workers_and_their_load(site: Site) -> None:
 def test_a_check_is_followed_step_by_step(site: Site, page: Any) -> None:
     store = site.stage.store
     bot = store.bots.add("slow", store.users.find("zoe").id or 0)
-    version = store.bots.add_version(bot.id or 0, command=["./bot"], families=["loa"], bundle="ef" * 32, size_bytes=9)
+    version = store.versions.add(bot.id or 0, command=["./bot"], families=["loa"], bundle="ef" * 32, size_bytes=9)
     page.goto(f"{site.url}/submissions/{version.id}")
     assert "waits" in page.inner_text("#check")
-    assert store.bots.claim_upload() is not None
+    assert store.checks.claim() is not None
     bus = site.server.services.bus
     bus.publish(f"version/{version.id}/state", {"state": "checking"})
     bus.publish(f"version/{version.id}/step", {"line": "loa: handshake: ok"})
     bus.publish(f"version/{version.id}/step", {"line": f"loa: {HOSTILE}: no"})
     page.get_by_text("loa: handshake").wait_for()
     assert "<script>alert(1)</script>" in page.inner_text("#check")
-    store.bots.conclude_check(
+    store.checks.conclude(
         version.id or 0,
         report={
             "families": {"loa": {"problem": "", "steps": [{"name": "plays itself", "needed": True, "passed": True}]}}

@@ -20,12 +20,12 @@ def owner(store: Store) -> int:
 
 def upload(store: Store, bot_id: int | None, **more: object) -> Version:
     assert bot_id is not None
-    return store.bots.add_version(bot_id, command=["./bot"], families=["loa"], **more)  # type: ignore[arg-type]
+    return store.versions.add(bot_id, command=["./bot"], families=["loa"], **more)  # type: ignore[arg-type]
 
 
 def conclude(store: Store, version: Version, problem: str = "") -> Version:
     assert version.id is not None
-    return store.bots.conclude_check(
+    return store.checks.conclude(
         version.id, report={"steps": []}, variants={"loa": ["standard"]}, capabilities={"clocks": True}, problem=problem
     )
 
@@ -34,11 +34,11 @@ def test_versions_are_numbered_and_named(store: Store, owner: int) -> None:
     bot = store.bots.add("zeta", owner)
     one, two = upload(store, bot.id), upload(store, bot.id)
     assert [(one.number, one.name), (two.number, two.name)] == [(1, "zeta v1"), (2, "zeta v2")]
-    assert store.bots.find_version("zeta", 2).id == two.id
+    assert store.versions.find("zeta", 2).id == two.id
     with pytest.raises(NotFoundError, match="zeta v3"):
-        store.bots.find_version("zeta", 3)
+        store.versions.find("zeta", 3)
     with pytest.raises(NotFoundError, match="active"):
-        store.bots.find_version("zeta")
+        store.versions.find("zeta")
     with pytest.raises(ConflictError):
         store.bots.add("zeta", owner)
     with pytest.raises(BadValueError):
@@ -53,30 +53,30 @@ def test_from_uploaded_to_active(store: Store, owner: int) -> None:
     assert one.id is not None
     with pytest.raises(ConflictError, match="is uploaded"):
         conclude(store, one)
-    claimed = store.bots.claim_upload()
+    claimed = store.checks.claim()
     assert claimed is not None
     assert (claimed.id, claimed.state) == (one.id, "checking")
-    assert store.bots.claim_upload() is None
+    assert store.checks.claim() is None
     with pytest.raises(ConflictError, match="being checked"):
-        store.bots.retire_version(one.id)
-    assert store.bots.give_back_checks() == 1
-    assert store.bots.claim_upload() is not None
+        store.versions.retire(one.id)
+    assert store.checks.give_back() == 1
+    assert store.checks.claim() is not None
     done = conclude(store, one)
     assert (done.state, done.capabilities) == ("active", {"clocks": True})
-    assert [line.name for line in store.bots.active("loa")] == ["zeta v1"]
-    assert store.bots.active("tablut") == []
-    assert store.bots.lines([one.id])[one.id].families == {"loa": ("standard",)}
+    assert [line.name for line in store.versions.active("loa")] == ["zeta v1"]
+    assert store.versions.active("tablut") == []
+    assert store.versions.lines([one.id])[one.id].families == {"loa": ("standard",)}
 
     two = upload(store, bot.id)
     assert two.follows_id == one.id
-    store.bots.claim_upload()
+    store.checks.claim()
     failed = conclude(store, two, "handshake: no answer")
     assert (failed.state, failed.problem) == ("failed", "handshake: no answer")
-    assert store.bots.find_version("zeta").id == one.id
+    assert store.versions.find("zeta").id == one.id
     assert upload(store, bot.id).follows_id == one.id  # not the failed one
 
-    store.bots.retire_version(one.id)
-    assert store.bots.active("loa") == []
+    store.versions.retire(one.id)
+    assert store.versions.active("loa") == []
 
 
 def test_a_retired_bot_takes_no_more(store: Store, owner: int) -> None:
@@ -116,7 +116,7 @@ def test_uploads_at_the_same_moment(store: Store, owner: int) -> None:
         names = [name for name in pool.map(add, range(12)) if name != "conflict"]
     assert len(set(names)) == len(names)
     assert bot.id is not None
-    assert len(store.bots.versions(bot.id)) == len(names)
+    assert len(store.versions.of_bot(bot.id)) == len(names)
 
 
 def test_claims_at_the_same_moment(store: Store, owner: int) -> None:
@@ -124,9 +124,9 @@ def test_claims_at_the_same_moment(store: Store, owner: int) -> None:
     for _ in range(6):
         upload(store, bot.id)
     with ThreadPoolExecutor(6) as pool:
-        claimed = [version.id for version in pool.map(lambda _: store.bots.claim_upload(), range(8)) if version]
+        claimed = [version.id for version in pool.map(lambda _: store.checks.claim(), range(8)) if version]
     assert len(claimed) == len(set(claimed))
-    while (version := store.bots.claim_upload()) is not None:
+    while (version := store.checks.claim()) is not None:
         claimed.append(version.id)
     assert len(claimed) == 6
 
@@ -152,16 +152,16 @@ def test_lists_of_bots(store: Store, owner: int) -> None:
     assert [line.name for line in store.bots.page(owner_id=owner).items] == ["bot1", "bot3"]
     assert len(store.bots.page(family="loa").items) == 5
     assert store.bots.page(family="tablut").items == []
-    assert [line.number for line in store.bots.versions(line.id)] == [2, 1]
+    assert [line.number for line in store.versions.of_bot(line.id)] == [2, 1]
 
 
 def test_sample_bots_are_made_once(store: Store) -> None:
     variants = {"loa": ("standard", "zen"), "tablut": ("bell",)}
-    first = store.bots.ensure_samples(SAMPLES, variants)
+    first = store.samples.ensure(SAMPLES, variants)
     assert set(first) == set(SAMPLES)
     assert first["greedy"].command == ["python", "-m", "bots.greedy", "--family", "{family}"]
-    again = store.bots.ensure_samples(SAMPLES, variants)
+    again = store.samples.ensure(SAMPLES, variants)
     assert {name: version.id for name, version in again.items()} == {name: each.id for name, each in first.items()}
-    more = store.bots.ensure_samples(SAMPLES, {**variants, "abalone": ("standard",)})
+    more = store.samples.ensure(SAMPLES, {**variants, "abalone": ("standard",)})
     assert {version.number for version in more.values()} == {2}
-    assert len(store.bots.active("loa")) == 8
+    assert len(store.versions.active("loa")) == 8

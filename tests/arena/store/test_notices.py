@@ -19,9 +19,9 @@ def test_an_author_hears_of_their_own(sqlite_store: Store) -> None:
     sqlite_store.games.commit(record_of(specs[1], winner="second", termination=Termination.RESIGNED))
     sqlite_store.games.commit(record_of(specs[2], winner="draw", termination=Termination.REPETITION))
     bot = sqlite_store.bots.add("eve", field.user_id)
-    version = sqlite_store.bots.add_version(bot.id or 0, command=["./bot"], families=["loa"], bundle="ab" * 32)
-    sqlite_store.bots.claim_upload()
-    sqlite_store.bots.conclude_check(
+    version = sqlite_store.versions.add(bot.id or 0, command=["./bot"], families=["loa"], bundle="ab" * 32)
+    sqlite_store.checks.claim()
+    sqlite_store.checks.conclude(
         version.id or 0, report={}, variants={"loa": []}, capabilities={}, problem="no answer to ugi"
     )
     sqlite_store.tournaments.move(field.tournament_id, "finished")

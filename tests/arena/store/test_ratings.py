@@ -43,7 +43,7 @@ def test_provisional_lines_have_no_rank(store: Store, field: Field) -> None:
 
 def test_retired_versions_are_hidden(store: Store, field: Field) -> None:
     field.play(8)
-    store.bots.retire_version(field.versions[0].id or 0)
+    store.versions.retire(field.versions[0].id or 0)
     assert "ada v1" not in [line.name for line in store.ratings.leaderboard("loa").items]
     assert "ada v1" in [line.name for line in store.ratings.leaderboard("loa", with_retired=True).items]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from arena.store import StoreUnavailableError
-from arena.submission.bundle_store import BundleError, Bundles
+from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import Bounds
 from referee.spec import BotSpec, GameSpec
 from tests.arena.submission.packing import HONEST, SCRIPT, zipped
@@ -25,21 +25,21 @@ DIGEST = hashlib.sha256(ZIP).hexdigest()
 
 
 @pytest.fixture(params=["folder", "memory"])
-def bundles(request: pytest.FixtureRequest, tmp_path: Path) -> Bundles:
+def bundles(request: pytest.FixtureRequest, tmp_path: Path) -> BundleStore:
     url = str(tmp_path / "store") if request.param == "folder" else f"memory://{tmp_path.name}-{time.monotonic_ns()}"
-    return Bundles(url, tmp_path / "unpacked")
+    return BundleStore(url, tmp_path / "unpacked")
 
 
 @pytest.fixture
-def local(tmp_path: Path) -> Bundles:
-    return Bundles(str(tmp_path / "store"), tmp_path / "unpacked")
+def local(tmp_path: Path) -> BundleStore:
+    return BundleStore(str(tmp_path / "store"), tmp_path / "unpacked")
 
 
 def stored(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_stored_once_and_given_back(bundles: Bundles, tmp_path: Path) -> None:
+def test_stored_once_and_given_back(bundles: BundleStore, tmp_path: Path) -> None:
     assert not bundles.has(DIGEST)
     assert bundles.put(io.BytesIO(ZIP), DIGEST)
     assert not bundles.put(io.BytesIO(ZIP), DIGEST)
@@ -53,7 +53,7 @@ def test_stored_once_and_given_back(bundles: Bundles, tmp_path: Path) -> None:
     assert bundles.folder(DIGEST) == folder
 
 
-def test_names_are_digests(bundles: Bundles) -> None:
+def test_names_are_digests(bundles: BundleStore) -> None:
     for name in ("", "../../etc/passwd", DIGEST.upper(), DIGEST + "0"):
         with pytest.raises(BundleError, match="not the name of a bundle"):
             bundles.has(name)
@@ -63,7 +63,7 @@ def test_names_are_digests(bundles: Bundles) -> None:
         bundles.folder(DIGEST)
 
 
-def test_a_damaged_bundle_is_never_unpacked(local: Bundles, tmp_path: Path) -> None:
+def test_a_damaged_bundle_is_never_unpacked(local: BundleStore, tmp_path: Path) -> None:
     local.put(io.BytesIO(ZIP), DIGEST)
     (tmp_path / "store" / DIGEST[:2] / DIGEST).write_bytes(ZIP[:-1])
     with pytest.raises(BundleError, match="damaged"):
@@ -71,35 +71,35 @@ def test_a_damaged_bundle_is_never_unpacked(local: Bundles, tmp_path: Path) -> N
     assert stored(tmp_path / "unpacked") == []
 
 
-def test_a_copy_that_was_changed_is_unpacked_again(local: Bundles, tmp_path: Path) -> None:
+def test_a_copy_that_was_changed_is_unpacked_again(local: BundleStore, tmp_path: Path) -> None:
     local.put(io.BytesIO(ZIP), DIGEST)
     folder = local.folder(DIGEST)
     (folder / "run.sh").chmod(0o755)
     (folder / "run.sh").write_bytes(b"#!/bin/sh\necho changed\n")
-    again = Bundles(str(tmp_path / "store"), tmp_path / "unpacked")
+    again = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked")
     assert (again.folder(DIGEST) / "run.sh").read_bytes() == SCRIPT
     (folder / "more").write_bytes(b"x")
-    again = Bundles(str(tmp_path / "store"), tmp_path / "unpacked")
+    again = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked")
     assert not (again.folder(DIGEST) / "more").exists()
     assert [path.name for path in (tmp_path / "unpacked").glob("work-*")] == []
 
 
-def test_many_want_it_at_once(local: Bundles, tmp_path: Path) -> None:
+def test_many_want_it_at_once(local: BundleStore, tmp_path: Path) -> None:
     local.put(io.BytesIO(ZIP), DIGEST)
-    others = [Bundles(str(tmp_path / "store"), tmp_path / "unpacked") for _ in range(6)]
+    others = [BundleStore(str(tmp_path / "store"), tmp_path / "unpacked") for _ in range(6)]
     with ThreadPoolExecutor(6) as pool:
         folders = set(pool.map(lambda bundles: bundles.folder(DIGEST), others))
     assert len(folders) == 1
     assert [path.name for path in (tmp_path / "unpacked").iterdir()] == [DIGEST[:2]]
 
 
-def test_many_store_it_at_once(local: Bundles, tmp_path: Path) -> None:
+def test_many_store_it_at_once(local: BundleStore, tmp_path: Path) -> None:
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda _: local.put(io.BytesIO(ZIP), DIGEST), range(6)))
     assert stored(tmp_path / "store") == [f"{DIGEST[:2]}/{DIGEST}"]
 
 
-def test_an_upload_that_fails_leaves_nothing(local: Bundles, tmp_path: Path) -> None:
+def test_an_upload_that_fails_leaves_nothing(local: BundleStore, tmp_path: Path) -> None:
     class Broken(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
             raise OSError(errno.ENOSPC, "No space left on device")
@@ -111,7 +111,7 @@ def test_an_upload_that_fails_leaves_nothing(local: Bundles, tmp_path: Path) -> 
 
 
 def test_room_is_made_for_what_is_used(tmp_path: Path) -> None:
-    bundles = Bundles(str(tmp_path / "store"), tmp_path / "unpacked", cache_bytes=2500)
+    bundles = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked", cache_bytes=2500)
     digests = []
     for number in range(4):
         data = zipped({**HONEST, "big": b"x" * 900, "number": str(number).encode()})
@@ -123,13 +123,13 @@ def test_room_is_made_for_what_is_used(tmp_path: Path) -> None:
     kept = {path.name for path in (tmp_path / "unpacked").glob("*/*")}
     assert kept == set(digests[2:])
     assert (bundles.folder(digests[0]) / "big").exists()  # fetched again
-    recent = Bundles(str(tmp_path / "store"), tmp_path / "unpacked", cache_bytes=1)
+    recent = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked", cache_bytes=1)
     for digest in digests:
         recent.folder(digest)
     assert len(list((tmp_path / "unpacked").glob("*/*"))) == 4  # all in use
 
 
-def test_sweep_keeps_what_versions_use(bundles: Bundles) -> None:
+def test_sweep_keeps_what_versions_use(bundles: BundleStore) -> None:
     other = hashlib.sha256(SCRIPT).hexdigest()
     bundles.put(io.BytesIO(ZIP), DIGEST)
     bundles.put(io.BytesIO(SCRIPT), other)
@@ -139,12 +139,12 @@ def test_sweep_keeps_what_versions_use(bundles: Bundles) -> None:
     assert not bundles.has(other)
 
 
-def test_sweep_of_a_store_that_is_not_there_yet(bundles: Bundles) -> None:
+def test_sweep_of_a_store_that_is_not_there_yet(bundles: BundleStore) -> None:
     assert bundles.sweep(set) == 0
 
 
 def test_what_is_sent_again_is_young_again(tmp_path: Path) -> None:
-    bundles = Bundles(str(tmp_path / "store"), tmp_path / "unpacked")
+    bundles = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked")
     bundles.put(io.BytesIO(ZIP), DIGEST)
     assert bundles.put(io.BytesIO(ZIP), DIGEST) is False
     stored = tmp_path / "store" / DIGEST[:2] / DIGEST
@@ -154,7 +154,7 @@ def test_what_is_sent_again_is_young_again(tmp_path: Path) -> None:
     assert bundles.has(DIGEST)
 
 
-def test_bots_as_this_machine_runs_them(local: Bundles) -> None:
+def test_bots_as_this_machine_runs_them(local: BundleStore) -> None:
     local.put(io.BytesIO(ZIP), DIGEST)
     bundled = BotSpec("zeta v1", ("./run.sh",), bundle=DIGEST)
     sample = BotSpec("greedy v1", ("python", "-m", "bots.greedy", "--family", "loa"))
@@ -166,21 +166,21 @@ def test_bots_as_this_machine_runs_them(local: Bundles) -> None:
 
 
 def test_a_bundle_beyond_the_bounds(tmp_path: Path) -> None:
-    bundles = Bundles(str(tmp_path / "store"), tmp_path / "unpacked", bounds=Bounds(10, 10))
+    bundles = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked", bounds=Bounds(10, 10))
     bundles.put(io.BytesIO(ZIP), DIGEST)
     with pytest.raises(BundleError, match="cannot be unpacked"):
         bundles.folder(DIGEST)
 
 
-def test_a_listing_that_is_no_listing(local: Bundles) -> None:
+def test_a_listing_that_is_no_listing(local: BundleStore) -> None:
     local.put(io.BytesIO(ZIP), DIGEST)
     folder = local.folder(DIGEST)
     for text in ("{", "[]", json.dumps({"files": 3}), "null"):
         (folder.parent / "files.json").write_text(text)
-        again = Bundles(local._root, local._cache)
+        again = BundleStore(local._root, local._cache)
         assert (again.folder(DIGEST) / "run.sh").exists()
 
 
 def test_a_store_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="cannot be used"):
-        Bundles("nosuch://x", tmp_path)
+        BundleStore("nosuch://x", tmp_path)

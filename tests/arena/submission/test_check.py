@@ -11,7 +11,7 @@ import pytest
 
 from arena.store import ConflictError, Store
 from arena.store.models import Version
-from arena.submission.bundle_store import BundleError, Bundles
+from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.check import check_version, spec_of
 from arena.submission.receive import receive
 from protocol.capabilities import Capabilities
@@ -38,7 +38,7 @@ class Desk:
 
     def __init__(self, store: Store, folder: Path) -> None:
         self.store = store
-        self.bundles = Bundles(str(folder / "store"), folder / "unpacked")
+        self.bundles = BundleStore(str(folder / "store"), folder / "unpacked")
         self.user = Somebody(store.users.add("zoe").id or 0)
 
     def submit(self, data: bytes, *families: str) -> Version:
@@ -46,7 +46,7 @@ class Desk:
 
     def check(self, data: bytes, *families: str) -> Version:
         self.submit(data, *families)
-        version = self.store.bots.claim_upload()
+        version = self.store.checks.claim()
         assert version is not None
         assert version.id is not None
         return check_version(self.store, self.bundles, version.id, open_sandbox("none"))
@@ -61,7 +61,7 @@ def test_a_good_bot_becomes_active(desk: Desk) -> None:
     version = desk.check(sample("bots.random_mover"), "loa")
     assert (version.state, version.problem) == ("active", "")
     assert version.id is not None
-    fit = desk.store.bots.families(version.id)["loa"]
+    fit = desk.store.versions.families(version.id)["loa"]
     assert {"standard", "scrambled-eggs", "zen"} <= set(fit)
     report = version.report["families"]["loa"]
     assert report["fit"]
@@ -77,8 +77,8 @@ def test_a_family_that_does_not_hold_fails_the_version(desk: Desk) -> None:
     assert version.state == "failed"
     assert version.problem.startswith("tablut: announces tablut")
     assert version.id is not None
-    assert desk.store.bots.families(version.id)["tablut"] == ()
-    assert desk.store.bots.active("loa") == []
+    assert desk.store.versions.families(version.id)["tablut"] == ()
+    assert desk.store.versions.active("loa") == []
 
 
 @pytest.mark.parametrize(
@@ -140,15 +140,15 @@ def test_only_what_was_claimed_is_checked(desk: Desk) -> None:
 
 def test_a_bundle_that_is_away_is_no_verdict(desk: Desk, tmp_path: Path) -> None:
     desk.submit(sample("bots.random_mover"), "loa")
-    version = desk.store.bots.claim_upload()
+    version = desk.store.checks.claim()
     assert version is not None
     assert version.id is not None
     for path in (tmp_path / "store").rglob(version.bundle):
         path.unlink()
     with pytest.raises(BundleError):
         check_version(desk.store, desk.bundles, version.id, open_sandbox("none"))
-    assert desk.store.bots.version(version.id).state == "checking"
-    assert desk.store.bots.give_back_checks() == 1
+    assert desk.store.versions.get(version.id).state == "checking"
+    assert desk.store.checks.give_back() == 1
 
 
 def quick_limits() -> object:

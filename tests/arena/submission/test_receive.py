@@ -12,7 +12,7 @@ import pytest
 
 from arena.store import ConflictError, QuotaError, Store, StoreUnavailableError
 from arena.store.models import Version
-from arena.submission.bundle_store import Bundles
+from arena.submission.bundle_store import BundleStore
 from arena.submission.receive import NotYoursError, Quota, SubmissionError, TooLargeError, receive
 from tests.arena.submission.packing import HONEST, SCRIPT, tarred, zipped
 
@@ -24,15 +24,15 @@ class Somebody:
 
 
 @pytest.fixture
-def bundles(tmp_path: Path) -> Bundles:
-    return Bundles(str(tmp_path / "store"), tmp_path / "unpacked")
+def bundles(tmp_path: Path) -> BundleStore:
+    return BundleStore(str(tmp_path / "store"), tmp_path / "unpacked")
 
 
 Send = Callable[..., Version]
 
 
 @pytest.fixture
-def send(store: Store, bundles: Bundles) -> Send:
+def send(store: Store, bundles: BundleStore) -> Send:
     users = {name: Somebody(store.users.add(name).id or 0, name) for name in ("zoe", "ada")}
 
     def submit(data: bytes, name: str = "zeta", families: tuple[str, ...] = ("loa",), by: str = "zoe", **more: object):  # type: ignore[no-untyped-def]
@@ -58,7 +58,7 @@ def test_a_script_becomes_a_version(store: Store, send: Send, tmp_path: Path) ->
     )
     assert version.command == ["./bot"]
     assert version.id is not None
-    assert store.bots.families(version.id) == {"loa": ()}
+    assert store.versions.families(version.id) == {"loa": ()}
     assert [Path(path).name for path in left(tmp_path)] == [digest]
 
 
@@ -70,10 +70,10 @@ def test_a_bundle_says_what_it_is(store: Store, send: Send) -> None:
     version = send(zipped(files), name="", families=())
     assert (version.name, version.command, version.options) == ("eta v1", ["./run.sh"], {"a": "1"})
     assert version.id is not None
-    assert set(store.bots.families(version.id)) == {"loa", "tablut"}
+    assert set(store.versions.families(version.id)) == {"loa", "tablut"}
     given = send(zipped({**files, "more": b"x"}), name="theta", families=("loa",))
     assert given.id is not None
-    assert (given.name, set(store.bots.families(given.id))) == ("theta v1", {"loa"})
+    assert (given.name, set(store.versions.families(given.id))) == ("theta v1", {"loa"})
 
 
 def test_the_next_version(store: Store, send: Send) -> None:
@@ -81,10 +81,10 @@ def test_the_next_version(store: Store, send: Send) -> None:
     assert send(SCRIPT + b"#2").number == 2
     with pytest.raises(ConflictError, match="the very bundle of zeta v1"):
         send(SCRIPT)
-    version = store.bots.claim_upload()
+    version = store.checks.claim()
     assert version is not None
     assert version.id is not None
-    store.bots.conclude_check(version.id, report={}, variants={}, capabilities={}, problem="no answer")
+    store.checks.conclude(version.id, report={}, variants={}, capabilities={}, problem="no answer")
     assert send(SCRIPT).number == 3  # one that failed may be tried again
 
 
@@ -154,7 +154,7 @@ def test_others_bots(store: Store, send: Send, tmp_path: Path) -> None:
         send(SCRIPT + b"#2", by="ada")
     assert send(SCRIPT, name="mine", by="ada").bundle == hashlib.sha256(SCRIPT).hexdigest()
     assert len(left(tmp_path)) == 1  # the same content is stored once
-    assert store.bots.bundles() == {hashlib.sha256(SCRIPT).hexdigest()}
+    assert store.versions.bundles() == {hashlib.sha256(SCRIPT).hexdigest()}
     store.bots.retire(store.bots.find("zeta").id or 0)
     with pytest.raises(ConflictError, match="retired"):
         send(SCRIPT + b"#3")

@@ -83,7 +83,7 @@ def test_the_best_by_rating_and_seeded_formats_by_rating(stage: Stage) -> None:
 )
 def test_who_cannot_play_is_told_why(stage: Stage, name: str, problem: str) -> None:
     stage.bot("tab", families=["tablut"])
-    stage.store.bots.retire_version(stage.bot("old"))
+    stage.store.versions.retire(stage.bot("old"))
     with pytest.raises(SettingsError, match=problem) as caught:
         stage.create(entries={"bots": ["ada", "bob", name]})
     assert caught.value.field == "entries.bots"
@@ -123,7 +123,7 @@ def test_queries_are_asked_again_when_it_begins(stage: Stage) -> None:
     number = stage.create(entries={"newest": True}, starts=later(stage))
     stage.bot("ada")
     stage.bot("eve")
-    stage.store.bots.retire_version(stage.ids["dan"])
+    stage.store.versions.retire(stage.ids["dan"])
     stage.now += timedelta(hours=1)
     stage.play(number)
     assert entered(stage, number)[0] == ["ada v2", "bob v1", "cleo v1", "eve v1"]
@@ -149,7 +149,7 @@ def test_too_few_bots(stage: Stage) -> None:
     with pytest.raises(SettingsError, match="2 are needed"):
         stage.create(entries={"bots": ["ada"]})
     number = stage.create(entries={"bots": ["ada", "bob"]}, starts=later(stage))
-    stage.store.bots.retire_version(stage.ids["bob"])
+    stage.store.versions.retire(stage.ids["bob"])
     stage.now += timedelta(hours=1)
     stage.play(number)
     found = stage.tournament(number)

@@ -42,7 +42,7 @@ class Arena:
         self.stage = Stage(store, folder / "data", ())
         for name in ("ann", "bea"):
             self.stage.ids[name] = self.stage.bot(name, command=[sys.executable, str(PATIENT), str(self.gate)])
-        store.bots.ensure_samples(SAMPLES, {"loa": []})
+        store.samples.ensure(SAMPLES, {"loa": []})
         self.token = new_token()
         store.users.add_token(self.stage.user_id, "test", digest_of(self.token), "read submit organise")
 
