@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from aiohttp import web
 
 from arena.http.cache import Keep
+from arena.http.feed import Feeds
 from arena.http.limit import Gate, Limiter, Rate
 from arena.http.problem import Problem
 from arena.http.response_cache import Shelf
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.events.bus import EventBus
     from arena.events.live import Live
-    from arena.http.stream import Feed
     from arena.metrics import Metrics
     from arena.store import Store
     from arena.submission.bundle_store import BundleStore
@@ -59,8 +59,7 @@ class Services:
     limiters: dict[str, Limiter] = field(init=False)
     streams: Gate = field(init=False)
     shelf: Shelf = field(init=False)
-    feeds: dict[str, Feed] = field(default_factory=dict)
-    """What is being told to listeners just now, by subject (see `arena.http.stream`)."""
+    feeds: Feeds = field(init=False)
     exports: Gate = field(default_factory=lambda: Gate(2, 20))
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Passwords hashed at a time: each takes 64 MiB and most of a second of a core."""
@@ -74,6 +73,7 @@ class Services:
 
     def __post_init__(self) -> None:
         self.limiters = _limiters(self.settings)
+        self.feeds = Feeds(self.live, self.closing)
         self.shelf = Shelf(self.store.changes)
         self.streams = Gate(self.settings.streams_per_client, STREAMS)
         self.trusted = tuple(ipaddress.ip_network(one, strict=False) for one in self.settings.trusted_proxies)

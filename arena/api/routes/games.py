@@ -31,8 +31,9 @@ from arena.api.schemas import (
 from arena.collections.dumps import without_logs
 from arena.http import stream
 from arena.http.call import Answer, Call
+from arena.http.feed import Batch
+from arena.http.line import FORMS, NDJSON, StreamLine
 from arena.http.problem import Problem, not_found
-from arena.http.stream import NDJSON, Batch, Line
 from arena.store import NotFoundError
 from arena.store.game_filter import GameFilter
 from arena.store.games import GameLine
@@ -275,7 +276,7 @@ class GameEvent(BaseModel):
     "/games/{game}/stream",
     tag="games",
     summary="A game as it goes",
-    forms=stream.FORMS,
+    forms=FORMS,
     problems=("too-many",),
 )
 async def watch(call: Call, game: GameId, query: StreamQuery) -> web.StreamResponse:
@@ -297,7 +298,7 @@ class _GameSource:
         self._line: GameLine | None = None
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
-        """See `arena.http.stream.Source`."""
+        """See `arena.http.feed.Source`."""
         live = self._call.services.live.games.get(self._game)
         if self._line is None or live is None or is_timeout or live.attempt != self._line.attempt:
             self._line = await self._call.run(self._call.store.games.get, self._game)
@@ -323,13 +324,13 @@ class _GameSource:
                 for move, ply in zip(record.moves, record.plies, strict=True)
             ]
         last = base + len(plies)
-        final = Line("final", last + 1, {"game": GameItem.model_validate(line).model_dump(mode="json")})
+        final = StreamLine("final", last + 1, {"game": GameItem.model_validate(line).model_dump(mode="json")})
         if after is None or not base <= after <= last + 1:
             return Batch([await self._state(line, last, plies), final], is_final=True)
         lines = [_ply(base, number, plies[number - 1]) for number in range(after - base + 1, len(plies) + 1)]
         return Batch([*lines, final], is_final=True)
 
-    async def _state(self, line: GameLine, seq: int, plies: list[Any]) -> Line:
+    async def _state(self, line: GameLine, seq: int, plies: list[Any]) -> StreamLine:
         spec = await self._call.run(self._call.store.games.spec, line.id)
         record = await self._call.run(_record, self._call, line.id) if line.state in _OVER else None
         data = {
@@ -337,11 +338,11 @@ class _GameSource:
             "position": record.position if record else spec.position,
             "plies": [{"ply": number, **_told(ply)} for number, ply in enumerate(plies, 1)],
         }
-        return Line("state", seq, data)
+        return StreamLine("state", seq, data)
 
 
-def _ply(base: int, number: int, data: Mapping[str, Any]) -> Line:
-    return Line("ply", base + number, {"ply": number, **_told(data)})
+def _ply(base: int, number: int, data: Mapping[str, Any]) -> StreamLine:
+    return StreamLine("ply", base + number, {"ply": number, **_told(data)})
 
 
 def _told(data: Mapping[str, Any]) -> dict[str, Any]:

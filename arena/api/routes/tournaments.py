@@ -34,8 +34,9 @@ from arena.api.schemas import (
 from arena.http import stream
 from arena.http.cache import Keep
 from arena.http.call import Answer, Call
+from arena.http.feed import Batch
+from arena.http.line import FORMS, NDJSON, StreamLine
 from arena.http.problem import not_found
-from arena.http.stream import NDJSON, Batch, Line
 from arena.store import NotFoundError
 from arena.store.game_filter import GameFilter
 from arena.store.models import Tournament, now
@@ -317,7 +318,7 @@ async def _with_version(
     "/tournaments/{tournament}/stream",
     tag="tournaments",
     summary="A tournament as it goes",
-    forms=stream.FORMS,
+    forms=FORMS,
     problems=("too-many",),
 )
 async def watch(call: Call, tournament: Number, query: StreamQuery) -> web.StreamResponse:
@@ -339,7 +340,7 @@ class _TournamentSource:
         self._told: object = None
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
-        """See `arena.http.stream.Source`."""
+        """See `arena.http.feed.Source`."""
         return await self._call.run(self._look, after)
 
     def _look(self, after: int | None) -> Batch:
@@ -348,22 +349,22 @@ class _TournamentSource:
         row = store.tournaments.get(self._tournament)
         told = TournamentItem.model_validate(row).model_dump(mode="json")
         is_over = row.state in _OVER
-        lines: list[Line] = []
+        lines: list[StreamLine] = []
         if after is None:
             after = store.games.last_commit_of(self._tournament)
             table = self._table(is_final=is_over)
-            lines.append(Line("state", after, {"tournament": told, "standings": table}))
+            lines.append(StreamLine("state", after, {"tournament": told, "standings": table}))
         else:
             results = store.games.committed(self._tournament, after, _BATCH)
-            lines += [Line("game", one.committed or 0, {"game": _told(one)}) for one in results]
+            lines += [StreamLine("game", one.committed or 0, {"game": _told(one)}) for one in results]
             after = lines[-1].seq if lines else after
             if self._told is not None and self._told != row.state and not is_over:
-                lines.append(Line("tournament", after, {"tournament": told}))
+                lines.append(StreamLine("tournament", after, {"tournament": told}))
             is_over = is_over and len(results) < _BATCH  # else there may be more results to tell
         self._told = row.state
         if is_over:
             table = self._table(is_final=True)
-            lines.append(Line("final", after, {"tournament": told, "standings": table}))
+            lines.append(StreamLine("final", after, {"tournament": told, "standings": table}))
         return Batch(lines, is_final=is_over)
 
     def _table(self, *, is_final: bool) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import pytest
 
 from arena import tournaments
 from arena.api.registry import PREFIX
-from arena.http import stream
+from arena.http import feed
 from arena.store.models import now
 from tests.arena.api.filled import Arena, play, specs
 from tests.arena.api.test_streams import Reader, publish
@@ -22,7 +22,7 @@ PLIES = 40
 
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "PAUSE_S", 0.0)
+    monkeypatch.setattr(feed, "PAUSE_S", 0.0)
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from arena.events.bus import Bus, Event
 from arena.events.live import Live
 from arena.http.call import negotiate
 from arena.http.limit import Gate, Limiter, Rate
+from arena.http.line import NDJSON, SSE, StreamLine, written
 from arena.http.problem import TYPES, Problem, near, not_found, shown
-from arena.http.stream import NDJSON, SSE, Line, written
 
 
 class Clock:
@@ -99,7 +99,7 @@ def test_what_a_client_sends_is_shown_clean() -> None:
 
 
 def test_lines_of_streams() -> None:
-    line = Line("ply", 3, {"move": "a1a2"})
+    line = StreamLine("ply", 3, {"move": "a1a2"})
     assert written(line, NDJSON) == b'{"event":"ply","seq":3,"move":"a1a2"}\n'
     assert written(line, SSE) == b'id: 3\nevent: ply\ndata: {"event":"ply","seq":3,"move":"a1a2"}\n\n'
 

@@ -11,14 +11,14 @@ import pytest
 
 from arena import tournaments
 from arena.api.registry import PREFIX
-from arena.http import stream
+from arena.http import feed
 from arena.store.models import now
 from tests.arena.api.filled import Arena, play, record_of, specs
 
 
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "PAUSE_S", 0.0)
+    monkeypatch.setattr(feed, "PAUSE_S", 0.0)
 
 
 class Reader:
@@ -203,7 +203,7 @@ def test_a_tournament_as_it_goes(arena: Arena) -> None:
 
 
 def test_keep_alive_and_news_that_were_lost(arena: Arena, game: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "KEEP_ALIVE_S", 0.02)
+    monkeypatch.setattr(feed, "KEEP_ALIVE_S", 0.02)
     with Reader(arena, f"/games/{game}/stream") as reader:
         assert json.loads(reader.line())["event"] == "state"
         assert reader.line() == b"\n"
@@ -243,7 +243,7 @@ def test_the_end_of_the_server_ends_streams(arena: Arena) -> None:
 
 
 def test_a_client_that_leaves_is_let_go(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "KEEP_ALIVE_S", 0.01)
+    monkeypatch.setattr(feed, "KEEP_ALIVE_S", 0.01)
     gate = arena.server.services.streams
     with Reader(arena, f"/games/{arena.waiting[-1]}/stream") as reader:
         reader.next()
