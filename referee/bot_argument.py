@@ -18,7 +18,7 @@ from protocol.negotiation import Ineligible
 from referee.bot import Bot, BotError, SandboxError
 from referee.bot_file import read_bot_file, read_capabilities
 from referee.check import check
-from referee.play import negotiate
+from referee.negotiate import negotiate
 from referee.rules.core import UnknownNameError
 from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox

@@ -20,7 +20,7 @@ from protocol.errors import ProtocolError
 from protocol.messages import SetOption
 from protocol.options import OptionDecl
 from referee.bot import Bot, BotError, SandboxError, Thought
-from referee.play import prepare
+from referee.negotiate import prepare
 from referee.rules.core import ParseError, Termination
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset

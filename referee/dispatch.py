@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future
 from itertools import groupby
 
 from referee.pool import WorkerLostError
-from referee.record import GameRecord
+from referee.record import GameRecord, now
 from referee.rules.core import Kind, Termination
 from referee.slot import play_games
 from referee.spec import GameSpec
@@ -92,8 +92,6 @@ class Dispatcher:
 
 def void_record(spec: GameSpec, termination: Termination, detail: str) -> GameRecord:
     """The record of a game that came to nothing before it began, or whose worker took its record with it."""
-    from referee.play import now
-
     return GameRecord(
         id=spec.id,
         family=spec.family,

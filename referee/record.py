@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -100,6 +101,11 @@ class GameRecord:
 
 _RECORD = tuple(one.name for one in fields(GameRecord))
 _PLY = tuple(one.name for one in fields(Ply))
+
+
+def now() -> str:
+    """The time of day in UTC, ISO 8601 with milliseconds: what `started` and `finished` are written in."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class RecordError(ValueError):

@@ -12,11 +12,12 @@ from types import TracebackType
 
 from referee.bot import Bot
 from referee.bot_argument import read_bot
+from referee.negotiate import prepare
 from referee.plan import Opening, random_openings, setup_openings
-from referee.play import WIN_SCORE, prepare
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox
+from referee.score import hundredths
 from referee.spec import Limits
 
 SEARCH = "sample:alphabeta"
@@ -68,12 +69,7 @@ class Judge:
     def score(self, position: Position) -> int:
         """Hundredths for the side to move; a forced win in n plies is 30,000 - n. Raises BotError."""
         thought = self._bot.think(f"position fen {position}\ngo depth {self.depth}\n".encode(), None)
-        info = thought.info
-        if info is None or info.score is None:
-            return 0
-        if info.score_kind == "cp":
-            return info.score
-        return WIN_SCORE - info.score if info.score >= 0 else -WIN_SCORE - info.score
+        return (hundredths(thought.info) if thought.info else None) or 0
 
 
 def end_of(ruleset: Ruleset, opening: Opening) -> Position:

@@ -16,7 +16,7 @@ from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
 from referee.bot import Bot, BotError
 from referee.check import CheckReport, check
-from referee.play import negotiate
+from referee.negotiate import negotiate
 from referee.rules import load
 from referee.rules.rules import Rules, Ruleset
 from referee.sandbox import Sandbox

@@ -13,7 +13,7 @@ from typing import Any
 from protocol.capabilities import Capabilities
 from protocol.errors import ProtocolError
 from protocol.negotiation import Ineligible
-from referee.play import negotiate_options
+from referee.negotiate import negotiate_options
 from referee.rules.rules import Ruleset
 
 

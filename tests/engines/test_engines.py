@@ -129,7 +129,7 @@ def transcript(spec: BotSpec) -> list[str]:
     try:
         bot.start()
         bot.handshake()
-        from referee.play import prepare
+        from referee.negotiate import prepare
 
         prepare(bot, RULES)
         bot.think(b"position startpos\ngo movetime 100\n", 5000)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from arena import tournaments
 from arena.store import Store
 from arena.store.models import now
-from referee.play import now as instant
 from referee.record import GameRecord, Ply
+from referee.record import now as instant
 from referee.rules import families, load
 from referee.rules.core import Kind, Termination
 from referee.spec import GameSpec

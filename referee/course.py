@@ -1,0 +1,71 @@
+"""The course of one game: the position, the moves that led to it as written, and how each was played.
+
+Refuses to know bots and clocks: it is told every move, and who listens is told in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from referee.record import Ply
+from referee.rules import load
+from referee.rules.core import ParseError
+from referee.rules.history import Line
+from referee.spec import GameSpec
+
+Watch = Callable[[int, str, Ply], None]
+"""Called after every ply with its number from 1, the canonical move, and how it was played."""
+
+
+class Course:
+    """A game from its start through its opening to now.
+
+    `is_swapping`: the sides may still be swapped before play proper begins; `was_swapping` the same before the last
+    ply. Raises UnknownNameError and ParseError for a spec that makes no sense.
+    """
+
+    def __init__(self, spec: GameSpec, watch: Watch | None = None) -> None:
+        self.spec = spec
+        self.ruleset = load(spec.family).settle(spec.variant, spec.options)
+        self.line = Line(self.ruleset, spec.position)
+        self.moves: list[str] = []
+        self.plies: list[Ply] = []
+        self.start = self.position
+        self._watch = watch
+        self._has_swaps = bool(self.ruleset.values.get("swap_phase"))
+        self.is_swapping = self.was_swapping = self._has_swaps and self.starts_swapping
+        for text in spec.opening:
+            self.push_text(text, Ply(book=True))
+
+    @property
+    def position(self) -> str:
+        """The position now, as written."""
+        return self.ruleset.write(self.line.state)
+
+    @property
+    def starts_swapping(self) -> bool:
+        """Whether the game began with the choice of sides."""
+        return self.start.endswith(" swap")
+
+    def push(self, text: str, ply: Ply, code: int) -> None:
+        """Play a legal move, given as its canonical text and its code."""
+        self.line.push(code)
+        self.moves.append(text)
+        self.plies.append(ply)
+        if self._has_swaps:
+            self.was_swapping, self.is_swapping = self.is_swapping, self.position.endswith(" swap")
+        if self._watch:
+            self._watch(len(self.moves), text, ply)
+
+    def push_text(self, text: str, ply: Ply) -> None:
+        """Play a move that no bot chose. Raises ParseError when it is not legal."""
+        line = self.line
+        code = self.ruleset.rules.notation.read_move(text, line.state, self.ruleset.config)
+        if not line.is_legal(code):
+            raise ParseError("illegal opening move", text=text, hint=f"in {self.position}")
+        self.push(text, ply, code)
+
+    def push_pass(self) -> None:
+        """Pass for a bot that knows no swaps."""
+        notation = self.ruleset.rules.notation
+        self.push_text(notation.write_move(notation.pass_move), Ply())

@@ -1,0 +1,74 @@
+"""Makes bots ready to play by given rules: what each must be told, or why it cannot play them.
+
+The protocol knows what may be said and no family; this is where the rules of a game are put into its words.
+Refuses to know games, clocks and results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from protocol.messages import SetOption
+from protocol.negotiation import Ineligible, Plan, plan_setoptions
+from protocol.options import OptionDecl
+from referee.bot import Bot, BotError
+from referee.rules.core import Termination
+from referee.rules.rules import Ruleset
+
+
+def negotiate(bot: Bot, ruleset: Ruleset) -> Plan | Ineligible:
+    """What a bot that has shaken hands must be told to play by these rules, or why it cannot."""
+    return negotiate_options(bot.session.options, bot.session.families, ruleset)
+
+
+def negotiate_options(
+    options: Mapping[str, OptionDecl], families: Collection[str], ruleset: Ruleset
+) -> Plan | Ineligible:
+    """The same of a bot that is not running, from what it announced when it last was."""
+    rules = ruleset.rules
+    default = rules.settle()
+    return plan_setoptions(
+        options,
+        family=rules.family,
+        variant=ruleset.variant.name,
+        default_variant=rules.variants[0].name,
+        variant_start_only=_differs_in_start_only(ruleset),
+        changed_rules={name: value for name, value in ruleset.values.items() if value != default.values[name]},
+        rule_kinds={option.name: option.changes for option in rules.options},
+        rule_defaults=default.values,
+        variant_rules=ruleset.variant.options,
+        families=families,
+        setup=ruleset.variant.name if rules.notation.read_setup else None,
+        swap_phase=bool(ruleset.values.get("swap_phase")),
+    )
+
+
+def _differs_in_start_only(ruleset: Ruleset) -> bool:
+    default = ruleset.rules.variants[0]
+    changed = {name for name, value in ruleset.variant.options.items() if ruleset.rules.option(name).default != value}
+    tell = {option.name for option in ruleset.rules.options if option.changes in ("moves", "result")}
+    return ruleset.variant.params == default.params and not changed & tell
+
+
+def prepare(bot: Bot, ruleset: Ruleset) -> Plan:
+    """Make a bot that has shaken hands ready for a new game by these rules.
+
+    Raises BotError: `handshake-failed` when it has not announced what they demand, else how it failed.
+    """
+    plan = negotiate(bot, ruleset)
+    if isinstance(plan, Ineligible):
+        raise BotError(Termination.HANDSHAKE_FAILED, f"cannot play this: {plan.reason}")
+    family = bot.session.options.get("Family")
+    if family and family.accepts(ruleset.rules.family):
+        bot.tell(SetOption("Family", ruleset.rules.family))
+    for name, value in bot.spec.options:
+        bot.tell(SetOption(name, value))
+    told = frozenset(setting.name for setting in plan.setoptions)
+    for name in sorted(bot.told - told):  # a process that has played by other rules still has them set
+        bot.tell(SetOption(name, bot.session.options[name].default))
+    for setting in plan.setoptions:
+        bot.tell(setting)
+    bot.told = told
+    bot.new_game()
+    bot.ready()
+    return plan

@@ -1,0 +1,50 @@
+"""The choice of sides before play: a bot that knows of it takes part, for another the referee passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from referee.play import play
+from referee.roster import Roster
+from referee.spec import GameSpec
+from tests.referee.conftest import FAST, scripted
+
+KNOWS = ("--option", "option name SwapPhase type check default false")
+SWAP = "(a1a4)"
+AFTER = "position fen s-p-r-s-p-r-/p-r-s-wwr-s-p-/6/7/6/P-S-R-WWS-R-P-/R-P-S-R-P-S- w 0 2"
+STARTPOS = "position startpos"
+
+
+def heard(log: str) -> list[str]:
+    """The positions a bot was asked about."""
+    return [line for line in log.splitlines() if line.startswith("position")]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "opening", "moves", "one_heard", "two_heard"),
+    [
+        ([*KNOWS, SWAP], [*KNOWS, "()"], (), (SWAP, "()"), ["", f"{SWAP} ()"], [SWAP]),
+        ([*KNOWS, SWAP], [], (), (SWAP, "()"), ["", f"{SWAP} ()"], []),
+        ([], [*KNOWS, "()"], (), ("()", "()"), [AFTER], ["()"]),
+        ([], [], (), ("()", "()"), [AFTER], []),
+        ([], [*KNOWS, "()"], (SWAP,), (SWAP, "()"), [AFTER], [SWAP]),
+        ([], KNOWS, (SWAP, "()"), (SWAP, "()"), [AFTER], []),
+        (KNOWS, [], (SWAP, "()"), (SWAP, "()"), [f"{SWAP} ()"], []),
+    ],
+)
+def test_who_knows_no_swaps_sees_the_position_after_them(
+    one: list[str],
+    two: list[str],
+    opening: tuple[str, ...],
+    moves: tuple[str, ...],
+    one_heard: list[str],
+    two_heard: list[str],
+    roster: Roster,
+) -> None:
+    first, second = scripted("one", "--echo", *one, "resign"), scripted("two", "--echo", *two, "resign")
+    spec = GameSpec("pijersi", "standard", first, second, options={"swap_phase": True}, opening=opening, limits=FAST)
+    record = play(spec, roster)
+    assert (record.winner, record.termination, record.moves) == ("second", "resigned", moves)
+    for side, expected in (("first", one_heard), ("second", two_heard)):
+        lines = [line if line == AFTER else f"{STARTPOS} moves {line}" if line else STARTPOS for line in expected]
+        assert heard(record.logs.get(side, "")) == lines
