@@ -1,6 +1,6 @@
 """Plays planned games on whatever machine this process is on: fetches the bundles of both bots, then the slot plays.
 
-The job the conductor gives to an executor. Refuses to know the database.
+The job the coordinator gives to an executor. Refuses to know the database.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 async def act(settings: Settings, store: Store, bus: EventBus, metrics: Metrics, interrupts: Interrupts) -> None:
-    """Play and record until told to stop, or until the conductor fails. Raises CommandError where it cannot begin."""
-    from arena.coordinator.coordinator import Conductor
+    """Play and record until told to stop, or until the coordinator fails. Raises CommandError where it cannot begin."""
+    from arena.coordinator.coordinator import Coordinator
     from arena.coordinator.executors import ExecutorAwayError, open_executor
     from arena.metrics import RefereeMetrics
 
@@ -28,8 +28,8 @@ async def act(settings: Settings, store: Store, bus: EventBus, metrics: Metrics,
     except ExecutorAwayError as error:
         raise CommandError(str(error), Exit.UNREACHABLE) from None
     try:
-        conductor = Conductor(settings, store, bus, executor, metrics=RefereeMetrics(metrics.registry))
-        interrupts.again = conductor.abort
-        await conductor.run(interrupts.stop)
+        coordinator = Coordinator(settings, store, bus, executor, metrics=RefereeMetrics(metrics.registry))
+        interrupts.again = coordinator.abort
+        await coordinator.run(interrupts.stop)
     finally:
         await asyncio.to_thread(executor.shutdown, cancel_futures=True)

@@ -16,7 +16,7 @@ from arena.cli import output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import heard
 from arena.cli.play import report, show_crosstable
-from arena.coordinator.coordinator import Conductor
+from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
 from arena.events.bus import Bus, EventBus
 from arena.store import SchemaError, Store, StoreUnavailableError
@@ -153,17 +153,17 @@ async def _play(
     concurrency: int,
     versions: list[Version],
 ) -> bool:
-    """Let the conductor play the tournaments to their ends; whether it came to that."""
+    """Let the coordinator play the tournaments to their ends; whether it came to that."""
     spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], planned[0].family))
     sandbox, notes = choose("auto", [spec], Limits())
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {concurrency} games at once")
     pool = SlotPool(concurrency, sandbox=sandbox.name, spare=len(SAMPLES) - 2, on_event=publisher(bus))
-    conductor = Conductor(settings, store, bus, pool)
+    coordinator = Coordinator(settings, store, bus, pool)
     stop = asyncio.Event()
     progress = _Progress(store, [tournament.id or 0 for tournament in planned])
     try:
-        with heard(stop, conductor.abort):
-            task = asyncio.create_task(conductor.run(stop))
+        with heard(stop, coordinator.abort):
+            task = asyncio.create_task(coordinator.run(stop))
             while not task.done() and not await asyncio.to_thread(progress.look):
                 await asyncio.wait([task], timeout=LOOK_S)
             stop.set()

@@ -61,7 +61,7 @@ def _open_cluster(settings: Settings, bus: EventBus) -> Executor:
 
 
 def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
-    """What puts the events of slots on the bus: plies as news of their game, starts for the conductor to confirm."""
+    """What puts the events of slots on the bus: plies as news of their game, starts for the coordinator to confirm."""
 
     def publish(event: dict[str, Any]) -> None:
         payload = {name: value for name, value in event.items() if name not in ("event", "game")}
@@ -73,15 +73,15 @@ def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
     return publish
 
 
-def crew_of(executor: Executor, busy: int) -> dict[str, Any]:
+def workers_of(executor: Executor, busy: int) -> dict[str, Any]:
     """What there is to play on, as news. Of slots on this machine `busy` are at work."""
-    crew: dict[str, Any] = {"workers": _workers_of(executor, busy), "cores": os.cpu_count() or 1}
+    news: dict[str, Any] = {"workers": _describe(executor, busy), "cores": os.cpu_count() or 1}
     with contextlib.suppress(OSError):  # a system that does not say
-        crew["load"] = round(os.getloadavg()[0], 2)
-    return crew
+        news["load"] = round(os.getloadavg()[0], 2)
+    return news
 
 
-def _workers_of(executor: Executor, busy: int) -> list[dict[str, Any]]:
+def _describe(executor: Executor, busy: int) -> list[dict[str, Any]]:
     if hasattr(executor, "describe"):
         found: list[dict[str, Any]] = [asdict(worker) for worker in executor.describe().workers]
         return found

@@ -1,6 +1,6 @@
 """What the referee does once a day beside its work: the archive of games, stray bundles, what is over.
 
-Which day a chore was last done for stands in the database, so that the next process knows. Every chore can be repeated
+Which day a task was last done for stands in the database, so that the next process knows. Every task can be repeated
 and interrupted without harm. Refuses to know leases: only who acts may ask for it.
 """
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from arena.submission.bundle_store import BundleStore
 
 AGAIN_S = 3600.0
-"""A chore that failed is tried again after that time."""
+"""A task that failed is tried again after that time."""
 
 
 @dataclass(slots=True)
-class Chore:
+class Task:
     """`work` returns how much it did; it is due from `hour` (UTC) on."""
 
     name: str
@@ -38,25 +38,25 @@ class Chore:
 
 
 @dataclass(slots=True)
-class Upkeep:
-    """The chores of a server; `begin` starts those that are due in a thread of their own and returns at once."""
+class Maintenance:
+    """The daily tasks of a server; `begin` starts those that are due in a thread of their own and returns at once."""
 
     store: Store
-    chores: list[Chore]
+    tasks: list[Task]
     on_done: Callable[[str, datetime], None] = lambda name, at: None
     _thread: threading.Thread | None = None
     _stop: threading.Event = field(default_factory=threading.Event)
 
     @classmethod
-    def of(cls, settings: Settings, store: Store, bundles: Callable[[], BundleStore]) -> Upkeep:
+    def of(cls, settings: Settings, store: Store, bundles: Callable[[], BundleStore]) -> Maintenance:
         """As the server is set."""
         found = cls(store, [])
         if settings.archive:
             dumps = Dumps.of(settings)
-            archive = Chore("archive", settings.archive_hour, lambda: dumps.update(store, must_stop=found.is_stopping))
-            found.chores.append(archive)
-        found.chores.append(Chore("bundles", 4, lambda: bundles().sweep(store.versions.bundles)))
-        found.chores.append(Chore("forget", 4, store.house.forget))
+            archive = Task("archive", settings.archive_hour, lambda: dumps.update(store, must_stop=found.is_stopping))
+            found.tasks.append(archive)
+        found.tasks.append(Task("bundles", 4, lambda: bundles().sweep(store.versions.bundles)))
+        found.tasks.append(Task("forget", 4, store.house.forget))
         return found
 
     def is_stopping(self) -> bool:
@@ -67,10 +67,10 @@ class Upkeep:
         """See to what is due at this time of day, unless that is being done."""
         if self._thread is not None and self._thread.is_alive():
             return
-        due = [chore for chore in self.chores if self._is_due(chore, at)]
+        due = [task for task in self.tasks if self._is_due(task, at)]
         if due and not self.is_stopping():
             # A daemon: whatever it is at can be cut short.
-            self._thread = threading.Thread(target=self._do, args=(due, at), name="upkeep", daemon=True)
+            self._thread = threading.Thread(target=self._do, args=(due, at), name="maintenance", daemon=True)
             self._thread.start()
 
     def stop(self, seconds: float = 10.0) -> None:
@@ -79,22 +79,22 @@ class Upkeep:
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _is_due(self, chore: Chore, at: datetime) -> bool:
-        return at.toordinal() >= chore.next_look and at.hour >= chore.hour and time.monotonic() >= chore.not_before
+    def _is_due(self, task: Task, at: datetime) -> bool:
+        return at.toordinal() >= task.next_look and at.hour >= task.hour and time.monotonic() >= task.not_before
 
-    def _do(self, due: list[Chore], at: datetime) -> None:
-        log = logger("upkeep")
+    def _do(self, due: list[Task], at: datetime) -> None:
+        log = logger("maintenance")
         day = at.toordinal()
-        for chore in due:
+        for task in due:
             try:
-                if self.store.house.chore_done(chore.name) < day:
-                    count = chore.work()
-                    self.store.house.do_chore(chore.name, day)
-                    log.info("chore", chore=chore.name, count=count)
-                    self.on_done(chore.name, at)
-                chore.next_look = day + 1
+                if self.store.house.chore_done(task.name) < day:
+                    count = task.work()
+                    self.store.house.do_chore(task.name, day)
+                    log.info("task", task=task.name, count=count)
+                    self.on_done(task.name, at)
+                task.next_look = day + 1
             except Interrupted:
                 return
             except Exception as error:  # the outermost loop of this thread
-                chore.not_before = time.monotonic() + AGAIN_S
-                log.error("chore failed", chore=chore.name, error=f"{type(error).__name__}: {error}")
+                task.not_before = time.monotonic() + AGAIN_S
+                log.error("task failed", task=task.name, error=f"{type(error).__name__}: {error}")

@@ -29,7 +29,7 @@ class Running:
     def __init__(self, size: int = MAX_GAMES) -> None:
         self.games: OrderedDict[str, RunningGame] = OrderedDict()
         self._early: OrderedDict[str, list[Mapping[str, Any]]] = OrderedDict()
-        """Plies that came before the start of their game was told: fast bots overtake the conductor."""
+        """Plies that came before the start of their game was told: fast bots overtake the coordinator."""
         self._size = size
 
     def take(self, name: str, what: str, payload: Mapping[str, Any]) -> None:

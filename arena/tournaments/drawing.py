@@ -19,7 +19,7 @@ def draw_json(document: Mapping[str, Any], count: int) -> tuple[Opening, ...]:
     return openings.draw(read(document), count)
 
 
-class Chores:
+class OpeningDrawer:
     """A process that draws openings, started when first needed. One thread at a time."""
 
     def __init__(self) -> None:

@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.tournaments import knockout, ladder, roundrobin, sequential, swiss
-from arena.tournaments.meeting import Played, Seat, Step
+from arena.tournaments.meeting import Moment, Played, Seat, Step
 from arena.tournaments.settings import Document
 
 AHEAD = 8
 """How many pairs a ladder or a test plans ahead, unless the dispatcher has more slots to fill."""
+
+_MOMENTS = {
+    "round-robin": roundrobin.MOMENT,
+    "gauntlet": roundrobin.MOMENT,
+    "swiss": swiss.MOMENT,
+    "knockout": knockout.MOMENT,
+    "ladder": ladder.MOMENT,
+    "sprt": sequential.MOMENT,
+}
+
+
+def moment(format: str) -> Moment:
+    """When a tournament of a format is to be asked again."""
+    return _MOMENTS[format]
 
 
 def step(document: Document, seats: Sequence[Seat], played: Sequence[Played], ahead: int = AHEAD) -> Step:

@@ -10,7 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.tournaments.meeting import Match, Meeting, Played, Seat, Step, matches
+from arena.tournaments.meeting import Match, Meeting, Moment, Played, Seat, Step, matches
+
+MOMENT = Moment.EACH_RESULT
 
 
 def bracket(players: int) -> list[int | None]:

@@ -11,8 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.tournaments.meeting import Meeting, Played, Seat, Step, finish
+from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish
 from referee.ratings.trueskill import BETA
+
+MOMENT = Moment.ALL_HANDED_OUT
 
 PATIENCE = 2
 """Nobody waits longer than for this many pairs per active bot."""

@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Literal, TypeAlias
 
 State: TypeAlias = Literal["open", "done", "void", "cancelled"]
+
+
+class Moment(Enum):
+    """When a format may have something new to ask for: what it says as its `MOMENT`."""
+
+    EACH_RESULT = "after each result"
+    ALL_HANDED_OUT = "when every planned game is with a slot or over"
+    ALL_OVER = "when every planned game is over"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from arena.tournaments.meeting import Meeting, Played, Seat, Step, finish
+from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish
 from referee.plan import Format, pairings
+
+MOMENT = Moment.ALL_OVER
 
 
 def plan(format: Format, games: int, seats: Sequence[Seat]) -> Iterator[Meeting]:

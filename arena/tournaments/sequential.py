@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.tournaments.meeting import Meeting, Played, Seat, Step, finish
+from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish
 from referee.ratings.sprt import Sprt, Verdict, judge_points
+
+MOMENT = Moment.EACH_RESULT
 
 
 def completed_pairs(played: Sequence[Played], seat: int = 0) -> list[float]:

@@ -11,7 +11,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from arena.tournaments.meeting import Meeting, Played, Seat, Step, finish, matches
+from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish, matches
+
+MOMENT = Moment.ALL_OVER
 
 WINDOW = 24
 """In big fields only opponents this near in rank, or to the ideal one, are looked at first."""

@@ -1,4 +1,4 @@
-"""A stage for the conductor: an arena with bots, and an executor whose games are thrown by dice, when it is told to."""
+"""A stage for the coordinator: an arena with bots, and an executor whose games are thrown by dice when told."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from arena import tournaments
 from arena.config import Settings
-from arena.coordinator.coordinator import Conductor
-from arena.coordinator.maintenance import Upkeep
+from arena.coordinator.coordinator import Coordinator
+from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
 from arena.store import Store
 from arena.store.models import Tournament
@@ -76,7 +76,7 @@ def void_of(spec: GameSpec, termination: Termination = Termination.WORKER_LOST) 
 
 
 class Stage:
-    """A store with a user and bots; conductors over it; the time, which stands still unless moved."""
+    """A store with a user and bots; coordinators over it; the time, which stands still unless moved."""
 
     def __init__(self, store: Store, folder: Path, bots: Sequence[str] = ("ada", "bob", "cleo", "dan")) -> None:
         self.store = store
@@ -123,23 +123,23 @@ class Stage:
         """As it is now."""
         return self.store.tournaments.get(number)
 
-    def conductor(self, executor: Executor, **options: Any) -> Conductor:
+    def coordinator(self, executor: Executor, **options: Any) -> Coordinator:
         """One that took the games over; to be driven by `turn`."""
         found = self.apart(executor, **options)
         found.take_over()
         return found
 
-    def apart(self, executor: Executor, **options: Any) -> Conductor:
-        """One that has done nothing yet. Daily chores are for tests that give it an `upkeep`."""
-        options.setdefault("upkeep", Upkeep(self.store, []))
-        return Conductor(self.settings, self.store, self.bus, executor, clock=lambda: self.now, **options)
+    def apart(self, executor: Executor, **options: Any) -> Coordinator:
+        """One that has done nothing yet. Daily chores are for tests that give it an `maintenance`."""
+        options.setdefault("maintenance", Maintenance(self.store, []))
+        return Coordinator(self.settings, self.store, self.bus, executor, clock=lambda: self.now, **options)
 
     def play(self, number: int, executor: Dice | None = None, turns: int = 500, turn: timedelta = timedelta(0)) -> Dice:
-        """Drive a conductor until a tournament is over. A turn takes no time unless said otherwise."""
+        """Drive a coordinator until a tournament is over. A turn takes no time unless said otherwise."""
         dice = executor or Dice()
-        conductor = self.conductor(dice)
+        coordinator = self.coordinator(dice)
         for _ in range(turns):
-            conductor.turn()
+            coordinator.turn()
             self.now += turn
             if self.tournament(number).state in ("finished", "cancelled"):
                 return dice

@@ -1,4 +1,4 @@
-"""The conductor turn by turn, over games thrown by dice, in SQLite and PostgreSQL."""
+"""The coordinator turn by turn, over games thrown by dice, in SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from arena import tournaments
 from arena.coordinator import cron
-from arena.coordinator.coordinator import TRIES
+from arena.coordinator.recorder import TRIES
 from arena.store import ConflictError, StoreUnavailableError
 from arena.tournaments import SettingsError, StateError
 from referee.pool import WorkerLostError
@@ -46,11 +46,11 @@ def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
 def test_several_tournaments_share_the_slots(stage: Stage) -> None:
     numbers = [stage.create(name=f"cup {index}", games=4) for index in range(3)]
     dice = Dice(is_held=True)
-    conductor = stage.conductor(dice)
-    conductor.turn()
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
     while not all(stage.tournament(number).state == "finished" for number in numbers):
         dice.release(1)
-        conductor.turn()
+        coordinator.turn()
     order = [stage.store.games.get(game).tournament_id for game in dice.played]
     assert set(order[:12]) == set(numbers)
     for number in numbers:
@@ -59,11 +59,11 @@ def test_several_tournaments_share_the_slots(stage: Stage) -> None:
 
 def test_a_tournament_begins_when_it_is_due(stage: Stage) -> None:
     number = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
-    conductor = stage.conductor(Dice())
-    conductor.turn()
+    coordinator = stage.coordinator(Dice())
+    coordinator.turn()
     assert stage.tournament(number).state == "scheduled"
     stage.now += timedelta(hours=1, seconds=1)
-    conductor.turn()
+    coordinator.turn()
     assert stage.tournament(number).state == "running"
     early = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
     tournaments.start(stage.store, early, stage.user_id, stage.now)
@@ -74,7 +74,7 @@ def test_a_tournament_begins_when_it_is_due(stage: Stage) -> None:
 def test_the_games_of_a_pair_go_to_one_slot_with_sides_swapped(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
-    stage.conductor(dice).turn()
+    stage.coordinator(dice).turn()
     assert len(dice.held) == 4
     for _, (one, two) in dice.held:
         assert (one.first.name, one.second.name) == (two.second.name, two.first.name)
@@ -134,15 +134,15 @@ def test_a_game_that_comes_to_nothing_again_and_again_rests_longer_and_longer_an
 def test_what_somebody_else_has_by_now_is_not_given_back(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
-    first = stage.conductor(dice)
+    first = stage.coordinator(dice)
     first.turn()
-    stage.conductor(Dice(is_held=True)).turn()
+    stage.coordinator(Dice(is_held=True)).turn()
     before = stage.store.games.of_tournament(number).items
     for future, _ in dice.held:
         future.cancel()
-    first.collect()
+    first.recorder.collect()
     assert stage.store.games.of_tournament(number).items == before
-    assert {game.worker for game in before if game.state == "queued"} != {first.holder}
+    assert {game.worker for game in before if game.state == "queued"} != {first.lease_owner.name}
 
 
 def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage: Stage) -> None:
@@ -155,13 +155,13 @@ def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage
         return record_of(spec)
 
     dice = Dice(reply)
-    conductor = stage.conductor(dice)
-    conductor.turn()
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
     for _ in range(40):  # nobody listens to the bus here: say who is being played as the listener would
-        for game in conductor._desk.by_game:
+        for game in coordinator.memory.by_game:
             if stage.store.games.get(game).sequence == 2:
-                conductor._begun.put(game)
-        conductor.turn()
+                coordinator.recorder.game_began(game)
+        coordinator.turn()
         stage.now += timedelta(minutes=1)
     games = {game.sequence: game for game in stage.store.games.of_tournament(number).items}
     assert (games[2].state, games[2].termination) == ("void", "worker-lost")
@@ -173,8 +173,8 @@ def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage
 def test_a_database_that_is_away_loses_no_result(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
-    conductor = stage.conductor(dice)
-    conductor.turn()
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
     is_away = True
 
     for noun, name in (("games", "commit"), ("games", "start"), ("games", "hand_out"), ("tournaments", "live")):
@@ -190,11 +190,11 @@ def test_a_database_that_is_away_loses_no_result(stage: Stage, monkeypatch: pyte
     dice.release()
     for _ in range(3):
         with pytest.raises(StoreUnavailableError):
-            conductor.turn()
+            coordinator.turn()
     is_away = False
     played = len(dice.played)
     while stage.tournament(number).state != "finished":
-        conductor.turn()
+        coordinator.turn()
         dice.release()
     assert len(dice.played) == len(set(dice.played)) == 12 > played
     stage.check_exactly_once(number, 12)
@@ -202,26 +202,26 @@ def test_a_database_that_is_away_loses_no_result(stage: Stage, monkeypatch: pyte
 
 def test_a_crash_at_any_moment_loses_and_doubles_nothing(stage: Stage) -> None:
     number = stage.create(games=6)
-    for kept in (0, 1, 2, 3, 1, 0, 2):  # each conductor is lost after some results, with others on their way
+    for kept in (0, 1, 2, 3, 1, 0, 2):  # each coordinator is lost after some results, with others on their way
         dice = Dice(is_held=True)
-        conductor = stage.conductor(dice)
-        conductor.turn()
+        coordinator = stage.coordinator(dice)
+        coordinator.turn()
         dice.release(kept)
-        conductor.turn()
+        coordinator.turn()
         dice.release(1)  # a result that nobody hears of
     stage.play(number)
     stage.check_exactly_once(number, 36)
 
 
-def test_a_result_that_comes_to_a_conductor_of_yesterday_counts_once(stage: Stage) -> None:
+def test_a_result_that_comes_to_a_coordinator_of_yesterday_counts_once(stage: Stage) -> None:
     number = stage.create(games=2)
     old_dice, new_dice = Dice(is_held=True), Dice(is_held=True)
-    old = stage.conductor(old_dice)
+    old = stage.coordinator(old_dice)
     old.turn()
-    new = stage.conductor(new_dice)
+    new = stage.coordinator(new_dice)
     new.turn()
     old_dice.release()
-    old.collect()
+    old.recorder.collect()
     new_dice.release()
     for _ in range(20):
         new.turn()
@@ -235,16 +235,16 @@ def test_a_result_that_comes_to_a_conductor_of_yesterday_counts_once(stage: Stag
 def test_pause_calls_games_off_and_resume_plays_them_anew_even_after_a_restart(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
-    conductor = stage.conductor(dice)
-    conductor.turn()
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
     dice.begin()
     tournaments.pause(stage.store, number, stage.user_id, stage.now)
-    conductor.turn()
+    coordinator.turn()
     assert len(dice.called_off) == 4
-    conductor.turn()
+    coordinator.turn()
     assert stage.store.games.counts(number) == {"planned": 12}
     assert stage.store.games.voids().items == []
-    again = stage.conductor(Dice())
+    again = stage.coordinator(Dice())
     for _ in range(3):
         again.turn()
     assert stage.store.games.counts(number) == {"planned": 12}
@@ -256,19 +256,19 @@ def test_pause_calls_games_off_and_resume_plays_them_anew_even_after_a_restart(s
 def test_draining_lets_running_games_finish_then_pauses(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
-    conductor = stage.conductor(dice)
-    conductor.turn()
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
     first = dice.held[0][0]
     first.set_running_or_notify_cancel()
-    for game in conductor._desk.jobs[first].specs:
-        conductor._begun.put(game.id)
+    for game in coordinator.memory.jobs[first].specs:
+        coordinator.recorder.game_began(game.id)
     tournaments.drain(stage.store, number, stage.user_id, stage.now)
-    conductor.turn()
-    conductor.turn()
+    coordinator.turn()
+    coordinator.turn()
     assert stage.store.games.counts(number) == {"planned": 10, "running": 2}
     assert stage.tournament(number).state == "draining"
     dice.release()
-    conductor.turn()
+    coordinator.turn()
     assert stage.tournament(number).state == "paused"
     assert stage.store.games.counts(number) == {"planned": 10, "finished": 2}
     tournaments.resume(stage.store, number, stage.user_id, stage.now)
@@ -278,9 +278,9 @@ def test_draining_lets_running_games_finish_then_pauses(stage: Stage) -> None:
 
 def test_a_draining_tournament_survives_a_restart(stage: Stage) -> None:
     number = stage.create(games=2)
-    stage.conductor(Dice(is_held=True)).turn()
+    stage.coordinator(Dice(is_held=True)).turn()
     tournaments.drain(stage.store, number, stage.user_id, stage.now)
-    stage.conductor(Dice()).turn()
+    stage.coordinator(Dice()).turn()
     assert stage.tournament(number).state == "paused"
     assert stage.store.games.counts(number) == {"planned": 12}
 
@@ -288,29 +288,29 @@ def test_a_draining_tournament_survives_a_restart(stage: Stage) -> None:
 def test_a_last_game_that_drains_finishes_the_tournament(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
-    conductor = stage.conductor(dice)
-    conductor.turn()
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
     dice.begin()
     tournaments.drain(stage.store, number, stage.user_id, stage.now)
     dice.release()
-    conductor.turn()
-    conductor.turn()
+    coordinator.turn()
+    coordinator.turn()
     assert stage.tournament(number).state == "finished"
 
 
 def test_cancelled_is_for_good_and_what_was_played_stands(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
-    conductor = stage.conductor(dice)
-    conductor.turn()
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
     dice.release(1)
-    conductor.turn()
+    coordinator.turn()
     dice.begin()
     tournaments.cancel(stage.store, number, stage.user_id, stage.now)
-    conductor.turn()
-    conductor.turn()
+    coordinator.turn()
+    coordinator.turn()
     assert stage.store.games.counts(number) == {"cancelled": 10, "finished": 2}
-    stage.conductor(Dice()).turn()
+    stage.coordinator(Dice()).turn()
     assert stage.store.games.counts(number) == {"cancelled": 10, "finished": 2}
     assert stage.store.ratings.check() == []
     for verb in (tournaments.resume, tournaments.pause, tournaments.drain, tournaments.cancel, tournaments.start):
@@ -323,7 +323,7 @@ def test_one_that_has_not_begun_can_be_paused_and_waits_for_its_time_again(stage
     number = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
     tournaments.pause(stage.store, number, stage.user_id, stage.now)
     stage.now += timedelta(hours=2)
-    stage.conductor(Dice()).turn()
+    stage.coordinator(Dice()).turn()
     assert stage.tournament(number).state == "paused"
     assert tournaments.resume(stage.store, number, stage.user_id, stage.now).state == "scheduled"
     stage.play(number)
@@ -348,13 +348,13 @@ def test_extending_goes_on_after_the_end(stage: Stage, format: str, amount: int,
 def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
     number = stage.create(games=4)
     dice = Dice(is_held=True)
-    conductor = stage.conductor(dice)
-    conductor.turn()
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
     tournaments.withdraw(stage.store, number, stage.ids["ada"], stage.user_id, stage.now)
     stage.bus.publish("referee/wake", {"tournament": number})
-    conductor._ordered.put(number)
+    coordinator.order(number)
     for _ in range(40):
-        conductor.turn()
+        coordinator.turn()
         dice.release()
     assert stage.tournament(number).state == "finished"
     counts = stage.store.games.counts(number)
@@ -367,13 +367,13 @@ def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
 def test_a_new_version_joins_a_ladder_and_a_retired_one_leaves_it(stage: Stage) -> None:
     number = stage.create(format="ladder", ladder={"games": 60})
     dice = Dice(is_held=True)
-    conductor = stage.conductor(dice)
-    conductor.turn()
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
     eve = stage.bot("eve")
     stage.store.versions.retire(stage.ids["dan"])
     for _ in range(80):
         dice.release()
-        conductor.turn()
+        coordinator.turn()
     assert stage.tournament(number).state == "finished"
     played = stage.store.games.results(tournament_id=number)
     assert sum(eve in (game.first_id, game.second_id) for game in played) > 4
@@ -407,13 +407,13 @@ def names(stage: Stage) -> list[str]:
 
 def test_a_schedule_makes_tournaments_that_are_played(stage: Stage) -> None:
     recurring(stage)
-    conductor = stage.conductor(Dice())
-    conductor.turn()
+    coordinator = stage.coordinator(Dice())
+    coordinator.turn()
     assert names(stage) == []
     for _ in range(2):
         stage.now += timedelta(hours=1)
         for _ in range(8):
-            conductor.turn()
+            coordinator.turn()
     assert names(stage) == ["hourly 2026-05-01 13:00", "hourly 2026-05-01 14:00"]
     assert {found.state for found in stage.store.tournaments.page().items} == {"finished"}
 
@@ -452,7 +452,7 @@ def test_a_disabled_schedule_is_silent_and_goes_on_from_now(stage: Stage) -> Non
 def test_a_scheduled_tournament_nobody_can_play_is_cancelled_with_the_reason(stage: Stage) -> None:
     recurring(stage, entries={"bots": ["ada", "nobody"]})
     stage.now += timedelta(hours=1)
-    stage.conductor(Dice()).turn()
+    stage.coordinator(Dice()).turn()
     found = stage.store.tournaments.page().items[0]
     assert found.state == "cancelled"
     assert "1 bots may play" in found.problem

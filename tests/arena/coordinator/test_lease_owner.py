@@ -1,4 +1,4 @@
-"""The names of holders: who is alive, and who is certainly dead."""
+"""The names of lease owners: who is alive, and who is certainly dead."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from arena.coordinator.coordinator import LEASE
+from arena.coordinator.lease import LEASE
 from arena.coordinator.lease_owner import is_dead, new_name
 from tests.arena.coordinator.stage import Dice, Stage
 
@@ -54,7 +54,7 @@ def test_the_lease_of_the_dead_is_taken_at_once(stage: Stage) -> None:
     name, process = name_of_another(is_waited_for=True)
     process.stdout.close()  # type: ignore[union-attr]
     assert stage.store.house.take(LEASE, name, 3600)
-    assert stage.apart(Dice())._take_lease()
+    assert stage.apart(Dice()).lease_owner.take()
     lease = stage.store.house.lease(LEASE)
     assert lease is not None
     assert lease.holder != name
@@ -63,5 +63,5 @@ def test_the_lease_of_the_dead_is_taken_at_once(stage: Stage) -> None:
 def test_the_lease_of_the_living_is_left_to_them(stage: Stage) -> None:
     name = new_name()
     assert stage.store.house.take(LEASE, name, 3600)
-    assert not stage.apart(Dice())._take_lease()
+    assert not stage.apart(Dice()).lease_owner.take()
     assert stage.store.house.lease(LEASE).holder == name  # type: ignore[union-attr]

@@ -11,21 +11,21 @@ import pytest
 
 from arena.collections.dumps import Dumps
 from arena.coordinator import maintenance as module
-from arena.coordinator.maintenance import Chore, Upkeep
+from arena.coordinator.maintenance import Maintenance, Task
 from arena.store import Store
 from arena.store.house import ANSWERS_KEPT, REFUSED_KEPT
 from arena.submission.bundle_store import BundleStore
 from tests.arena.coordinator.stage import NOW, Dice, Stage
 
 
-def until_done(upkeep: Upkeep) -> None:
+def until_done(maintenance: Maintenance) -> None:
     """Wait for the thread."""
-    if upkeep._thread is not None:
-        upkeep._thread.join(30)
-        assert not upkeep._thread.is_alive()
+    if maintenance._thread is not None:
+        maintenance._thread.join(30)
+        assert not maintenance._thread.is_alive()
 
 
-def counting(store: Store, hour: int = 3) -> tuple[Upkeep, list[str]]:
+def counting(store: Store, hour: int = 3) -> tuple[Maintenance, list[str]]:
     """One chore that notes each time it is done."""
     done: list[str] = []
 
@@ -33,11 +33,11 @@ def counting(store: Store, hour: int = 3) -> tuple[Upkeep, list[str]]:
         done.append("x")
         return 1
 
-    return Upkeep(store, [Chore("counted", hour, work)]), done
+    return Maintenance(store, [Task("counted", hour, work)]), done
 
 
 def test_once_a_day_from_its_hour_on_whoever_asks(store: Store) -> None:
-    upkeep, done = counting(store)
+    maintenance, done = counting(store)
     other, more = counting(store)
     for at, count in (
         (datetime(2026, 5, 1, 2, 59, tzinfo=UTC), 0),
@@ -47,7 +47,7 @@ def test_once_a_day_from_its_hour_on_whoever_asks(store: Store) -> None:
         (datetime(2026, 5, 2, 23, 0, tzinfo=UTC), 2),
         (datetime(2026, 5, 9, 4, 0, tzinfo=UTC), 3),
     ):
-        for one in (upkeep, other):
+        for one in (maintenance, other):
             one.begin(at)
             until_done(one)
         assert len(done) == count, at
@@ -67,17 +67,17 @@ def test_what_fails_is_tried_again_later_and_stops_no_other_chore(
         return 0
 
     done: list[str] = []
-    upkeep = Upkeep(
+    maintenance = Maintenance(
         sqlite_store,
-        [Chore("first", 0, fail), Chore("second", 0, lambda: len(attempts))],
+        [Task("first", 0, fail), Task("second", 0, lambda: len(attempts))],
         lambda name, at: done.append(name),
     )
     clock = {"now": 100.0}
     monkeypatch.setattr(module.time, "monotonic", lambda: clock["now"])
     for seconds, expected in ((0, ["second"]), (10, ["second"]), (module.AGAIN_S, ["second", "first"])):
         clock["now"] += seconds
-        upkeep.begin(NOW)
-        until_done(upkeep)
+        maintenance.begin(NOW)
+        until_done(maintenance)
         assert done == expected
 
 
@@ -90,39 +90,39 @@ def test_the_order_to_stop_ends_a_long_one(sqlite_store: Store) -> None:
             pass
         raise module.Interrupted
 
-    upkeep = Upkeep(sqlite_store, [])
-    upkeep.chores.append(Chore("endless", 0, lambda: endless(upkeep.is_stopping)))
-    upkeep.begin(NOW)
+    maintenance = Maintenance(sqlite_store, [])
+    maintenance.tasks.append(Task("endless", 0, lambda: endless(maintenance.is_stopping)))
+    maintenance.begin(NOW)
     assert begun.wait(30)
-    upkeep.stop()
-    until_done(upkeep)
+    maintenance.stop()
+    until_done(maintenance)
     assert sqlite_store.house.chore_done("endless") == 0
-    upkeep.begin(NOW)  # too late: nothing is begun any more
-    until_done(upkeep)
+    maintenance.begin(NOW)  # too late: nothing is begun any more
+    until_done(maintenance)
 
 
-def test_a_conductor_archives_sweeps_and_forgets(stage: Stage, tmp_path: Path) -> None:
+def test_a_coordinator_archives_sweeps_and_forgets(stage: Stage, tmp_path: Path) -> None:
     store = stage.store
     bundles = BundleStore(str(tmp_path / "bundles"), tmp_path / "unpacked")
     settings = stage.settings.model_copy(update={"data": tmp_path})
     store.users.add_login(stage.user_id, "0" * 64, "x", NOW - timedelta(days=400))
-    upkeep = Upkeep.of(settings, store, lambda: bundles)
+    maintenance = Maintenance.of(settings, store, lambda: bundles)
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice()
-    conductor = stage.conductor(dice, upkeep=upkeep)
+    coordinator = stage.coordinator(dice, maintenance=maintenance)
     while stage.tournament(number).state != "finished":
-        conductor.turn()
-    until_done(upkeep)
+        coordinator.turn()
+    until_done(maintenance)
     stage.now += timedelta(days=1)
-    conductor.turn()
-    until_done(upkeep)
+    coordinator.turn()
+    until_done(maintenance)
     assert Dumps.of(settings).index().through == 2
     for name in ("archive", "bundles", "forget"):
         assert store.house.chore_done(name) == stage.now.toordinal()
     assert store.users.by_login("0" * 64) is None
     samples = {
         (sample.name, sample.labels.get("chore")): sample.value
-        for family in conductor._metrics.registry.collect()
+        for family in coordinator.metrics.registry.collect()
         for sample in family.samples
     }
     assert samples["arena_chore_done_timestamp_seconds", "archive"] == stage.now.timestamp()

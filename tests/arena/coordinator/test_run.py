@@ -1,4 +1,4 @@
-"""The conductor as a task: the lease, its loss, the order to stop, checks of uploads."""
+"""The coordinator as a task: the lease, its loss, the order to stop, checks of uploads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from arena.coordinator.coordinator import LEASE, Conductor
+from arena.coordinator.coordinator import Coordinator
+from arena.coordinator.lease import LEASE
 from arena.events.bus import Subscription
 from arena.store import ConflictError
 from tests.arena.coordinator.stage import Dice, Stage
@@ -17,22 +18,22 @@ PATIENCE_S = 30
 def acting(
     stage: Stage,
     dice: Dice,
-    script: Callable[[Conductor, Subscription, asyncio.Event], Awaitable[None]],
+    script: Callable[[Coordinator, Subscription, asyncio.Event], Awaitable[None]],
     **options: Any,
 ) -> None:
-    """Run a conductor as a task, the script beside it, then stop it."""
+    """Run a coordinator as a task, the script beside it, then stop it."""
 
     async def main() -> None:
         stop = asyncio.Event()
-        conductor = stage.apart(dice, **options)
+        coordinator = stage.apart(dice, **options)
         async with stage.bus.subscribe("referee/state", "game/", "version/") as events:
-            task = asyncio.create_task(conductor.run(stop))
+            task = asyncio.create_task(coordinator.run(stop))
             try:
-                await asyncio.wait_for(script(conductor, events, stop), PATIENCE_S)
+                await asyncio.wait_for(script(coordinator, events, stop), PATIENCE_S)
             finally:
                 stop.set()
                 await asyncio.wait_for(task, PATIENCE_S)
-        assert conductor.state == "stopped"
+        assert coordinator.state == "stopped"
 
     asyncio.run(main())
 
@@ -48,11 +49,11 @@ async def heard(events: Subscription, topic: str, **payload: Any) -> dict[str, A
 def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
 
-    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
         await heard(events, "referee/state", state="acting")
         lease = stage.store.house.lease(LEASE)
         assert lease is not None
-        assert lease.holder == conductor.holder
+        assert lease.holder == coordinator.lease_owner.name
         for _ in range(2):
             await heard(events, "game/", state="finished")
 
@@ -66,12 +67,12 @@ def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> 
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
-    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
         await heard(events, "referee/state", state="acting")
         while not dice.held:
             await asyncio.sleep(0)
         dice.begin()
-        stage.store.house.release(LEASE, conductor.holder)
+        stage.store.house.release(LEASE, coordinator.lease_owner.name)
         assert stage.store.house.take(LEASE, "somebody else", 3600)
         await heard(events, "referee/state", state="standing by")
         assert stage.store.games.counts(number)["queued"] == 8
@@ -90,7 +91,7 @@ def test_games_that_take_too_long_to_finish_are_called_off_and_handed_back(stage
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
-    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
         while not dice.held:
             await asyncio.sleep(0)
         dice.begin()
@@ -106,13 +107,13 @@ def test_a_second_order_to_stop_waits_for_nobody(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
-    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
         while not dice.held:
             await asyncio.sleep(0)
         dice.begin()
         stop.set()
         await heard(events, "referee/state", state="stopping")
-        conductor.abort()
+        coordinator.abort()
         await heard(events, "referee/state", state="stopped")
 
     acting(stage, dice, script, grace_s=3600.0)
@@ -123,7 +124,7 @@ def test_running_games_are_waited_for(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
-    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
         while not dice.held:
             await asyncio.sleep(0)
         dice.held[0][0].set_running_or_notify_cancel()
@@ -142,7 +143,7 @@ def test_uploads_are_checked_one_by_one(stage: Stage) -> None:
     def check(version_id: int) -> None:
         stage.store.checks.conclude(version_id, report={}, variants={"loa": []}, capabilities={})
 
-    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
         for _ in fresh:  # in whatever order they are taken
             await heard(events, "version/", state="active")
 
@@ -162,7 +163,7 @@ def test_a_check_that_fails_for_our_own_reasons_is_done_again(stage: Stage) -> N
             raise ConflictError("somebody was faster")
         stage.store.checks.conclude(version_id, report={}, variants={"loa": []}, capabilities={})
 
-    async def script(conductor: Conductor, events: Subscription, stop: asyncio.Event) -> None:
+    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
         await heard(events, f"version/{version}/state", state="uploaded")
         await heard(events, f"version/{version}/state", state="checking")
 
@@ -174,7 +175,7 @@ def test_a_fault_in_one_tournament_stops_no_other(stage: Stage) -> None:
     sick, broken, sound = (stage.create(name=name) for name in ("sick", "broken", "sound"))
     stage.store.tournaments.extend(broken, {"nonsense": True})
     dice = Dice(is_held=True)
-    stage.conductor(dice).turn()
+    stage.coordinator(dice).turn()
     stage.store.tournaments.extend(sick, {"nonsense": True})
     stage.play(sound)
     stage.check_exactly_once(sound)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from arena.config import Settings
-from arena.coordinator.coordinator import Conductor
+from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import open_executor
 from arena.events.bus import Bus
 from arena.log import configure
@@ -24,7 +24,7 @@ async def main() -> None:
     )
     store, bus = Store(database), Bus()
     executor = open_executor(settings, bus)
-    conductor = Conductor(settings, store, bus, executor)
+    coordinator = Coordinator(settings, store, bus, executor)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with bus.subscribe("referee/state", "game/") as events:
@@ -39,7 +39,7 @@ async def main() -> None:
                     print("start", event.topic.split("/")[1], flush=True)
 
         task = asyncio.create_task(report())
-        await conductor.run(stop)
+        await coordinator.run(stop)
         await asyncio.sleep(0)
         events.close()
         await task

@@ -1,0 +1,128 @@
+"""Hands planned games to the executor: pair by pair, from one running tournament after another, while there is room.
+
+Refuses to know what becomes of them: their results are the recorder's.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from datetime import datetime
+from itertools import groupby
+
+from arena.coordinator.executors import slots_of
+from arena.coordinator.memory import Job, Memory
+from arena.store import Store, StoreUnavailableError
+from arena.store.games import Waiting
+from arena.store.tournaments import Live
+from arena.worker import BundlePlace, play_bundled
+from referee.record import GameRecord
+
+Pair = list[Waiting]
+"""The games of one opening that are still to be played: one job."""
+
+
+class Handout:
+    """`place` is where workers find bundles; `on_done` hears, in any thread, of jobs that are over; `wake` asks for
+    another turn at once."""
+
+    def __init__(
+        self,
+        store: Store,
+        executor: Executor,
+        memory: Memory,
+        *,
+        owner: str,
+        place: BundlePlace,
+        clock: Callable[[], datetime],
+        on_done: Callable[[Future[list[GameRecord]]], None],
+        wake: Callable[[], None],
+    ) -> None:
+        self._store, self._executor, self._memory = store, executor, memory
+        self._owner, self._place, self._clock = owner, place, clock
+        self._on_done, self._wake = on_done, wake
+        self._turns = 0
+
+    @property
+    def room(self) -> int:
+        """How many jobs are out at most: workers of a cluster come and go."""
+        return 2 * slots_of(self._executor)
+
+    def hand_out(self, running: Sequence[Live]) -> None:
+        """Fill the room there is. Raises StoreUnavailableError."""
+        memory = self._memory
+        room = self.room - len(memory.jobs)
+        sources = [found.id for found in running if found.id not in memory.dry]
+        if room <= 0 or not sources:
+            return
+        piles = self._piles(sources, room)
+        chosen: list[Pair] = []
+        while piles and len(chosen) < room:
+            for pile in piles[: room - len(chosen)]:
+                chosen.append(pile.popleft())
+            piles = [pile for pile in piles if pile]
+        for pile in piles:  # not all of it found room
+            memory.dry.discard(pile[0][0].tournament_id)
+        if chosen:
+            self._submit(chosen)
+
+    def _piles(self, sources: Sequence[int], room: int) -> list[deque[Pair]]:
+        """The pairs ready to be played, by tournament; each turn begins with another one."""
+        memory, at = self._memory, self._clock()
+        for game in [game for game, until in memory.resting.items() if until <= at]:
+            del memory.resting[game]
+        limit = 2 * room + len(memory.resting)
+        self._turns += 1
+        start = self._turns % len(sources)
+        piles: list[deque[Pair]] = []
+        for tournament_id in [*sources[start:], *sources[:start]]:
+            waiting = self._store.games.waiting(tournament_id, limit)
+            ready = [game for game in waiting if game.spec.id not in memory.resting]
+            if len(ready) == len(waiting) < limit:
+                memory.dry.add(tournament_id)
+            if ready:
+                piles.append(deque(list(pair) for _, pair in groupby(ready, key=lambda game: game.pair)))
+            elif not waiting:  # the tournament may be over, or go on: look at once
+                memory.changed.add(tournament_id)
+                self._wake()
+        return piles
+
+    def _submit(self, chosen: Sequence[Pair]) -> None:
+        memory = self._memory
+        ids = [game.spec.id for pair in chosen for game in pair]
+        try:
+            mine = set(self._store.games.hand_out(ids, self._owner))
+        except StoreUnavailableError:
+            memory.given_back.update(ids)  # nobody knows whether it was done
+            raise
+        for pair in chosen:
+            games = [game for game in pair if game.spec.id in mine]
+            if not games:
+                continue
+            job = Job(games[0].tournament_id, games)
+            future = self._executor.submit(play_bundled, job.specs, self._place, True)
+            memory.jobs[future] = job
+            memory.by_game.update((spec.id, job) for spec in job.specs)
+            future.add_done_callback(self._on_done)
+
+    def call_off(self, futures: Sequence[Future[list[GameRecord]]]) -> None:
+        """End these jobs, whatever they are at: the games without a result will wait again."""
+        for future in futures:
+            job = self._memory.jobs.get(future)
+            if job is None or job.is_called_off:
+                continue
+            job.is_called_off = True
+            if hasattr(self._executor, "call_off"):
+                self._executor.call_off(future)
+            else:
+                future.cancel()
+
+    def call_off_all(self) -> None:
+        """End all jobs."""
+        self.call_off(list(self._memory.jobs))
+
+    def recall(self) -> None:
+        """Take back what no slot has begun."""
+        for future in self._memory.jobs:
+            future.cancel()

@@ -1,0 +1,60 @@
+"""What the coordinator remembers while it acts: the jobs that are out, and what is still to be done about them.
+
+All of it can be lost: the database is the truth, and whoever acts next takes the games back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+
+from arena.store.games import Waiting
+from referee.record import GameRecord
+from referee.spec import GameSpec
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A pair of games given to one slot."""
+
+    tournament_id: int
+    games: list[Waiting]
+    playing: str = ""
+    """The game that was begun last."""
+    is_called_off: bool = False
+
+    @property
+    def specs(self) -> list[GameSpec]:
+        """The games to be played, in order."""
+        return [game.spec for game in self.games]
+
+
+@dataclass(slots=True)
+class Memory:
+    """Shared by the parts of one coordinator, all in one thread."""
+
+    jobs: dict[Future[list[GameRecord]], Job] = field(default_factory=dict)
+    by_game: dict[str, Job] = field(default_factory=dict)
+    unrecorded: deque[tuple[GameRecord, int]] = field(default_factory=deque)
+    """Results that the database has not taken yet, each with its tournament."""
+    given_back: set[str] = field(default_factory=set)
+    """Games without a result that are to wait again."""
+    begun: list[str] = field(default_factory=list)
+    """Games that began and are not marked as running yet."""
+    changed: set[int] = field(default_factory=set)
+    """Tournaments to carry on."""
+    dry: set[int] = field(default_factory=set)
+    """Running tournaments without a planned game left."""
+    resting: dict[str, datetime] = field(default_factory=dict)
+    """Games that came to nothing more than once, and until when they are not handed out again."""
+
+    def is_out(self, tournament_id: int) -> bool:
+        """Whether games of a tournament are with a slot."""
+        return any(job.tournament_id == tournament_id for job in self.jobs.values())
+
+    def forget(self) -> None:
+        """Begin anew: what was known concerns this process no more."""
+        for part in fields(self):
+            getattr(self, part.name).clear()

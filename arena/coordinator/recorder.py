@@ -1,0 +1,198 @@
+"""Makes the results of jobs part of the arena, each exactly once; games that came to nothing wait again.
+
+First everything is noted in memory, then the database is asked: what it cannot take now, it is given again. Refuses to
+know what a result means for its tournament.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from arena.coordinator.memory import Job, Memory
+from arena.events.bus import EventBus
+from arena.log import logger
+from arena.metrics import RefereeMetrics
+from arena.store import ConflictError, NotFoundError, Store, StoreUnavailableError
+from referee.dispatch import void_record
+from referee.pool import JobError, WorkerLostError
+from referee.record import GameRecord
+from referee.rules.core import Kind, Termination
+
+T = TypeVar("T")
+TRIES = {Termination.WORKER_LOST: 8, Termination.SANDBOX_FAILED: 20}
+"""How often a game is tried before it stays void: outlasts a bad hour, but no game kills workers for ever."""
+LONGEST_REST_S = 300.0
+"""How long a game that came to nothing again and again rests at most before it is tried once more."""
+
+
+class Recorder:
+    """`game_began` and `job_done` may be called from any thread, `wake` asks for a turn; all else is one thread's."""
+
+    def __init__(
+        self,
+        store: Store,
+        bus: EventBus,
+        memory: Memory,
+        *,
+        owner: str,
+        metrics: RefereeMetrics,
+        clock: Callable[[], datetime],
+        wake: Callable[[], None],
+    ) -> None:
+        self._store, self._bus, self._memory = store, bus, memory
+        self._owner, self._metrics, self._clock, self._wake = owner, metrics, clock, wake
+        self._done: queue.SimpleQueue[Future[list[GameRecord]]] = queue.SimpleQueue()
+        self._begun: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._log = logger("coordinator")
+
+    # -- news from the executor ----------------------------------------------------------------------------------------
+
+    def game_began(self, game_id: str) -> None:
+        """A slot has begun a game."""
+        self._begun.put(game_id)
+        self._wake()
+
+    def job_done(self, future: Future[list[GameRecord]]) -> None:
+        """A job is over, whatever it brought."""
+        self._done.put(future)
+        self._wake()
+
+    # -- from memory to the database -----------------------------------------------------------------------------------
+
+    def collect(self) -> None:
+        """Mark games that began, and record the results that have come in. Raises StoreUnavailableError."""
+        memory = self._memory
+        for game_id in drained(self._begun):
+            if job := memory.by_game.get(game_id):
+                self._note_begun(game_id, job)
+        for future in drained(self._done):
+            if job := memory.jobs.pop(future, None):
+                self._take_in(future, job)
+                for spec in job.specs:
+                    memory.by_game.pop(spec.id, None)
+        playing = [game_id for game_id in memory.begun if game_id in memory.by_game]
+        if playing:
+            self._store.games.start(*playing)
+        memory.begun.clear()
+        self._metrics.busy.set(sum(bool(job.playing) for job in memory.jobs.values()))
+        self._metrics.waiting.set(len(memory.unrecorded))
+        while memory.unrecorded:
+            self._record(*memory.unrecorded[0])
+            memory.unrecorded.popleft()
+        self._metrics.waiting.set(0)
+        if memory.given_back:
+            self._store.games.give_back(worker=self._owner, ids=sorted(memory.given_back))
+            for game_id in memory.given_back:
+                self._bus.publish(f"game/{game_id}/gone", {})
+            memory.given_back.clear()
+
+    def _note_begun(self, game_id: str, job: Job) -> None:
+        job.playing = game_id
+        self._memory.begun.append(game_id)
+        attempt = next(game.attempt for game in job.games if game.spec.id == game_id) + 1
+        self._bus.publish(f"game/{game_id}/start", {"tournament": job.tournament_id, "attempt": attempt})
+
+    def _take_in(self, future: Future[list[GameRecord]], job: Job) -> None:
+        """What a job brought: results to record, and games to be handed out again."""
+        memory = self._memory
+        records: list[GameRecord] = []
+        try:
+            records = future.result()
+        except CancelledError:
+            pass
+        except (WorkerLostError, JobError) as error:
+            # The one that was being played is charged with it, or the first if none had begun.
+            spec = next((spec for spec in job.specs if spec.id == job.playing), job.specs[0])
+            records = [void_record(spec, Termination.WORKER_LOST, str(error))]
+        except Exception as error:  # an executor's own: the network, a scheduler that died
+            records = [void_record(job.specs[0], Termination.WORKER_LOST, f"{type(error).__name__}: {error}")]
+        stand = [record for record in records if record.termination is not Termination.STOPPED]
+        memory.unrecorded.extend((record, job.tournament_id) for record in stand)
+        left = {spec.id for spec in job.specs} - {record.id for record in stand}
+        memory.given_back |= left
+        memory.changed.add(job.tournament_id)
+        if left:
+            memory.dry.discard(job.tournament_id)
+
+    def _record(self, record: GameRecord, tournament_id: int) -> None:
+        """Make a record part of the arena, exactly once; a void one is played again, or given up after `TRIES`."""
+        try:
+            found = self._void(record, tournament_id) if record.kind is Kind.VOID else self._commit(record)
+        except (ConflictError, NotFoundError) as error:
+            self._log.error("record refused", game=record.id, error=str(error))
+            return
+        if found is not None:
+            self._tell_end(record, tournament_id, *found)
+
+    def _void(self, record: GameRecord, tournament_id: int) -> tuple[str, None] | None:
+        """Note an attempt that came to nothing; the state of its game now, None when that was over already."""
+        tries = len(self._store.games.voids_of(record.id)) + 1
+        is_last = tries >= TRIES[record.termination]
+        if not self._store.games.void(record, self._owner, give_up=is_last):
+            return None
+        self._metrics.voids.labels(record.termination.value).inc()
+        if not is_last and tries > 1:
+            rest = timedelta(seconds=min(LONGEST_REST_S, 2.0 ** (tries - 2)))
+            self._memory.resting[record.id] = self._clock() + rest
+        self._memory.dry.discard(tournament_id)
+        self._log.warning(
+            "void", game=record.id, attempt=tries, termination=record.termination.value, detail=record.detail
+        )
+        return ("void" if is_last else "planned"), None
+
+    def _commit(self, record: GameRecord) -> tuple[str, int] | None:
+        """Commit a result; the state of its game and the commit number, None when it was over already."""
+        with self._metrics.commit_seconds.time():
+            committed = self._store.games.commit(record, self._owner)
+        if committed is None:
+            return None
+        self._metrics.games.labels(record.kind.value).inc()
+        if (seconds := _seconds(record)) is not None:
+            self._metrics.game_seconds.observe(seconds)
+        if committed.changes:
+            self._bus.publish(f"rating/{committed.pool}", {"game": record.id, "committed": committed.number})
+        return "finished", committed.number
+
+    def _tell_end(self, record: GameRecord, tournament_id: int, state: str, committed: int | None) -> None:
+        news: dict[str, Any] = {
+            "tournament": tournament_id,
+            "winner": record.winner,
+            "termination": record.termination.value,
+            "kind": record.kind.value,
+            "detail": record.detail,
+            "committed": committed,
+            "state": state,
+        }
+        self._bus.publish(f"game/{record.id}/end", news)
+        self._bus.publish(f"tournament/{tournament_id}/game", {"game": record.id, **news})
+
+    def hand_back(self) -> None:
+        """Whatever is still out waits again: this process will not bring it."""
+        memory = self._memory
+        left = [game.spec.id for job in memory.jobs.values() for game in job.games]
+        with contextlib.suppress(StoreUnavailableError):  # whoever takes over does it then
+            self._store.games.give_back(worker=self._owner, ids=[*left, *memory.given_back])
+            self._store.checks.give_back()
+        memory.forget()
+
+
+def drained(waiting: queue.SimpleQueue[T]) -> list[T]:
+    """All that waits in a queue now."""
+    found = []
+    with contextlib.suppress(queue.Empty):
+        while True:
+            found.append(waiting.get_nowait())
+    return found
+
+
+def _seconds(record: GameRecord) -> float | None:
+    """How long a game took by its own times; None where they do not say."""
+    with contextlib.suppress(ValueError, TypeError):
+        found = datetime.fromisoformat(record.finished) - datetime.fromisoformat(record.started)
+        return max(0.0, found.total_seconds())
+    return None
