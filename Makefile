@@ -25,6 +25,8 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/deptry .
+	$(BIN)/vulture
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -114,7 +114,6 @@ class RefereeSession:
         "options",
         "query",
         "state",
-        "unknown_count",
     )
 
     def __init__(self, capabilities: Capabilities | None = None) -> None:
@@ -127,7 +126,6 @@ class RefereeSession:
         self.query: str | None = None
         self.anomalies: deque[tuple[State, str]] = deque(maxlen=MAX_ANOMALIES)
         self.anomaly_count = 0
-        self.unknown_count = 0
         self._positioned = False
 
     # What the referee says ---------------------------------------------------------------------------------------
@@ -236,7 +234,6 @@ class RefereeSession:
         elif self.state is State.THINKING and message.text in _BARE_NO_MOVES:
             self.state = State.IDLE
             return BestMove(None)
-        self.unknown_count += 1
         return message
 
     def _id(self, message: Id) -> Id | Stray:

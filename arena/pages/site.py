@@ -114,8 +114,7 @@ def setup(app: web.Application) -> None:
         undefined=jinja2.StrictUndefined,
         context_processors=[session.context, _surroundings],
     )
-    for name in _FILTERS:
-        environment.filters[name] = getattr(filters, name)
+    environment.filters |= {one.__name__: one for one in _FILTERS}
     environment.filters["type_name"] = documents.type_name
     environment.filters["type_link"] = documents.type_link
     environment.globals["asset"] = asset
@@ -147,24 +146,24 @@ def _news(request: web.Request) -> Hashable:
 
 
 _FILTERS = (
-    "plain",
-    "log_text",
-    "result",
-    "version",
-    "url_of_version",
-    "bot_of",
-    "duration",
-    "clock",
-    "milliseconds",
-    "score",
-    "when",
-    "size",
-    "percent",
-    "minus",
-    "signed",
-    "points",
-    "path_part",
-    "meaning",
-    "twice",
-    "tally",
+    filters.plain,
+    filters.log_text,
+    filters.result,
+    filters.version,
+    filters.url_of_version,
+    filters.bot_of,
+    filters.duration,
+    filters.clock,
+    filters.milliseconds,
+    filters.score,
+    filters.when,
+    filters.size,
+    filters.percent,
+    filters.minus,
+    filters.signed,
+    filters.points,
+    filters.path_part,
+    filters.meaning,
+    filters.twice,
+    filters.tally,
 )

@@ -20,7 +20,7 @@ from arena.store.engine import Sessions, batched, fetch, table_of
 from arena.store.errors import BadValueError, ConflictError, NotFoundError
 from arena.store.game_filter import GameFilter, conditions
 from arena.store.models import Game, Record, Tournament, Void, now
-from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
+from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 from referee.ratings.trueskill import pool_of
 from referee.record import GameRecord
 from referee.rules import load
@@ -556,11 +556,6 @@ class Games:
 def last_commit(session: Session) -> int:
     """The highest commit number, 0 without results."""
     return session.scalar(select(func.max(col(Game.committed)))) or 0
-
-
-def cursor_behind(number: int) -> str:
-    """The cursor of `latest` for results before a commit number."""
-    return write_cursor(number)
 
 
 def _row(

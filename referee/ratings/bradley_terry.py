@@ -16,9 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from referee.record import GameRecord
-from referee.rules.core import Kind
-
 ELO = 400 / math.log(10)
 """Elo per unit of theta."""
 Z95 = 1.959963984540054
@@ -72,15 +69,6 @@ class Fit:
             "advantage_interval": round(self.advantage_interval, 2),
             "groups": self.groups,
         }
-
-
-def results_of(records: Iterable[GameRecord]) -> list[tuple[str, str, float]]:
-    """(first, second, points of first) of every game that counts."""
-    return [
-        (record.first, record.second, record.points[0])
-        for record in records
-        if record.kind is not Kind.VOID and record.first != record.second
-    ]
 
 
 def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = False, prior: float = PRIOR) -> Fit:

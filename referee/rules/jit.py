@@ -121,17 +121,6 @@ if IS_COMPILED:
 
         return types.int64(types.uint64), codegen
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def clz(typingctx: Any, x: Any) -> Any:
-        """Number (int64) of zero bits above the highest one bit of a uint64; 64 for 0."""
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            from llvmlite import ir
-
-            return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
-
-        return types.int64(types.uint64), codegen
-
 else:
 
     def popcount(x: Any) -> int:
@@ -142,10 +131,6 @@ else:
         """Index of the lowest one bit of a uint64; 64 for 0."""
         value = int(x)
         return (value & -value).bit_length() - 1 if value else 64
-
-    def clz(x: Any) -> int:
-        """Number of zero bits above the highest one bit of a uint64; 64 for 0."""
-        return 64 - int(x).bit_length()
 
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)

@@ -15,7 +15,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ARENA = [sys.executable, "-m", "arena"]
-BOT = ROOT / "bots" / "examples" / "c" / "bin" / "loa_bot"
 
 
 def arena(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:

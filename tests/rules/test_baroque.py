@@ -27,7 +27,6 @@ RULES = load("baroque")
 PURE = RULES.settle()
 CLASSICAL = RULES.settle("classical")
 ROOT = Path(__file__).parents[2]
-LONE = "7k/8/8/8/8/8/8/K7 w 0 1"
 
 
 def at(position: str, variant: str | None = None, **options: Value) -> Position:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from aiohttp import web
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from arena.api.page import Page, PageQuery, page
 from arena.api.registry import Routes
@@ -263,13 +263,6 @@ async def log(call: Call, game: GameId, side: Side) -> Answer[LogDocument]:
     name = line.first if side == "first" else line.second
     body = LogDocument(game_id=game, side=side, name=name, log=found.logs.get(side, ""))
     return Answer(body, keep="never", is_private=True)
-
-
-class GameEvent(BaseModel):
-    """A line of a game's stream: `state` (everything so far), `ply`, or `final`."""
-
-    event: Literal["state", "ply", "final"]
-    seq: int
 
 
 @routes.get(

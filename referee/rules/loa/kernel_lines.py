@@ -19,8 +19,7 @@ from referee.rules.jit import ctz, jit, popcount
 from referee.rules.loa.state import BAN, FIRST, NEUTRAL, SIDE
 from referee.rules.loa.tables import BLACK, LINE_MASK, NOWHERE, THIRD, WHITE
 
-U1, U16, U48, U63 = np.uint64(1), np.uint64(16), np.uint64(48), np.uint64(63)
-ROW = np.uint64(0xFFFF)
+U1, U16, U48 = np.uint64(1), np.uint64(16), np.uint64(48)
 
 
 @jit

@@ -8,7 +8,6 @@ import pytest
 
 from arena.api.registry import PREFIX, Route
 from arena.api.routes import TABLE
-from arena.store import Store
 from arena.store.credentials import scopes_of
 from arena.store.models import now
 from tests.arena.api.filled import Arena
@@ -104,11 +103,6 @@ def test_specs_name_no_command(arena: Arena) -> None:
 
 
 # -- tokens ------------------------------------------------------------------------------------------------------------
-
-
-def tokens_of(store: Store, name: str) -> list[int]:
-    user = store.users.find(name)
-    return [token.id for token in store.users.tokens(user.id or 0) if token.id and not token.revoked]
 
 
 def test_a_token_is_made_shown_once_used_and_revoked(arena: Arena) -> None:
