@@ -165,48 +165,9 @@ def path_part(text: str) -> str:
     return quote(text, safe="")
 
 
-MEANINGS: dict[Termination, str] = {
-    Termination.EJECTIONS: "enough marbles were pushed off the board",
-    Termination.CONNECTION: "all pieces of one side are connected",
-    Termination.SIMULTANEOUS_CONNECTION: "a move connected both sides at once",
-    Termination.BLOCKED: "the side to move cannot move",
-    Termination.CHECKMATE: "the king is attacked and cannot be saved",
-    Termination.STALEMATE: "the side to move has no move and its king is not attacked",
-    Termination.BARE_KINGS: "nothing but kings is left",
-    Termination.GOAL: "a piece reached its goal",
-    Termination.KING_CAPTURED: "the king was captured",
-    Termination.KING_ESCAPED: "the king reached an edge or corner",
-    Termination.ATTACKERS_ELIMINATED: "no attacker is left",
-    Termination.TUICHI: "two free ways were open to the king",
-    Termination.NO_MOVES: "the side to move has no legal move",
-    Termination.REPETITION: "a position came again too often",
-    Termination.PERPETUAL_RAICHI: "the same threat was repeated without end",
-    Termination.NO_CAPTURE: "too many plies without a capture",
-    Termination.NO_EJECTION: "too many plies without an ejection",
-    Termination.MAX_PLIES: "the game reached its longest permitted length",
-    Termination.DRAW_BY_SCORE: "both bots saw an even game for long enough",
-    Termination.WIN_BY_SCORE: "the bots agreed for long enough on who was winning",
-    Termination.DRAW_AGREED: "one bot offered a draw and the other accepted",
-    Termination.RESIGNED: "a bot gave up",
-    Termination.ILLEGAL_MOVE: "a bot sent a move that is not legal",
-    Termination.TIME: "a bot answered after its time was over",
-    Termination.STALLED: "a bot did not answer at all",
-    Termination.CRASHED: "a bot's process ended",
-    Termination.PROTOCOL_ERROR: "a bot said something that cannot be understood at that point",
-    Termination.MEMORY_LIMIT: "a bot took more memory than it may",
-    Termination.OUTPUT_LIMIT: "a bot wrote more than it may, or a line that is too long",
-    Termination.PROCESS_LIMIT: "a bot started more processes than it may",
-    Termination.HANDSHAKE_FAILED: "a bot did not get ready to play",
-    Termination.WORKER_LOST: "the machine that played the game was lost",
-    Termination.SANDBOX_FAILED: "the sandbox could not be set up",
-    Termination.STOPPED: "the game was called off by the referee",
-}
-"""Every termination in plain words; a test keeps the table whole."""
-
-
 def meaning(termination: str | None) -> str:
     """What a termination means."""
     try:
-        return MEANINGS.get(Termination(termination or ""), "")
+        return Termination(termination or "").sentence
     except ValueError:
         return ""

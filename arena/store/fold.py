@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from referee.ratings import trueskill
+from referee.rules import load
 from referee.rules.core import Kind
 
 
@@ -62,7 +63,7 @@ def step(table: Table, game: Played) -> tuple[Change, Change]:
     """Both lines after a game that counts."""
     one, two = _line(table, game.pool, game.first_id), _line(table, game.pool, game.second_id)
     points = {"first": 1.0, "second": 0.0}.get(game.winner or "", 0.5)
-    chance = trueskill.DRAW_PROBABILITY.get(game.family, trueskill.DEFAULT_DRAW)
+    chance = load(game.family).draw_probability
     first, second = trueskill.update(one.rating, two.rating, points, chance)
     is_forfeit = game.kind == Kind.FORFEIT.value
     return (

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from referee.record import GameRecord
+from referee.rules import load
 from referee.rules.core import Kind
 from referee.rules.rules import Ruleset
 
@@ -20,10 +21,6 @@ MU = 25.0
 SIGMA = MU / 3
 BETA = SIGMA / 2
 TAU = 0.0
-
-DRAW_PROBABILITY = {"abalone": 0.10, "baroque": 0.25, "loa": 0.02, "pijersi": 0.10, "tablut": 0.10}
-"""The prior chance of a draw between equals, per family: it sets how much a draw tells. Others: `DEFAULT_DRAW`."""
-DEFAULT_DRAW = 0.10
 
 SUCCESSOR_SIGMA = 5.0
 """A new version starts from its predecessor's mu with this sigma: wide enough to be provisional, and to move fast."""
@@ -120,7 +117,7 @@ def fold(
     for record in records:
         if record.kind is Kind.VOID or record.first == record.second:
             continue
-        chance = DRAW_PROBABILITY.get(record.family, DEFAULT_DRAW) if draw_probability is None else draw_probability
+        chance = load(record.family).draw_probability if draw_probability is None else draw_probability
         first, second = table.get(record.first, Rating()), table.get(record.second, Rating())
         table[record.first], table[record.second] = update(first, second, record.points[0], chance)
     return table

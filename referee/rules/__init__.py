@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from functools import cache
 
-from referee.rules.core import UnknownNameError
+from referee.rules.core import Termination, UnknownNameError
 from referee.rules.rules import Rules
 
 
@@ -22,3 +23,16 @@ def load(family: str) -> Rules:
         raise UnknownNameError("family", family, families())
     rules: Rules = importlib.import_module(f"{__name__}.{family}").RULES
     return rules
+
+
+@cache
+def terminations() -> Mapping[str, Termination]:
+    """Every way a game can end, by its word: those of the families in their order, then the rest of the referee's own.
+
+    Where two families have the same word, it is the first one's.
+    """
+    by_rules = (reason for family in families() for reason in load(family).reasons)
+    found: dict[str, Termination] = {}
+    for one in (*by_rules, *Termination):
+        found.setdefault(one.value, one)
+    return found

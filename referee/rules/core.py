@@ -1,13 +1,13 @@
 """The words every part shares: sides, terminations, outcomes, and the error of a text that cannot be read.
 
-Refuses to know any game, any process and any file.
+Refuses to know any family, any process and any file.
 """
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 Side: TypeAlias = Literal["first", "second"]
 Winner: TypeAlias = Literal["first", "second", "draw"]
@@ -30,72 +30,65 @@ class Kind(enum.StrEnum):
 
 
 class Termination(enum.StrEnum):
-    """Why a game ended. The one list: records, pages and the protocol use these words and no others."""
+    """Why a game ended: the word that records, pages and the protocol use, what it rests on, and a sentence for people.
 
-    EJECTIONS = "ejections"
-    CONNECTION = "connection"
-    SIMULTANEOUS_CONNECTION = "simultaneous-connection"
-    BLOCKED = "blocked"
-    CHECKMATE = "checkmate"
-    STALEMATE = "stalemate"
-    BARE_KINGS = "bare-kings"
-    GOAL = "goal"
-    KING_CAPTURED = "king-captured"
-    KING_ESCAPED = "king-escaped"
-    ATTACKERS_ELIMINATED = "attackers-eliminated"
-    TUICHI = "tuichi"
-    NO_MOVES = "no-moves"
-    REPETITION = "repetition"
-    PERPETUAL_RAICHI = "perpetual-raichi"
-    NO_CAPTURE = "no-capture"
-    NO_EJECTION = "no-ejection"
-    MAX_PLIES = "max-plies"
+    The members are the referee's own and those that families share. What only one family knows is made by that family
+    with `by_rules` and stands among the `reasons` of its `Rules`; `Termination(word)` finds it there. There is one
+    object to a word, so `is` compares.
+    """
 
-    DRAW_BY_SCORE = "draw-by-score"
-    WIN_BY_SCORE = "win-by-score"
-    DRAW_AGREED = "draw-agreed"
+    kind: Kind
+    """Rules, adjudication, forfeit (a bot's fault) or void (nobody's: not rated, played again)."""
+    sentence: str
+    """What happened, in plain words."""
 
-    RESIGNED = "resigned"
-    ILLEGAL_MOVE = "illegal-move"
-    TIME = "time"
-    STALLED = "stalled"
-    CRASHED = "crashed"
-    PROTOCOL_ERROR = "protocol-error"
-    MEMORY_LIMIT = "memory-limit"
-    OUTPUT_LIMIT = "output-limit"
-    PROCESS_LIMIT = "process-limit"
-    HANDSHAKE_FAILED = "handshake-failed"
+    def __new__(cls, word: str, kind: Kind = Kind.RULES, sentence: str = "") -> Self:
+        found = str.__new__(cls, word)
+        found._value_, found.kind, found.sentence = word, kind, sentence
+        return found
 
-    WORKER_LOST = "worker-lost"
-    SANDBOX_FAILED = "sandbox-failed"
-    STOPPED = "stopped"
+    NO_MOVES = "no-moves", Kind.RULES, "the side to move has no legal move"
+    REPETITION = "repetition", Kind.RULES, "a position came again too often"
+    NO_CAPTURE = "no-capture", Kind.RULES, "too many plies without a capture"
+    MAX_PLIES = "max-plies", Kind.RULES, "the game reached its longest permitted length"
 
-    @property
-    def kind(self) -> Kind:
-        """Rules, adjudication, forfeit (a bot's fault) or void (nobody's: not rated, played again)."""
-        if self in _ADJUDICATIONS:
-            return Kind.ADJUDICATION
-        if self in _FORFEITS:
-            return Kind.FORFEIT
-        return Kind.VOID if self in _VOIDS else Kind.RULES
+    DRAW_BY_SCORE = "draw-by-score", Kind.ADJUDICATION, "both bots saw an even game for long enough"
+    WIN_BY_SCORE = "win-by-score", Kind.ADJUDICATION, "the bots agreed for long enough on who was winning"
+    DRAW_AGREED = "draw-agreed", Kind.ADJUDICATION, "one bot offered a draw and the other accepted"
 
+    RESIGNED = "resigned", Kind.FORFEIT, "a bot gave up"
+    ILLEGAL_MOVE = "illegal-move", Kind.FORFEIT, "a bot sent a move that is not legal"
+    TIME = "time", Kind.FORFEIT, "a bot answered after its time was over"
+    STALLED = "stalled", Kind.FORFEIT, "a bot did not answer at all"
+    CRASHED = "crashed", Kind.FORFEIT, "a bot's process ended"
+    PROTOCOL_ERROR = "protocol-error", Kind.FORFEIT, "a bot said something that cannot be understood at that point"
+    MEMORY_LIMIT = "memory-limit", Kind.FORFEIT, "a bot took more memory than it may"
+    OUTPUT_LIMIT = "output-limit", Kind.FORFEIT, "a bot wrote more than it may, or a line that is too long"
+    PROCESS_LIMIT = "process-limit", Kind.FORFEIT, "a bot started more processes than it may"
+    HANDSHAKE_FAILED = "handshake-failed", Kind.FORFEIT, "a bot did not get ready to play"
 
-_ADJUDICATIONS = frozenset({Termination.DRAW_BY_SCORE, Termination.WIN_BY_SCORE, Termination.DRAW_AGREED})
-_FORFEITS = frozenset(
-    {
-        Termination.RESIGNED,
-        Termination.ILLEGAL_MOVE,
-        Termination.TIME,
-        Termination.STALLED,
-        Termination.CRASHED,
-        Termination.PROTOCOL_ERROR,
-        Termination.MEMORY_LIMIT,
-        Termination.OUTPUT_LIMIT,
-        Termination.PROCESS_LIMIT,
-        Termination.HANDSHAKE_FAILED,
-    }
-)
-_VOIDS = frozenset({Termination.WORKER_LOST, Termination.SANDBOX_FAILED, Termination.STOPPED})
+    WORKER_LOST = "worker-lost", Kind.VOID, "the machine that played the game was lost"
+    SANDBOX_FAILED = "sandbox-failed", Kind.VOID, "the sandbox could not be set up"
+    STOPPED = "stopped", Kind.VOID, "the game was called off by the referee"
+
+    @classmethod
+    def by_rules(cls, word: str, sentence: str) -> Termination:
+        """A family's own, of the kind `rules`, in words of lower case letters and hyphens.
+
+        Raises ValueError for a word that is the referee's.
+        """
+        if word in cls._value2member_map_:
+            raise ValueError(f"the termination {word!r} is the referee's own; choose another word")
+        found = str.__new__(cls, word)
+        found._name_ = word.replace("-", "_").upper()
+        found._value_, found.kind, found.sentence = word, Kind.RULES, sentence
+        return found
+
+    @classmethod
+    def _missing_(cls, value: object) -> Termination | None:
+        from referee.rules import terminations
+
+        return terminations().get(value) if isinstance(value, str) else None
 
 
 @dataclass(frozen=True, slots=True)

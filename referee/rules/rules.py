@@ -250,6 +250,8 @@ class Rules:
     formats: tuple[GameFormat, ...] = ()
     announce: Callable[[State, Config], str | None] | None = None
     keeps_moves: frozenset[Termination] = frozenset()
+    draw_probability: float = 0.10
+    """The prior chance of a draw between equals: it sets how much a draw tells of them."""
     summary: str = ""
 
     @cached_property

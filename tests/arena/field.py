@@ -99,7 +99,7 @@ def record_of(spec: GameSpec, *, winner: str | None = None, termination: Termina
     """A record of that game: thrown by dice that its id seeds, or as given."""
     dice = random.Random(spec.id)
     chosen = winner or dice.choice(["first", "first", "second", "draw"])
-    how = termination or (Termination.REPETITION if chosen == "draw" else Termination.CONNECTION)
+    how = termination or (Termination.REPETITION if chosen == "draw" else Termination("connection"))
     if termination is None and chosen != "draw" and dice.random() < 0.1:
         how = Termination.TIME
     return GameRecord(

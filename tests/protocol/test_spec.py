@@ -15,6 +15,7 @@ from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
 
 SPEC = Path(messages.__file__).with_name("SPEC.md").read_text(encoding="utf-8")
+DIALECTS = Path(messages.__file__).with_name("dialects")
 
 
 def rows(heading: str) -> dict[str, list[str]]:
@@ -60,6 +61,12 @@ def test_every_termination_is_explained_once_under_its_kind():
         table = SPEC.partition(f"\n**{heading}**")[2].partition("\n**")[0].partition("\n## ")[0]
         listed = re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)
         assert listed == [str(word) for word in Termination if word.kind is kind]
+
+
+@pytest.mark.parametrize("page", sorted(DIALECTS.glob("*.md")), ids=lambda page: page.stem)
+def test_every_termination_of_a_family_is_on_its_dialects_page(page):
+    listed = page.read_text(encoding="utf-8").partition("\nTerminations: ")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([a-z-]+)`", listed)) == set(load(page.stem).reasons)
 
 
 def test_the_parts_of_info_are_explained():

@@ -16,7 +16,13 @@ def install() -> None:
     """Let discovery find the toy families as well."""
     if str(TOY) not in referee.rules.__path__:
         referee.rules.__path__.append(str(TOY))
-        referee.rules.families.cache_clear()
+        forget()
+
+
+def forget() -> None:
+    """Let discovery look again."""
+    referee.rules.families.cache_clear()
+    referee.rules.terminations.cache_clear()
 
 
 def pytest_configure() -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from referee.rules import load
 from referee.rules.abalone import layout, notation, tables
 from referee.rules.abalone.motion import ejectable
+from referee.rules.abalone.rules import EJECTIONS, NO_EJECTION
 from referee.rules.abalone.starts import STARTS, UNBALANCED
 from referee.rules.core import Outcome, ParseError, Termination, UnknownNameError
 from referee.rules.history import Line
@@ -357,8 +358,8 @@ def outcome(position, options=None, moves=()):
 def test_the_score_comes_before_everything_else():
     options = {"max_plies": 1, "repetition": 2, "limit_result": "score"}
     won = outcome("5/6/7/8/3S2SSs/8/7/6/s4 5 5 b 0 1", options, ["e7e8"])
-    assert won == Outcome("first", Termination.EJECTIONS)
-    assert outcome("5/6/7/8/9/8/7/SS4/sS3 6 0 w 0 1") == Outcome("first", Termination.EJECTIONS)
+    assert won == Outcome("first", EJECTIONS)
+    assert outcome("5/6/7/8/9/8/7/SS4/sS3 6 0 w 0 1") == Outcome("first", EJECTIONS)
 
 
 def test_no_moves_comes_before_limits():
@@ -372,7 +373,7 @@ def test_repetition_comes_before_limits_and_wants_the_same_side_to_move():
     there_and_back = ["c3d3", "g7f7", "d3c3", "f7g7"]
     options = {"max_plies": 8, "no_ejection_limit": 8}
     assert outcome(None, options, there_and_back * 2) == Outcome("draw", Termination.REPETITION)
-    assert outcome(None, {**options, "repetition": 0}, there_and_back * 2) == Outcome("draw", Termination.NO_EJECTION)
+    assert outcome(None, {**options, "repetition": 0}, there_and_back * 2) == Outcome("draw", NO_EJECTION)
     assert outcome(None, {"max_plies": 8, "repetition": 0}, there_and_back * 2) == Outcome(
         "draw", Termination.MAX_PLIES
     )
@@ -398,7 +399,7 @@ def test_the_quiet_counter_starts_again_after_an_ejection():
     assert line.state[notation.QUIET] == 0
     quiet = Line(RULES.settle(options={"no_ejection_limit": 3}), "5/6/7/8/3S2SSs/8/7/6/s4 0 0 b 2 1")
     quiet.push(notation.read_move("e4e5"))
-    assert quiet.outcome == Outcome("draw", Termination.NO_EJECTION)
+    assert quiet.outcome == Outcome("draw", NO_EJECTION)
 
 
 def test_the_most_moves_a_board_can_have():
@@ -419,7 +420,7 @@ def test_game_427_there_and_back():
     ruleset = RULES.settle("irish-daisy")
     end = Position.start(ruleset).play_all(GAME_427["moves"])
     assert str(end) == GAME_427["final_position"]
-    assert end.outcome == Outcome("second", Termination.EJECTIONS)
+    assert end.outcome == Outcome("second", EJECTIONS)
     ejections = []
     position, going_back = end, [str(end)]
     while position.previous is not None:
@@ -620,7 +621,7 @@ def test_playouts_end_as_the_rules_say():
             assert code
             assert plies <= int(ruleset.values["max_plies"] or 2_000)
             reasons.add(RULES.reasons[code // 4])
-        assert reasons <= {Termination.EJECTIONS, Termination.NO_EJECTION, Termination.MAX_PLIES}
+        assert reasons <= {EJECTIONS, NO_EJECTION, Termination.MAX_PLIES}
     assert KERNEL.playout(STANDARD.read(), STANDARD.config, rng, 200)[1] == 200
     stuck = STANDARD.read("5/6/7/8/9/8/7/SS4/sS3 0 0 w 0 1")
     assert KERNEL.playout(stuck, STANDARD.config, rng, 9) == (4 * 1 + 1, 0)

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.rules import load
+from referee.rules.baroque.rules import STALEMATE
 from referee.rules.baroque.start import LETTERS, ROWS, row, row_number
 from referee.rules.core import Outcome, ParseError, Termination, UnknownNameError
 from referee.rules.history import Line
@@ -361,8 +362,8 @@ def test_results(position: str, winner: str | None, reason: str | None) -> None:
 
 
 def test_stalemate_may_lose_and_limits_may_be_off() -> None:
-    assert at("k7/1M6/8/8/8/8/8/7K b", stalemate="loss").outcome == Outcome("first", Termination.STALEMATE)
-    assert at("7k/8/8/8/8/8/1m6/K7", "classical").outcome == Outcome("second", Termination.STALEMATE)
+    assert at("k7/1M6/8/8/8/8/8/7K b", stalemate="loss").outcome == Outcome("first", STALEMATE)
+    assert at("7k/8/8/8/8/8/1m6/K7", "classical").outcome == Outcome("second", STALEMATE)
     assert at("8/8/4k3/8/8/3K4/8/8", bare_kings_draw=False).outcome is None
     assert at("8/8/4k3/7p/8/3K4/8/8 w 900 60", no_capture_limit=0).outcome is None
 

@@ -22,9 +22,9 @@ from tests.rules.walks import after, legal, named, positions, rulesets, walk
 LIMITS = {
     Termination.MAX_PLIES,
     Termination.NO_CAPTURE,
-    Termination.NO_EJECTION,
     Termination.REPETITION,
-    Termination.PERPETUAL_RAICHI,
+    Termination("no-ejection"),
+    Termination("perpetual-raichi"),
 }
 """What ends a game for other reasons than the board."""
 

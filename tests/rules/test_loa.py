@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from referee.rules.core import Outcome, ParseError, Termination
 from referee.rules.loa import RULES, kernel, kernel_lines, kernel_ternary
 from referee.rules.loa.layout import groups
+from referee.rules.loa.rules import CONNECTION, SIMULTANEOUS_CONNECTION
 from referee.rules.loa.state import HOLE, MAX_PLIES, NO_MOVES, PASS, SIMULTANEOUS, SIZE, ZEN, pack, unpack
 from referee.rules.loa.tables import LINES, LINES8
 from referee.rules.position import IllegalMoveError, Position
@@ -321,7 +322,7 @@ def test_a_decided_start_has_no_moves() -> None:
     both = "8/8/3bb3/4w3/3w4/8/8/8 {} - 9"
     for side, winner in (("w", "first"), ("b", "second")):
         position = at(both.format(side), simultaneous="mover")
-        assert position.outcome == Outcome(winner, Termination.SIMULTANEOUS_CONNECTION)  # type: ignore[arg-type]
+        assert position.outcome == Outcome(winner, SIMULTANEOUS_CONNECTION)  # type: ignore[arg-type]
         assert position.moves == ()
 
 
@@ -340,7 +341,7 @@ def test_the_hole_swallows_and_may_be_crossed() -> None:
     position = at("9/9/2bb5/3b5/9/4b4/9/7w1/w8 b - 30", "blackhole9")
     after = position.play("e4e5")
     assert str(after) == "9/9/2bb5/3b5/9/9/9/7w1/w8 w - 30"
-    assert after.outcome == Outcome("first", Termination.CONNECTION)
+    assert after.outcome == Outcome("first", CONNECTION)
     assert position.display(position.read("e4e5")) == "e4-e5"
     assert "e4e6" in at("9/9/9/9/9/4b4/9/7w1/w3b4 b - 1", "blackhole9").texts
 
@@ -358,7 +359,7 @@ def test_the_move_limit_comes_last() -> None:
     tour = ["b1b3", "h5f5", "b3b1", "f5h5"]
     assert at(max_plies=4, repetition=2).play_all(tour).outcome == Outcome("draw", Termination.REPETITION)
     won = at("7w/4ww2/5b2/6w1/8/8/6b1/6b1 w - 30", max_plies=1).play("g5g8").outcome
-    assert won == Outcome("second", Termination.CONNECTION)
+    assert won == Outcome("second", CONNECTION)
 
 
 def test_the_neutral_piece_needs_contact() -> None:
@@ -383,7 +384,7 @@ def test_the_neutral_piece_may_not_return_at_once() -> None:
 def test_zen_sides_without_pieces_are_connected() -> None:
     position = at("11/11/11/11/11/11/1w1b7/4z6/1b9/11/11 b - 39", "zen")
     for move in ("b3b5", "d5b5"):
-        assert position.play(move).outcome == Outcome("second", Termination.CONNECTION)
+        assert position.play(move).outcome == Outcome("second", CONNECTION)
     lone = at("11/11/11/11/11/5z5/11/11/1b1b7/8w2/11 b - 1", "zen")
     assert lone.outcome is None
 
@@ -392,7 +393,7 @@ def test_a_captured_neutral_piece_is_no_longer_needed() -> None:
     position = at("11/11/11/3bw6/1b1z7/4b6/3bw6/11/11/11/11 b - 9", "zen")
     after = position.play("b7d7")
     assert "z" not in str(after)
-    assert after.outcome == Outcome("first", Termination.CONNECTION)
+    assert after.outcome == Outcome("first", CONNECTION)
 
 
 # ---------------------------------------------------------------- texts

@@ -14,7 +14,7 @@ from arena.__main__ import main
 from referee.rules import families, load
 from referee.rules.draw import draw
 from referee.rules.position import Position
-from tests.rules.sixth import TOY, install
+from tests.rules.sixth import TOY, forget, install
 
 ROOT = Path(__file__).parent.parent.parent
 FAMILY = "hexapawn"
@@ -26,7 +26,7 @@ def _toy_family():
     install()
     yield
     referee.rules.__path__[:] = path
-    families.cache_clear()
+    forget()
     if len(path) == 1:  # else the plugin has installed it for good
         for name in set(sys.modules) - before:
             if name.startswith(f"referee.rules.{FAMILY}"):

@@ -13,14 +13,13 @@ from arena.http.call import SERVICES
 from arena.http.problem import not_found
 from arena.pages import prose
 from arena.pages.fields import documented
-from arena.pages.filters import MEANINGS
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, redirect, run
 from arena.tournaments import pace
 from referee.ratings import trueskill
-from referee.rules import families, load
-from referee.rules.core import Kind, Termination
+from referee.rules import families, load, terminations
+from referee.rules.core import Kind
 from referee.spec import Adjudication, Limits
 
 routes = web.RouteTableDef()
@@ -138,7 +137,7 @@ async def show(request: web.Request) -> web.Response:
 
 def _terminations(request: web.Request, kind: Kind, text: str) -> tuple[str, str, Any]:
     """A kind of ending, what it means, and the table of its words."""
-    rows = [(one.value, MEANINGS[one]) for one in Termination if one.kind is kind]
+    rows = [(word, one.sentence) for word, one in terminations().items() if one.kind is kind]
     return kind.value, text, arranged(request, _WORDS, rows, parameter=kind.value, value=_part)
 
 
@@ -162,7 +161,7 @@ def _limits(request: web.Request) -> web.Response:
 
 
 def _ratings(request: web.Request) -> web.Response:
-    draws = [(load(name).title, trueskill.DRAW_PROBABILITY.get(name, trueskill.DEFAULT_DRAW)) for name in families()]
+    draws = [(load(name).title, load(name).draw_probability) for name in families()]
     paces: list[tuple[str, float | None, str]] = [
         (one.name, one.below_s or float("inf"), one.words) for one in pace.PACES
     ]

@@ -28,8 +28,8 @@ from arena.tournaments.settings import SettingsError
 from arena.tournaments.standing import Standing as TableOf
 from arena.tournaments.standing import standing
 from referee.ratings.standings import standings
-from referee.rules import families
-from referee.rules.core import Kind, Termination
+from referee.rules import families, terminations
+from referee.rules.core import Kind
 
 routes = web.RouteTableDef()
 STATES = tuple(FOLLOWING)
@@ -177,7 +177,7 @@ def _read(store: Store, tournament_id: int, request: web.Request) -> dict[str, A
     )
     query = request.query
     state = choice(query, "state", GAME_STATES)
-    ended = choice(query, "ended", [one.value for one in Termination])
+    ended = choice(query, "ended", list(terminations()))
     names = {line.name: line.version_id for line in entries}
     bot = choice(query, "bot", list(names))
     shown = sorting(request, _SCHEDULE, "sequence", "games")
@@ -265,7 +265,7 @@ async def show(request: web.Request) -> web.Response:
             value=lambda row, key: row[key == "games"],
         ),
         seats=arranged(request, _ENTRIES, found["entries"], parameter="entries"),
-        terminations=[one.value for one in Termination],
+        terminations=list(terminations()),
         game_states=GAME_STATES,
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
         steering={name: button for name, button in _STEERING.items() if tournament.state in button.states},

@@ -12,6 +12,9 @@ from referee.rules.abalone.starts import STARTS
 from referee.rules.core import Termination
 from referee.rules.rules import Config, GameFormat, Notation, Option, Piece, Rules, State, Value, Variant
 
+EJECTIONS = Termination.by_rules("ejections", "enough marbles were pushed off the board")
+NO_EJECTION = Termination.by_rules("no-ejection", "too many plies without an ejection")
+
 OPTIONS: Final = (
     Option("win_score", "spin", 6, "result", "ejections that win the game", minimum=1, maximum=14),
     Option(
@@ -77,10 +80,10 @@ RULES: Final = Rules(
     side=_side,
     kernel_module="referee.rules.abalone.kernel",
     reasons=(
-        Termination.EJECTIONS,
+        EJECTIONS,
         Termination.NO_MOVES,
         Termination.REPETITION,
-        Termination.NO_EJECTION,
+        NO_EJECTION,
         Termination.MAX_PLIES,
     ),
     resolve=_resolve,
@@ -88,7 +91,7 @@ RULES: Final = Rules(
         GameFormat("aba-pro", gametext.read_linear, gametext.write_linear, "moves in Aba-Pro coordinates, numbered"),
         GameFormat("aba-pro-table", gametext.read_table, gametext.write_table, "a numbered row for each pair of moves"),
     ),
-    keeps_moves=frozenset({Termination.REPETITION, Termination.NO_EJECTION, Termination.MAX_PLIES}),
+    keeps_moves=frozenset({Termination.REPETITION, NO_EJECTION, Termination.MAX_PLIES}),
     summary=(
         "Two sides with usually fourteen marbles each on a hexagon of 61 cells. A turn moves one, two or three own "
         "marbles of one straight line by one cell, along the line or broadside. Moving along the line, more marbles "

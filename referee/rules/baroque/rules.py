@@ -10,6 +10,10 @@ from referee.rules.baroque.state import SIDE
 from referee.rules.core import Termination
 from referee.rules.rules import Config, Option, Rules, State
 
+CHECKMATE = Termination.by_rules("checkmate", "the king is attacked and cannot be saved")
+STALEMATE = Termination.by_rules("stalemate", "the side to move has no move and its king is not attacked")
+BARE_KINGS = Termination.by_rules("bare-kings", "nothing but kings is left")
+
 # Their order is the order of Config in kernel.py.
 OPTIONS: tuple[Option, ...] = (
     Option(
@@ -54,9 +58,9 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 REASONS: tuple[Termination, ...] = (
-    Termination.CHECKMATE,
-    Termination.STALEMATE,
-    Termination.BARE_KINGS,
+    CHECKMATE,
+    STALEMATE,
+    BARE_KINGS,
     Termination.NO_CAPTURE,
     Termination.REPETITION,
     Termination.MAX_PLIES,
@@ -93,5 +97,6 @@ RULES = Rules(
     draw=draw,
     formats=FORMATS,
     keeps_moves=frozenset(REASONS[2:]),
+    draw_probability=0.25,
     summary=SUMMARY,
 )

@@ -9,6 +9,10 @@ from referee.rules.loa.notation import NOTATION
 from referee.rules.loa.state import SIDE
 from referee.rules.rules import Config, Option, Rules, State, Variant
 
+SIMULTANEOUS_CONNECTION = Termination.by_rules("simultaneous-connection", "a move connected both sides at once")
+CONNECTION = Termination.by_rules("connection", "all pieces of one side are connected")
+BLOCKED = Termination.by_rules("blocked", "neither side can move")
+
 _OPTIONS = (
     Option(
         "simultaneous",
@@ -98,14 +102,15 @@ RULES = Rules(
     side=_side,
     kernel_module="referee.rules.loa.kernel",
     reasons=(
-        Termination.CONNECTION,
-        Termination.SIMULTANEOUS_CONNECTION,
-        Termination.BLOCKED,
+        CONNECTION,
+        SIMULTANEOUS_CONNECTION,
+        BLOCKED,
         Termination.NO_MOVES,
         Termination.REPETITION,
         Termination.MAX_PLIES,
     ),
     formats=(FORMAT,),
+    draw_probability=0.02,
     summary=(
         "Move one piece in a straight line, exactly as many squares as there are pieces on that line, over your own "
         "but never over opposing pieces; landing on an opposing piece captures it. Whoever gathers all own pieces into "

@@ -10,6 +10,8 @@ from referee.rules.pijersi.setups import draw, listed, resolve
 from referee.rules.pijersi.state import PHASE
 from referee.rules.rules import Config, Option, Rules, State
 
+GOAL = Termination.by_rules("goal", "a piece reached its goal")
+
 _OPTIONS = (
     Option(
         "no_capture_limit",
@@ -52,7 +54,7 @@ RULES = Rules(
     board=board,
     side=_side,
     kernel_module="referee.rules.pijersi.kernel",
-    reasons=(Termination.GOAL, Termination.NO_CAPTURE, Termination.NO_MOVES, Termination.REPETITION),
+    reasons=(GOAL, Termination.NO_CAPTURE, Termination.NO_MOVES, Termination.REPETITION),
     resolve=resolve,
     draw=draw,
     formats=(FORMAT,),

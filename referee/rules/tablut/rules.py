@@ -11,6 +11,12 @@ from referee.rules.core import Termination
 from referee.rules.rules import Changes, GameFormat, Notation, Option, Rules, Value, Variant
 from referee.rules.tablut import gametext, layout, notation
 
+KING_CAPTURED = Termination.by_rules("king-captured", "the king was captured")
+KING_ESCAPED = Termination.by_rules("king-escaped", "the king reached an edge or corner")
+ATTACKERS_ELIMINATED = Termination.by_rules("attackers-eliminated", "no attacker is left")
+TUICHI = Termination.by_rules("tuichi", "two free ways were open to the king")
+PERPETUAL_RAICHI = Termination.by_rules("perpetual-raichi", "the same threat was repeated without end")
+
 START = "3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3"
 
 
@@ -205,13 +211,13 @@ RULES = Rules(
     side=notation.side,
     kernel_module="referee.rules.tablut.kernel",
     reasons=(
-        Termination.KING_CAPTURED,
-        Termination.KING_ESCAPED,
-        Termination.ATTACKERS_ELIMINATED,
-        Termination.TUICHI,
+        KING_CAPTURED,
+        KING_ESCAPED,
+        ATTACKERS_ELIMINATED,
+        TUICHI,
         Termination.NO_MOVES,
         Termination.REPETITION,
-        Termination.PERPETUAL_RAICHI,
+        PERPETUAL_RAICHI,
         Termination.NO_CAPTURE,
         Termination.MAX_PLIES,
     ),

@@ -94,7 +94,7 @@ def specs(store: Store, tournament: int) -> list[GameSpec]:
 def record_of(spec: GameSpec, *, plies: int = 6) -> GameRecord:
     """A made-up record of a planned game: moves that are no moves, a winner by its number."""
     winner = ("first", "second", "draw")[spec.sequence % 3]
-    reason = Termination.CONNECTION if winner != "draw" else Termination.REPETITION
+    reason = Termination("connection") if winner != "draw" else Termination.REPETITION
     if spec.sequence % 5 == 4 and winner != "draw":
         reason = Termination.CRASHED
     return GameRecord(

@@ -8,6 +8,9 @@ from referee.rules.rules import Config, Option, Rules, State, Variant
 from .layout import PIECES, board
 from .notation import FORMAT, NOTATION
 
+GOAL = Termination.by_rules("goal", "a piece reached its goal")
+BLOCKED = Termination.by_rules("blocked", "neither side can move")
+
 
 def _side(state: State, config: Config) -> int:
     return int(state[12])
@@ -34,9 +37,9 @@ RULES = Rules(
     side=_side,
     kernel_module=f"{__package__}.kernel",
     reasons=(
-        Termination.GOAL,
+        GOAL,
         Termination.NO_MOVES,
-        Termination.BLOCKED,
+        BLOCKED,
         Termination.REPETITION,
         Termination.MAX_PLIES,
     ),

@@ -1,0 +1,51 @@
+"""What a game ends by: the referee's own words and each family's, found by their word."""
+
+import pickle
+
+import pytest
+
+from referee.record import RecordError, read_record
+from referee.rules import families, load, terminations
+from referee.rules.core import Kind, Termination
+from tests.referee.conftest import a_record
+
+
+def test_every_word_is_found_again_as_the_one_object():
+    for word, one in terminations().items():
+        assert Termination(word) is one
+        assert pickle.loads(pickle.dumps(one)) is one
+        assert (str(one), f"{one}", one.value, one) == (word,) * 4
+
+
+@pytest.mark.parametrize("family", families())
+def test_what_a_family_ends_by_is_by_the_rules_and_explained(family):
+    reasons = load(family).reasons
+    assert len(set(reasons)) == len(reasons)
+    for one in reasons:
+        assert one.kind is Kind.RULES
+        assert one.sentence
+        assert terminations()[one.value].kind is Kind.RULES
+
+
+def test_the_referees_own_are_listed_as_well():
+    assert set(Termination) <= set(terminations().values())
+    assert all(one.sentence for one in Termination)
+
+
+def test_a_word_nobody_brings_is_refused():
+    with pytest.raises(ValueError, match="worn-out"):
+        Termination("worn-out")
+
+
+def test_a_family_cannot_take_a_word_of_the_referee():
+    with pytest.raises(ValueError, match="choose another word"):
+        Termination.by_rules("time", "the sand has run out")
+
+
+def test_a_record_is_read_back_with_the_familys_own():
+    for family in families():
+        for one in load(family).reasons:
+            line = a_record().line().replace('"draw-agreed"', f'"{one}"').replace('"adjudication"', '"rules"')
+            assert read_record(line).termination is Termination(one)
+    with pytest.raises(RecordError, match="termination"):
+        read_record(a_record().line().replace('"draw-agreed"', '"worn-out"'))
