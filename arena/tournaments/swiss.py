@@ -42,12 +42,18 @@ class Line:
 
 
 def lines(seats: Sequence[Seat], played: Sequence[Played], games: int) -> list[Line]:
-    """The standing after all planned rounds, by seat. A void game is half a point each, a walkover a whole one."""
+    """The standing after all planned rounds, by seat. A void game is half a point each, a walkover a whole one.
+
+    Who withdrew keeps the byes of the rounds before its last match. From then on it may have rested or be gone already:
+    nothing tells, and it gets nothing.
+    """
     table = [Line(seat.number) for seat in seats]
     gone = {seat.number for seat in seats if seat.is_withdrawn}
     resting: dict[int, set[int]] = {}
+    last: dict[int, int] = {}
     for (round, low, high), match in matches(played).items():
         resting.setdefault(round, {seat.number for seat in seats}).difference_update((low, high))
+        last[low] = last[high] = round
         points = {low: 0.0, high: 0.0}
         for game in match.games:
             table[game.first].balance += 1
@@ -65,9 +71,10 @@ def lines(seats: Sequence[Seat], played: Sequence[Played], games: int) -> list[L
             table[seat].rivals.append((rival, points[seat]))
             table[seat].points += points[seat]
     for round in sorted(resting):
-        for seat in resting[round] - gone:
-            table[seat].rivals.append((None, float(games)))
-            table[seat].points += games
+        for seat in resting[round]:
+            if seat not in gone or round < last.get(seat, 0):
+                table[seat].rivals.append((None, float(games)))
+                table[seat].points += games
     return table
 
 

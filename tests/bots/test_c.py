@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from referee.rules import load
 from referee.rules.position import Position
-from tests.bots.compilers import build
+from tests.bots.compilers import build, works
 from tests.bots.driver import ROOT, Driver
 
 VARIANTS = ("standard", "scrambled-eggs", "loa12", "blackhole9", "blackhole9-scrambled")
@@ -138,7 +137,7 @@ def test_the_end_of_the_input_ends_it_after_the_answer(program: str) -> None:
 
 
 def test_the_header_alone_compiles_without_a_warning(tmp_path: Path) -> None:
-    if not shutil.which("cc"):
+    if not works("cc"):
         pytest.skip("no C compiler `cc` here")
     source = tmp_path / "alone.c"
     source.write_text('#include "ugi.h"\nint main(void) { return 0; }\n')

@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,7 @@ class Slow:
     pieces: dict[Square, str]
     side: int
     ban: Square | None
-    config: Config
+    config: Config = field(compare=False)  # an array, and the same throughout a game
 
     def on(self, square: Square) -> bool:
         return 0 <= square[0] < self.config[SIZE] and 0 <= square[1] < self.config[SIZE]

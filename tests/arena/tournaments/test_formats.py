@@ -139,6 +139,21 @@ def test_swiss_void_games_hurt_nobody_and_the_withdrawn_are_not_paired() -> None
     assert 2 not in {seat for meeting in second.meetings for seat in (meeting.first, meeting.second)}
 
 
+def test_swiss_byes_of_the_withdrawn_count_while_they_were_there() -> None:
+    # Five seats: 4 rests in round 1, 3 in round 2, 4 withdraws before round 3 and misses two.
+    pairings = [(1, 0, 2), (1, 1, 3), (2, 0, 1), (2, 2, 4), (3, 0, 3), (3, 1, 2), (4, 0, 2), (4, 1, 3)]
+    games = [
+        Played(number, round, number, first, second, "done", 0.5, number)
+        for number, (round, first, second) in enumerate(pairings, 1)
+    ]
+    early = swiss.lines(seats(5), games[:4], 1)
+    assert [(line.points, line.byes) for line in early] == [(1, 0), (1, 0), (1, 0), (1.5, 1), (1.5, 1)]
+    late = swiss.lines(seats(5, 4), games, 1)
+    assert [(line.points, line.byes) for line in late] == [(2, 0), (2, 0), (2, 0), (2.5, 1), (1.5, 1)]
+    never = swiss.lines(seats(5, 4), games[4:], 1)
+    assert (never[4].points, never[4].byes) == (0, 0)
+
+
 def test_swiss_pairs_a_big_field_without_rematches() -> None:
     rng = random.Random(1)
     found = run(
