@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode, urlsplit
 
-from arena.cli.exit import CommandError, Exit
+from arena.errors import ArenaError, Exit, kind_of_status
 
 PREFIX = "/api/v1"
 DEFAULT = "http://127.0.0.1:8000"
@@ -25,7 +25,13 @@ NDJSON = "application/x-ndjson"
 _PATIENCE = 5
 """How often a stream is taken up again without anything new in between."""
 
-_CODES = {401: Exit.REFUSED, 403: Exit.REFUSED, 404: Exit.NOT_FOUND, 409: Exit.FAILED, 429: Exit.REFUSED}
+
+class ClientError(ArenaError):
+    """What a server answered instead of what was asked for, in its own words, or that it did not answer."""
+
+    def __init__(self, kind: str, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.kind = kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,9 @@ class Client:
         except ValueError:
             host = port = None
         if parts.scheme not in ("http", "https") or not host:
-            raise CommandError(f"not the address of a server: {server}; write http://HOST:PORT or https://HOST")
+            raise ClientError(
+                "invalid", f"not the address of a server: {server}", hint="write http://HOST:PORT or https://HOST"
+            )
         self.server = f"{parts.scheme}://{parts.netloc}"
         self._host, self._port, self._is_https = host, port, parts.scheme == "https"
         self._token = token
@@ -63,7 +71,7 @@ class Client:
         file: BinaryIO | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """One request; its answer as data. Raises CommandError with the problem's own words and exit code."""
+        """One request; its answer as data. Raises ClientError with the problem's own words and kind."""
         sent = dict(headers or {})
         content: Any = file
         if body is not None:
@@ -117,9 +125,9 @@ class Client:
                 failures += 1
                 if failures > _PATIENCE:
                     raise self._unreachable(error) from None
-            except CommandError as error:
+            except ClientError as error:
                 failures += 1
-                if error.code is not Exit.UNREACHABLE or failures > _PATIENCE:
+                if error.exit is not Exit.UNREACHABLE or failures > _PATIENCE:
                     raise
             time.sleep(min(8.0, 0.25 * 2**failures))
 
@@ -159,27 +167,24 @@ class Client:
         except (OSError, http.client.HTTPException) as error:
             raise self._unreachable(error) from None
 
-    def _unreachable(self, error: Exception) -> CommandError:
+    def _unreachable(self, error: Exception) -> ClientError:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        return CommandError(
-            f"no answer from {self.server}: {reason}; is the server running? Another one: --server URL",
-            Exit.UNREACHABLE,
-        )
+        hint = "is the server running? Another one: --server URL"
+        return ClientError("unavailable", f"no answer from {self.server}: {reason}", hint=hint)
 
-    def _problem(self, response: http.client.HTTPResponse) -> CommandError:
-        """A problem document as an error of the command line."""
+    def _problem(self, response: http.client.HTTPResponse) -> ClientError:
+        """A problem document as an error."""
         try:
             found = json.loads(response.read(256 * 1024))
             detail, hint = str(found["detail"]), str(found.get("hint", ""))
         except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
             detail, hint = f"{response.status} {response.reason}", "is this an arena server?"
-        code = _CODES.get(response.status, Exit.UNREACHABLE if response.status >= 500 else Exit.USAGE)
         if response.status == 401 and self._token is None:
             hint = f"log in: arena login --server {self.server}"
         wait = response.headers.get("Retry-After")
         if response.status == 429 and wait and wait not in detail:
             hint = f"try again in {wait} s"
-        return CommandError(f"{detail}; {hint}" if hint else detail, code)
+        return ClientError(kind_of_status(response.status), detail, hint=hint)
 
 
 class _Response:
@@ -212,6 +217,9 @@ def _word(value: Any) -> Any:
 # -- where tokens are kept ---------------------------------------------------------------------------------------------
 
 
+_AGAIN = "remove it and log in again"
+
+
 def keyring() -> Path:
     """The file of servers and tokens of this user."""
     home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
@@ -219,15 +227,15 @@ def keyring() -> Path:
 
 
 def read_keys() -> dict[str, Any]:
-    """`{"server": the last one, "tokens": {server: token}}`; empty where there is none. Raises CommandError."""
+    """`{"server": the last one, "tokens": {server: token}}`; empty where there is none. Raises ClientError."""
     try:
         found = json.loads(keyring().read_text(encoding="utf-8"))
     except FileNotFoundError:
         found = {}
     except (OSError, ValueError) as error:
-        raise CommandError(f"{keyring()}: cannot be read: {error}; remove it and log in again") from None
+        raise ClientError("invalid", f"{keyring()}: cannot be read: {error}", hint=_AGAIN) from None
     if not isinstance(found, dict) or not isinstance(found.get("tokens", {}), dict):
-        raise CommandError(f"{keyring()}: not what `arena login` writes; remove it and log in again")
+        raise ClientError("invalid", f"{keyring()}: not what `arena login` writes", hint=_AGAIN)
     return {"server": found.get("server"), "tokens": found.get("tokens", {})}
 
 

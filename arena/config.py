@@ -16,13 +16,14 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from arena.errors import ArenaError
 from arena.events.mqtt.url import BrokerUrl
 
 PREFIX = "ARENA_"
 FILE = "arena.toml"
 
 
-class ConfigError(ValueError):
+class ConfigError(ArenaError, ValueError):
     """A setting that cannot be used; the message names it and where it was read."""
 
 

@@ -73,8 +73,8 @@ def _open(url: str, cache: str, options: str, bounds: Bounds, cache_bytes: int) 
 
 def warm_up() -> None:
     """Make the kernels of all families ready in this process, as a slot does before its first game."""
-    from arena.cli.warmup import warm
     from referee.rules import families
+    from referee.warmup import warm
 
     for family in families():
         warm(family)

@@ -14,9 +14,10 @@ from arena.api.openapi import document
 from arena.api.registry import PREFIX
 from arena.api.routes import TABLE
 from arena.api.routes.house import VERSION
+from arena.errors import KINDS
 from arena.events import messages
 from arena.http import cache
-from arena.http.problem import DOCS, TYPES
+from arena.http.problem import DOCS
 
 _FORMS = {"openapi": "application/json; charset=utf-8", "docs": "text/html; charset=utf-8"}
 
@@ -38,7 +39,7 @@ def add_documents(app: web.Application) -> None:
 
     async def show_page(request: web.Request) -> web.Response:
         topics = [kind for kind in messages.KINDS if kind.is_public]
-        context = {"document": found, "problems": TYPES, "topics": topics, "root": messages.ROOT}
+        context = {"document": found, "problems": KINDS, "topics": topics, "root": messages.ROOT}
         text = aiohttp_jinja2.render_string("api.html", request, context)
         return cache.answer(
             request, text.encode(), status=200, keep="revalidate", is_private=True, content_type=_FORMS["docs"]

@@ -15,10 +15,11 @@ from pydantic import BaseModel, ValidationError
 from arena.api import idempotency
 from arena.api.page import Page
 from arena.api.registry import PREFIX, Route
+from arena.errors import did_you_mean, near
 from arena.http import cache
 from arena.http.call import SERVICES, Answer, Call, require
 from arena.http.identity import cookie_name, identify, too_many
-from arena.http.problem import Problem, near, not_found, shown
+from arena.http.problem import Problem, not_found, shown
 from arena.http.upload import Upload
 
 MAX_BODY_BYTES = 2**20
@@ -172,7 +173,7 @@ def _plain(kinds: set[type], name: str, value: str) -> Any:
 
 def _unknown_query(name: str, known: tuple[str, ...]) -> Problem:
     similar = near(name, known)
-    hint = "did you mean " + " or ".join(similar) + "?" if similar else "there is " + (", ".join(known) or "none")
+    hint = did_you_mean(similar) or "there is " + (", ".join(known) or "none")
     return Problem("invalid", f"no parameter {shown(name)} here", field=name[:60], hint=hint, near=similar)
 
 
@@ -186,7 +187,7 @@ def invalid(error: ValidationError, known: tuple[str, ...]) -> Problem:
     hint = ""
     if first["type"] == "extra_forbidden":
         similar = near(str(first["loc"][-1]), known)
-        hint = "did you mean " + " or ".join(similar) + "?" if similar else "there is " + ", ".join(known)
+        hint = did_you_mean(similar) or "there is " + ", ".join(known)
     field = errors[0]["field"]
     return Problem("invalid", f"{field or 'the body'}: {first['msg']}", field=field or None, hint=hint, errors=errors)
 

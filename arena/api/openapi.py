@@ -12,7 +12,8 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from arena.api.idempotency import HEADER as IDEMPOTENCY
 from arena.api.registry import PREFIX, Route
-from arena.http.problem import CONTENT_TYPE, TYPES
+from arena.errors import KINDS
+from arena.http.problem import CONTENT_TYPE
 
 _REF = "#/components/schemas/{model}"
 _PROBLEM = {
@@ -199,7 +200,7 @@ def kinds_of(route: Route) -> list[str]:
         kinds.add("media-type")
     if route.is_idempotent:
         kinds.add("conflict")
-    return sorted(kinds, key=lambda kind: TYPES[kind].status)
+    return sorted(kinds, key=lambda kind: KINDS[kind].status)
 
 
 def _responses(route: Route, schemas: _Schemas) -> dict[str, Any]:
@@ -218,10 +219,10 @@ def _responses(route: Route, schemas: _Schemas) -> dict[str, Any]:
         found["304"] = {"description": "not changed since the ETag you have"}
     for kind in kinds_of(route):
         response: dict[str, Any] = {
-            "description": TYPES[kind].title,
+            "description": KINDS[kind].title,
             "content": {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
         }
         if kind in ("too-many",):
             response["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
-        found[str(TYPES[kind].status)] = response
+        found[str(KINDS[kind].status)] = response
     return found

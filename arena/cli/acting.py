@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from arena.cli.exit import CommandError, Exit
+from arena.cli.exit import CommandError
 
 if TYPE_CHECKING:
     from arena.cli.interrupt import Interrupts
@@ -18,15 +18,13 @@ if TYPE_CHECKING:
 async def act(settings: Settings, store: Store, bus: EventBus, metrics: Metrics, interrupts: Interrupts) -> None:
     """Play and record until told to stop, or until the coordinator fails. Raises CommandError where it cannot begin."""
     from arena.coordinator.coordinator import Coordinator
-    from arena.coordinator.executors import ExecutorAwayError, open_executor
+    from arena.coordinator.executors import open_executor
     from arena.metrics import RefereeMetrics
 
     try:
         executor = open_executor(settings, bus)
     except ValueError as error:
         raise CommandError(str(error)) from None
-    except ExecutorAwayError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
     try:
         coordinator = Coordinator(settings, store, bus, executor, metrics=RefereeMetrics(metrics.registry))
         interrupts.again = coordinator.abort

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.cli import output
+from arena.cli.choice import read_options
 from arena.cli.exit import CommandError, Exit
-from arena.cli.play import add_memory, read_options
+from arena.cli.play import add_memory
 from referee.bot_argument import read_bot, refuse_unreachable
 from referee.bot_file import read_capabilities, write_bot_file
 from referee.check import Step, check

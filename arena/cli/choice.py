@@ -6,6 +6,7 @@ Refuses to know what is done with them.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from arena.cli.exit import CommandError
@@ -35,8 +36,8 @@ def add_position(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--position", metavar="P", help="a position string (default: the variant's start)")
 
 
-def pairs(options: list[str]) -> dict[str, str]:
-    """`["k=v", ...]` as a mapping. Raises CommandError."""
+def read_options(options: Sequence[str]) -> dict[str, str]:
+    """What `--option` gave, `["k=v", ...]`, as a mapping. Raises CommandError."""
     found: dict[str, str] = {}
     for option in options:
         name, sign, value = option.partition("=")
@@ -50,7 +51,7 @@ def settle(arguments: argparse.Namespace) -> Ruleset:
     """The rules that the arguments name. Raises UnknownNameError, ParseError or CommandError."""
     from referee.rules import load
 
-    return load(arguments.family).settle(arguments.variant, pairs(arguments.options))
+    return load(arguments.family).settle(arguments.variant, read_options(arguments.options))
 
 
 def start(arguments: argparse.Namespace) -> Position:

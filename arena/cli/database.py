@@ -21,29 +21,37 @@ def add_database(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
-    """The settings those arguments lead to. Raises CommandError."""
-    from arena.config import ConfigError, read_settings
+    """The settings those arguments lead to. Raises ConfigError."""
+    from arena.config import read_settings
 
-    try:
-        return read_settings(arguments.config, data=arguments.data, database=arguments.database)
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    return read_settings(arguments.config, data=arguments.data, database=arguments.database)
 
 
-def open_store(settings: Settings) -> Store:
-    """The store, its schema being the program's. Raises CommandError naming what to do."""
-    from arena.store import SchemaError, Store, StoreUnavailableError
+def open_store(settings: Settings, *, may_make: bool = False) -> Store:
+    """The store, its schema being the program's; with `may_make` the embedded one is made if there is none.
 
+    Raises CommandError where there is no arena, SchemaError, StoreUnavailableError.
+    """
+    from arena.store import Store
+
+    if may_make and not settings.database:
+        return Store.in_folder(settings.data)
     file = settings.database_url.removeprefix("sqlite:///")
-    if file != settings.database_url and not Path(file).exists():
+    if not may_make and file != settings.database_url and not Path(file).exists():
         raise CommandError(f"no arena in {settings.data}; `arena init` makes one", Exit.NOT_FOUND)
     store = Store(settings.database_url)
     try:
         store.require()
-    except SchemaError as error:
+    except Exception:
         store.close()
-        raise CommandError(str(error), Exit.FAILED) from None
-    except StoreUnavailableError as error:
-        store.close()
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
+        raise
     return store
+
+
+def open_any(settings: Settings) -> Store:
+    """The store whatever its schema, for what makes or mends that; the data folder is made if need be."""
+    from arena.store import Store
+
+    if not settings.database:
+        settings.data.mkdir(parents=True, exist_ok=True)
+    return Store(settings.database_url)

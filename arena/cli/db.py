@@ -6,14 +6,10 @@ import argparse
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from arena.cli import output
-from arena.cli.database import add_database, open_store, settings_of
+from arena.cli.database import add_database, open_any, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
-
-if TYPE_CHECKING:
-    from arena.store import Store
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -31,32 +27,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do it; what went wrong in the database becomes an exit code."""
-    from arena.store import BadValueError, ConflictError, SchemaError, StoreUnavailableError
-
+    """Do it."""
     actions = {"upgrade": _upgrade, "check": _check, "dump": _dump, "load": _load}
-    try:
-        return actions[arguments.action](arguments)
-    except SchemaError as error:
-        raise CommandError(str(error), Exit.FAILED) from None
-    except (BadValueError, ConflictError, FileExistsError) as error:
-        raise CommandError(str(error)) from None
-    except StoreUnavailableError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
-
-
-def _opened(arguments: argparse.Namespace) -> closing[Store]:
-    """The database whatever its schema; the data folder is made if need be."""
-    from arena.store import Store
-
-    settings = settings_of(arguments)
-    if not settings.database:
-        settings.data.mkdir(parents=True, exist_ok=True)
-    return closing(Store(settings.database_url))
+    return actions[arguments.action](arguments)
 
 
 def _upgrade(arguments: argparse.Namespace) -> int:
-    with _opened(arguments) as store:
+    with closing(open_any(settings_of(arguments))) as store:
         before, after = store.upgrade()
     if arguments.json:
         output.document({"before": before, "after": after})
@@ -66,10 +43,13 @@ def _upgrade(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from arena.store import schema
+    from arena.store import SchemaError, schema
 
-    with closing(open_store(settings_of(arguments))) as store:
-        differences = schema.differences(store.engine)
+    try:
+        with closing(open_store(settings_of(arguments))) as store:
+            differences = schema.differences(store.engine)
+    except SchemaError as error:  # just what was to be found out
+        raise CommandError(str(error), Exit.FAILED) from None
     if arguments.json:
         output.document({"schema": schema.head(), "differences": differences})
     else:
@@ -81,8 +61,11 @@ def _dump(arguments: argparse.Namespace) -> int:
     from arena.store.dump import dump
 
     file = arguments.file or Path(f"arena-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}.ndjson.zst")
-    with closing(open_store(settings_of(arguments))) as store:
-        rows = dump(store.engine, file)
+    try:
+        with closing(open_store(settings_of(arguments))) as store:
+            rows = dump(store.engine, file)
+    except FileExistsError as error:
+        raise CommandError(str(error)) from None
     _tell(arguments, file, rows)
     return Exit.DONE
 
@@ -90,7 +73,7 @@ def _dump(arguments: argparse.Namespace) -> int:
 def _load(arguments: argparse.Namespace) -> int:
     from arena.store.dump import load
 
-    with _opened(arguments) as store:
+    with closing(open_any(settings_of(arguments))) as store:
         store.upgrade()
         rows = load(store.engine, arguments.file)
     _tell(arguments, arguments.file, rows)

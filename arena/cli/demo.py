@@ -19,7 +19,7 @@ from arena.cli.play import report, show_crosstable
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
 from arena.events.bus import Bus, EventBus
-from arena.store import SchemaError, Store, StoreUnavailableError
+from arena.store import Store
 from arena.store.models import Tournament, Version
 from arena.tournaments import create
 from referee.bot_argument import SAMPLES
@@ -55,7 +55,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Warm up, play, print, serve."""
     from arena import log
-    from arena.config import ConfigError, read_settings
+    from arena.config import read_settings
 
     if arguments.games < 1 or arguments.concurrency < 1:
         raise CommandError("--games and --concurrency must be at least 1")
@@ -63,15 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     for name in names:
         load(name)
     read_time_control(arguments.tc)
-    try:
-        settings = read_settings(data=arguments.data)
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    settings = read_settings(data=arguments.data)
     log.configure(settings.log_format, "warning")
-    try:
-        store = Store.in_folder(arguments.data)
-    except (SchemaError, StoreUnavailableError) as error:
-        raise CommandError(str(error), Exit.FAILED) from None
+    store = Store.in_folder(arguments.data)  # embedded, whatever the settings say
     try:
         warm_up(names, arguments.concurrency)
         versions = _samples(store)

@@ -23,9 +23,9 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from arena.cli import output
-from arena.cli.exit import CommandError, Exit
+from arena.cli.exit import Exit
 from arena.cli.output import Style
-from arena.config import ConfigError, Settings, read_settings
+from arena.config import Settings, read_settings
 from referee.rules.cache import cache_root
 from referee.sandbox import LEVELS, Assessment, assess, open_sandbox, refusal
 from referee.sandbox.cgroup import Place, find_place
@@ -56,10 +56,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look at every part; exit code 1 when one is broken."""
-    try:
-        settings = read_settings(arguments.config, data=arguments.data)
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    settings = read_settings(arguments.config, data=arguments.data)
     found = []
     for part in examine(settings):
         found.append(part)

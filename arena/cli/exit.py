@@ -1,27 +1,11 @@
-"""The exit codes of every command, and the exception that ends one with a message.
+"""The exception that ends a command with a message and an exit code. Refuses to know any command.
 
-Refuses to know any command.
+The codes, and which error of the arena ends a command by which of them, stand in `arena.errors`.
 """
 
 from __future__ import annotations
 
-import enum
-
-
-class Exit(enum.IntEnum):
-    """What the exit code of a command says, the same everywhere."""
-
-    DONE = 0
-    FAILED = 1
-    """The thing itself failed: a check, a validation."""
-    USAGE = 2
-    """A command line or an input that cannot be used."""
-    NOT_FOUND = 3
-    REFUSED = 4
-    """Not allowed, or more than allowed."""
-    UNREACHABLE = 5
-    """A server or a service does not answer."""
-    INTERRUPTED = 130
+from arena.errors import Exit
 
 
 class CommandError(Exception):
@@ -30,3 +14,6 @@ class CommandError(Exception):
     def __init__(self, message: str, code: Exit = Exit.USAGE) -> None:
         self.code = code
         super().__init__(message)
+
+
+__all__ = ["CommandError", "Exit"]

@@ -68,7 +68,6 @@ def _verify(arguments: argparse.Namespace) -> int:
 def _archive(arguments: argparse.Namespace) -> int:
     """Exit code 1 when a file is not what it should be, or cannot be written."""
     from arena.collections.dumps import Dumps
-    from arena.store import StoreUnavailableError
 
     settings = settings_of(arguments)
     dumps = Dumps.of(settings)
@@ -81,8 +80,6 @@ def _archive(arguments: argparse.Namespace) -> int:
             with closing(open_store(settings)) as store:
                 count = dumps.update(store, anew=arguments.anew)
         index = dumps.index()
-    except StoreUnavailableError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
     except OSError as error:
         raise CommandError(f"{dumps.folder}: {error.strerror or error}", Exit.FAILED) from None
     files = list(index.files.values())
@@ -103,14 +100,9 @@ def _archive(arguments: argparse.Namespace) -> int:
 
 def _lines(store: Store, arguments: argparse.Namespace) -> Iterator[tuple[str, bytes]]:
     """(game, record as JSON) of what was asked for."""
-    from arena.store import NotFoundError
-
     if arguments.ids:
         for name in arguments.ids:
-            try:
-                yield name, store.games.record(name).line().encode()
-            except NotFoundError as error:
-                raise CommandError(str(error), Exit.NOT_FOUND) from None
+            yield name, store.games.record(name).line().encode()
         return
     after = 0 if arguments.all or arguments.tournament is not None else max(0, store.games.last_commit() - 100)
     for number, line in store.games.records(tournament_id=arguments.tournament, after=after):

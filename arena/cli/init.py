@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from arena.cli import output
-from arena.cli.database import add_database, settings_of
+from arena.cli.database import add_database, open_any, settings_of
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make what is not there yet; password and token of the first administrator are printed once and kept nowhere."""
     from arena.config import FILE
-    from arena.store import BadValueError, SchemaError, Store, StoreUnavailableError
     from referee.bot_argument import SAMPLES
     from referee.rules import families, load
 
@@ -35,17 +34,10 @@ def run(arguments: argparse.Namespace) -> int:
     settings.data.mkdir(parents=True, exist_ok=True)
     file = settings.data / FILE
     is_written = not arguments.config and _write_settings(file)
-    try:
-        with closing(Store(settings.database_url)) as store:
-            before, after = store.upgrade()
-            store.samples.ensure(SAMPLES, variants)
-            made = _first_admin(store, arguments.admin)
-    except SchemaError as error:
-        raise CommandError(str(error), Exit.FAILED) from None
-    except BadValueError as error:
-        raise CommandError(str(error)) from None
-    except StoreUnavailableError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
+    with closing(open_any(settings)) as store:
+        before, after = store.upgrade()
+        store.samples.ensure(SAMPLES, variants)
+        made = _first_admin(store, arguments.admin)
     if arguments.json:
         output.document(
             {

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from arena.cli import output
-from arena.cli.choice import positive
+from arena.cli.choice import positive, read_options
 from arena.cli.exit import CommandError, Exit
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.bot_argument import IneligibleError, introduce, make_unique, read_bot, refuse_doubles, refuse_unreachable
@@ -73,17 +73,6 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
     """`--memory`."""
     usual = Limits().memory_bytes // 2**20
     parser.add_argument("--memory", type=positive, default=usual, metavar="MB", help=f"of one bot (default {usual})")
-
-
-def read_options(pairs: Sequence[str]) -> dict[str, str]:
-    """`K=V` pairs as a mapping. Raises CommandError for anything else."""
-    found = {}
-    for pair in pairs:
-        name, separator, value = pair.partition("=")
-        if not separator or not name:
-            raise CommandError(f"--option {pair!r}: write NAME=VALUE")
-        found[name] = value
-    return found
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -38,29 +38,23 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Act as the referee, or stand by for the one that does, until SIGTERM or Ctrl-C; a second one calls games off."""
     from arena.cli.database import open_store
-    from arena.config import ConfigError, read_settings
-    from arena.events.bus import BusError
+    from arena.config import read_settings
     from arena.log import configure
 
-    try:
-        settings = read_settings(
-            arguments.config,
-            data=arguments.data,
-            database=arguments.database,
-            mqtt=arguments.mqtt,
-            executor=arguments.executor,
-            sandbox=arguments.sandbox,
-            metrics=arguments.metrics,
-            referee=True,
-        )
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    settings = read_settings(
+        arguments.config,
+        data=arguments.data,
+        database=arguments.database,
+        mqtt=arguments.mqtt,
+        executor=arguments.executor,
+        sandbox=arguments.sandbox,
+        metrics=arguments.metrics,
+        referee=True,
+    )
     configure(settings.log_format, settings.log_level)
     store = open_store(settings)
     try:
         asyncio.run(_run(settings, store))
-    except BusError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
     finally:
         store.close()
     return Exit.DONE

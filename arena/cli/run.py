@@ -40,11 +40,14 @@ def run(words: Sequence[str]) -> int:
 
 def judge(error: Exception) -> tuple[Exit, str] | None:
     """The exit code and the message for an error that has a cause outside the program; None for a fault in it."""
+    from arena.errors import ArenaError
     from referee.rules.core import ParseError, UnknownNameError
 
     message = str(error)
     if isinstance(error, CommandError):
         return error.code, message
+    if isinstance(error, ArenaError):
+        return error.exit, f"{message}; {error.hint}" if error.hint else message
     if isinstance(error, FileNotFoundError):
         return Exit.NOT_FOUND, f"no such file: {error.filename or message}; check the path"
     if isinstance(error, (IsADirectoryError, NotADirectoryError, PermissionError)):

@@ -44,12 +44,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Schedule until SIGTERM or Ctrl-C; the address comes on stdout."""
     from arena import log
-    from arena.config import ConfigError, read_settings
+    from arena.config import read_settings
 
-    try:
-        settings = read_settings(arguments.config)
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    settings = read_settings(arguments.config)
     log.configure(settings.log_format, settings.log_level)
     try:
         from arena.cluster.link import PORT, ClusterError, security_of

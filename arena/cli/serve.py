@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from arena.cli import output
 from arena.cli.acting import act
+from arena.cli.database import open_store
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import heard
 
@@ -49,54 +50,27 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Open everything, serve until told to stop, close everything."""
     from arena import log
-    from arena.config import ConfigError, read_settings
-    from arena.events.bus import BusError
-    from arena.store import SchemaError, StoreUnavailableError
+    from arena.config import read_settings
     from arena.submission.bundle_store import BundleError
 
-    try:
-        settings = read_settings(
-            arguments.config,
-            data=arguments.data,
-            bind=arguments.bind,
-            port=arguments.port,
-            database=arguments.database,
-            mqtt=arguments.mqtt,
-            executor=arguments.executor,
-            referee=False if arguments.no_referee else None,
-        )
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    settings = read_settings(
+        arguments.config,
+        data=arguments.data,
+        bind=arguments.bind,
+        port=arguments.port,
+        database=arguments.database,
+        mqtt=arguments.mqtt,
+        executor=arguments.executor,
+        referee=False if arguments.no_referee else None,
+    )
     log.configure(settings.log_format, settings.log_level)
-    try:
-        store = open_store(settings)
-    except SchemaError as error:
-        raise CommandError(str(error)) from None
-    except StoreUnavailableError as error:
-        raise CommandError(f"{error}; check --database", Exit.UNREACHABLE) from None
+    store = open_store(settings, may_make=True)
     try:
         return asyncio.run(_serve(settings, store))
     except BundleError as error:
         raise CommandError(str(error)) from None
-    except BusError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
     finally:
         store.close()
-
-
-def open_store(settings: Settings) -> Store:
-    """The database of a server, whose schema must be ours. Raises SchemaError, StoreUnavailableError."""
-    from arena.store import Store
-
-    if not settings.database:
-        return Store.in_folder(settings.data)
-    store = Store(settings.database_url)
-    try:
-        store.require()
-    except Exception:
-        store.close()
-        raise
-    return store
 
 
 async def _serve(settings: Settings, store: Store) -> int:

@@ -49,30 +49,23 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do it; what went wrong in the database becomes an exit code."""
-    from arena.store import BadValueError, ConflictError, NotFoundError, StoreUnavailableError
+    """Do it."""
+    from arena.store import NotFoundError
 
     actions = {"add": _add, "token": _token, "change": _change, "list": _list}
     try:
         with closing(open_store(settings_of(arguments))) as store:
             return actions[arguments.action](store, arguments)
     except NotFoundError as error:
-        raise CommandError(f"{error}; `arena user list` shows all", Exit.NOT_FOUND) from None
-    except (BadValueError, ConflictError) as error:
-        raise CommandError(str(error)) from None
-    except StoreUnavailableError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
+        raise CommandError(f"{error}; `arena user list` shows all", error.exit) from None
 
 
 def _password(is_on_stdin: bool) -> tuple[str, str]:
     """A password, given or generated, and its hash."""
-    from arena.store.credentials import CredentialError, hash_password, new_password
+    from arena.store.credentials import hash_password, new_password
 
     password = sys.stdin.readline().rstrip("\n") if is_on_stdin else new_password()
-    try:
-        return password, hash_password(password)
-    except CredentialError as error:
-        raise CommandError(str(error)) from None
+    return password, hash_password(password)
 
 
 def _add(store: Store, arguments: argparse.Namespace) -> int:

@@ -1,6 +1,6 @@
 """`arena warmup`: compile the kernels into the cache once, so that no game and no command pays for it later.
 
-Refuses to know any family, and how kernels are compiled.
+Refuses to know any family, and how kernels are compiled (see `referee.warmup`).
 """
 
 from __future__ import annotations
@@ -13,20 +13,14 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from arena.cli import choice, output
 from arena.cli.exit import CommandError, Exit
 
-
-@dataclass(frozen=True, slots=True)
-class Warmed:
-    """What warming one family did: functions compiled now, functions found in the cache."""
-
-    family: str
-    compiled: int
-    cached: int
-    seconds: float
+if TYPE_CHECKING:
+    from referee.warmup import Warmed
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Warm the families, several at once; a line per family as it is done."""
     from referee.rules import families, load
+    from referee.warmup import warm
 
     names = list(dict.fromkeys(arguments.families)) or list(families())
     for name in names:
@@ -95,30 +90,3 @@ def _warm_bots(family: str) -> float:
     if done.returncode:
         raise CommandError(f"the sample bots of {family} cannot be made ready: {done.stderr[-400:]}", Exit.FAILED)
     return time.perf_counter() - started
-
-
-def warm(family: str) -> Warmed:
-    """Call every function of a family's kernel once, as the program calls them."""
-    import numpy as np
-
-    from referee.rules import load
-
-    started = time.perf_counter()
-    ruleset = load(family).settle()
-    kernel, config, state = ruleset.rules.kernel, ruleset.config, ruleset.read()
-    moves = np.empty(kernel.MAX_MOVES, dtype=np.int64)
-    found = kernel.legal(state, config, moves)
-    kernel.count(state, config)
-    if found:
-        kernel.play(state, config, int(moves[0]), np.empty_like(state))
-    kernel.result(state, config, 1, 0)
-    kernel.perft(state, config, 1)
-    kernel.playout(state, config, np.array([1], dtype=np.uint64), 1)
-    kernel.evaluate(state, config)
-    statistics = [function.stats for function in vars(kernel).values() if hasattr(function, "stats")]
-    return Warmed(
-        family,
-        compiled=sum(sum(each.cache_misses.values()) for each in statistics),
-        cached=sum(sum(each.cache_hits.values()) for each in statistics),
-        seconds=round(time.perf_counter() - started, 3),
-    )

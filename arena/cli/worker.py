@@ -51,15 +51,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve the scheduler until SIGTERM or Ctrl-C, through its restarts."""
     from arena import log
-    from arena.config import ConfigError, read_settings
+    from arena.config import read_settings
 
-    try:
-        settings = read_settings(arguments.config, data=arguments.data, sandbox=arguments.sandbox)
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    settings = read_settings(arguments.config, data=arguments.data, sandbox=arguments.sandbox)
     log.configure(settings.log_format, settings.log_level)
     try:
-        from arena.cluster.link import ClusterError, VersionError, address_of, security_of
+        from arena.cluster.link import ClusterError, address_of, security_of
         from arena.cluster.worker import Crew
     except ModuleNotFoundError as error:
         from arena.cli.scheduler import missing
@@ -75,10 +72,6 @@ def run(arguments: argparse.Namespace) -> int:
     crew = Crew(slots, sandbox=sandbox, folder=settings.data.resolve() / "worker", name=arguments.name)
     try:
         asyncio.run(_work(crew, address, security, arguments))
-    except VersionError as error:
-        raise CommandError(str(error), Exit.FAILED) from None
-    except ClusterError as error:
-        raise CommandError(str(error), Exit.UNREACHABLE) from None
     finally:
         crew.close()
     return Exit.DONE

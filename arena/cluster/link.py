@@ -17,6 +17,8 @@ import distributed  # noqa: F401 - its defaults are there before ours
 from distributed.core import rpc
 from distributed.security import Security as Security  # noqa: PLC0414 - the others have it from here
 
+from arena.errors import ArenaError
+
 if TYPE_CHECKING:
     from arena.config import Settings
 
@@ -60,12 +62,16 @@ _TOLD = ("distributed.client", "distributed.comm", "distributed.core", "distribu
 """That a connection broke is told by us, in one line; these tell it with a trace, each on its own."""
 
 
-class ClusterError(Exception):
+class ClusterError(ArenaError):
     """A cluster that cannot be used; the message says which, why and what to do."""
+
+    kind = "unavailable"
 
 
 class VersionError(ClusterError):
     """The arena and a worker are not of the same version."""
+
+    kind = "conflict"
 
 
 def configure() -> None:

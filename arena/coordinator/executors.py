@@ -13,6 +13,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from arena.errors import ArenaError
 from arena.events.bus import EventBus
 from referee.pool import SlotPool
 from referee.sandbox import open_sandbox, refusal
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from arena.config import Settings
 
 
-class ExecutorAwayError(Exception):
+class ExecutorAwayError(ArenaError):
     """Nobody answers where the executor should be; the message says where, why and what to do."""
+
+    kind = "unavailable"
 
 
 def open_executor(settings: Settings, bus: EventBus) -> Executor:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from arena.errors import ArenaError
+
 if TYPE_CHECKING:
     from arena.config import Settings
     from arena.metrics import Metrics
@@ -23,8 +25,10 @@ QUEUE = 1000
 """How many events wait for one subscriber before it is dropped."""
 
 
-class BusError(Exception):
+class BusError(ArenaError):
     """A broker that cannot be used: `problem` says which and why, `fix` what to do."""
+
+    kind = "unavailable"
 
     def __init__(self, problem: str, fix: str) -> None:
         self.problem, self.fix = problem, fix

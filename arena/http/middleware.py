@@ -17,11 +17,9 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from arena import log
+from arena.errors import ArenaError, did_you_mean, near
 from arena.http.call import SERVICES, Services
-from arena.http.problem import Problem, from_http, near
-from arena.store import errors as store_errors
-from arena.submission.receive import NotYoursError, TooLargeError
-from arena.tournaments.settings import SettingsError
+from arena.http.problem import Problem, from_http
 from referee.rules.core import ParseError, UnknownNameError
 
 Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -80,7 +78,7 @@ async def _answer(request: web.Request, handler: Next, page: ErrorPage, number: 
             return web.Response(status=error.status, headers=_without_type(error))
         problem = _missing(request) if error.status == 404 else from_http(error)
     except Exception as error:
-        problem = judge(error, number)
+        problem = problem_of(error, number)
     if is_data(request):
         return problem.response()
     try:
@@ -95,29 +93,17 @@ def _without_type(error: web.HTTPException) -> dict[str, str]:
     return {name: value for name, value in error.headers.items() if name not in ("Content-Type", "Content-Length")}
 
 
-def judge(error: Exception, number: str) -> Problem:
+def problem_of(error: Exception, number: str) -> Problem:
     """The problem an exception stands for; a fault of the program is logged with its trace and told without."""
     match error:
         case Problem():
             return error
-        case store_errors.NotFoundError():
-            return Problem("not-found", str(error))
-        case TooLargeError():
-            return Problem("too-large", str(error))
-        case NotYoursError():
-            return Problem("forbidden", str(error))
-        case store_errors.ConflictError():
-            return Problem("conflict", str(error), state=error.state)
-        case store_errors.QuotaError():
-            return Problem("forbidden", str(error))
-        case store_errors.BadValueError():
-            return Problem("invalid", str(error))
-        case store_errors.StoreError():
-            _logger.error("store unavailable", reason=str(error))
+        case ArenaError(kind="unavailable"):
+            _logger.error("unavailable", reason=str(error))
             hint = "try again in a few seconds"
             return Problem("unavailable", "the database does not answer", hint=hint, headers={"Retry-After": "5"})
-        case SettingsError():
-            return Problem("invalid", str(error), field=error.field or None)
+        case ArenaError():
+            return Problem.of(error)
         case UnknownNameError():
             return Problem("invalid", str(error), near=list(error.near))
         case ParseError():
@@ -139,8 +125,7 @@ def _missing(request: web.Request) -> Problem:
         if resource.canonical.startswith("/api/") == request.path.startswith("/api/")
     }
     found = near(request.path, known)
-    hint = "did you mean " + " or ".join(found) + "?" if found else ""
-    return Problem("not-found", "nothing has this address", hint=hint, near=found)
+    return Problem("not-found", "nothing has this address", hint=did_you_mean(found), near=found)
 
 
 def _preflight() -> web.Response:

@@ -13,7 +13,7 @@ from sqlmodel import col
 
 from arena.store.credentials import CredentialError, read_name
 from arena.store.engine import Sessions, fetch
-from arena.store.errors import BadValueError, ConflictError, NotFoundError
+from arena.store.errors import BadValueError, NotFoundError, TakenError
 from arena.store.models import Bot, User, Version, VersionFamily
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 from arena.store.usage import Usage, usage_of
@@ -43,7 +43,7 @@ class Bots:
         self._sessions = sessions
 
     def add(self, name: str, owner_id: int, description: str = "") -> Bot:
-        """A new bot without versions. Raises BadValueError for the name, ConflictError when it is taken."""
+        """A new bot without versions. Raises BadValueError for the name, TakenError when it is taken."""
         try:
             bot = Bot(name=read_name(name, "bot"), owner_id=owner_id, description=description[:1000])
         except CredentialError as error:
@@ -52,7 +52,7 @@ class Bots:
             with self._sessions.writing() as session:
                 session.add(bot)
         except IntegrityError:
-            raise ConflictError(f"there is a bot {name!r} already; take another name") from None
+            raise TakenError(f"there is a bot {name!r} already; take another name") from None
         return bot
 
     def get(self, bot_id: int) -> Bot:

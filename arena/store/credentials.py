@@ -12,6 +12,8 @@ import secrets
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from arena.errors import ArenaError
+
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
@@ -31,7 +33,7 @@ _ALLOWED: Final = {
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?", re.ASCII)
 
 
-class CredentialError(ValueError):
+class CredentialError(ArenaError, ValueError):
     """A name, password, role or scope that cannot be used; the message says what can."""
 
 

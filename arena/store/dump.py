@@ -21,7 +21,7 @@ from sqlmodel import SQLModel
 
 from arena.store import schema
 from arena.store.engine import Sessions, batched
-from arena.store.errors import BadValueError, ConflictError
+from arena.store.errors import BadValueError, TakenError
 from arena.store.models import Utc
 
 _FORM = "arena-dump-1"
@@ -49,7 +49,7 @@ def dump(engine: Engine, path: Path) -> int:
 def load(engine: Engine, path: Path) -> int:
     """Fill an empty database of the same schema from a dump, all of it or nothing; how many rows.
 
-    Raises BadValueError for what is no dump or was cut, ConflictError for a database that is not empty.
+    Raises BadValueError for what is no dump or was cut, TakenError for a database that is not empty.
     """
     tables = {table.name: table for table in _tables()}
     with Sessions(engine).writing() as session, _reader(path) as lines:
@@ -60,7 +60,7 @@ def load(engine: Engine, path: Path) -> int:
             raise BadValueError(f"the dump has schema {head.get('schema')}, the program {schema.head()}")
         for table in tables.values():
             if table.name != "counters" and session.scalar(select(func.count()).select_from(table)):
-                raise ConflictError(f"the database is not empty: there are rows in {table.name}")
+                raise TakenError(f"the database is not empty: there are rows in {table.name}")
         session.execute(tables["counters"].delete())
         count, is_whole = 0, False
         for name, rows in _groups(lines):

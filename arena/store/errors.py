@@ -4,49 +4,71 @@ StoreError
 ├── StoreUnavailableError   locked, full, unreachable: try again later
 ├── SchemaError             the database has another schema than the program
 ├── NotFoundError           there is no such thing
-├── ConflictError           it is not in a state for that, or the name is taken
+├── ConflictError           it is not in a state for that
+│   └── TakenError          a name is somebody's, a place is filled: another one helps
 ├── QuotaError              more than the user may have
 └── BadValueError           a value or a cursor that cannot be used
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import exc
 
+from arena.errors import ArenaError, Exit, did_you_mean, near
 
-class StoreError(Exception):
+
+class StoreError(ArenaError):
     """Any of the above. The message says what happened to what, and where possible what to do."""
 
 
 class StoreUnavailableError(StoreError):
     """The database cannot be used now: locked, full, read-only, unreachable. Nothing was changed."""
 
+    kind = "unavailable"
+
 
 class SchemaError(StoreError):
     """The schema of the database is not the program's; the message names the command that helps."""
 
+    kind = "unavailable"
+    own_exit = Exit.USAGE  # the database is there: the command was given the wrong one, or comes too early
+
 
 class NotFoundError(StoreError, LookupError):
-    """There is no such thing. `noun` and `name` say what was looked for."""
+    """There is no such thing. `noun` and `name` say what was looked for; near ones of `known` are named."""
 
-    def __init__(self, noun: str, name: object) -> None:
+    kind = "not-found"
+
+    def __init__(self, noun: str, name: object, known: Iterable[str] = ()) -> None:
         self.noun, self.name = noun, name
-        super().__init__(f"no {noun} {name!r}" if isinstance(name, str) else f"no {noun} {name}")
+        found = near(str(name), known)
+        message = f"no {noun} {name!r}" if isinstance(name, str) else f"no {noun} {name}"
+        super().__init__(message, hint=did_you_mean(found), near=found)
 
 
 class ConflictError(StoreError):
     """Not possible in the present state. `state` is that state, where there is one."""
 
+    kind = "conflict"
+
     def __init__(self, message: str, state: str = "") -> None:
         self.state = state
-        super().__init__(message)
+        super().__init__(message, state=state)
+
+
+class TakenError(ConflictError):
+    """What is asked for is somebody's already, or filled: a name, a database."""
+
+    own_exit = Exit.USAGE  # the words of the command line are to be others
 
 
 class QuotaError(StoreError):
     """More than this user may have; the message names the limit."""
+
+    kind = "forbidden"
 
 
 class BadValueError(StoreError, ValueError):

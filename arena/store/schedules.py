@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.store.engine import Sessions
-from arena.store.errors import ConflictError, NotFoundError
+from arena.store.errors import NotFoundError, TakenError
 from arena.store.models import Schedule
 
 
@@ -20,12 +20,12 @@ class Schedules:
         self._sessions = sessions
 
     def add(self, schedule: Schedule) -> Schedule:
-        """Store a new schedule. Raises ConflictError when the name is taken."""
+        """Store a new schedule. Raises TakenError when the name is taken."""
         try:
             with self._sessions.writing() as session:
                 session.add(schedule)
         except IntegrityError:
-            raise ConflictError(f"there is a schedule {schedule.name!r} already") from None
+            raise TakenError(f"there is a schedule {schedule.name!r} already") from None
         return schedule
 
     def get(self, schedule_id: int) -> Schedule:

@@ -13,7 +13,7 @@ from sqlmodel import col
 
 from arena.store.credentials import CredentialError, read_name, read_scopes, scopes_of
 from arena.store.engine import Sessions
-from arena.store.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError
+from arena.store.errors import BadValueError, NotFoundError, StoreUnavailableError, TakenError
 from arena.store.models import Login, Token, User, now
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 
@@ -42,7 +42,7 @@ class Users:
     # -- users -------------------------------------------------------------------------------------------------------
 
     def add(self, name: str, role: str = "author", password_hash: str | None = None) -> User:
-        """A new user. Raises BadValueError for the name or the role, ConflictError when the name is taken."""
+        """A new user. Raises BadValueError for the name or the role, TakenError when the name is taken."""
         try:
             user = User(name=read_name(name, "user"), role=role, password_hash=password_hash)
             scopes_of(role)
@@ -52,7 +52,7 @@ class Users:
             with self._sessions.writing() as session:
                 session.add(user)
         except IntegrityError:
-            raise ConflictError(f"there is a user {name!r} already") from None
+            raise TakenError(f"there is a user {name!r} already") from None
         return user
 
     def get(self, user_id: int) -> User:

@@ -31,13 +31,19 @@ class SubmissionError(BadValueError):
 class TooLargeError(SubmissionError):
     """An upload above the limit."""
 
+    kind = "too-large"
+
 
 class NotYoursError(ConflictError):
     """The bot belongs to somebody else."""
 
+    kind = "forbidden"
+
 
 class UnsafeError(SubmissionError):
     """This server cannot confine a stranger's bot, so it takes none."""
+
+    kind = "forbidden"
 
 
 def refuse_unsafe(settings: Settings, *, is_admin: bool) -> None:
@@ -51,7 +57,7 @@ def refuse_unsafe(settings: Settings, *, is_admin: bool) -> None:
         return
     reason = refusal(open_sandbox(settings.sandbox), allow_weak=is_admin)
     if reason:
-        raise UnsafeError(reason)
+        raise UnsafeError(reason, hint="ask the people who run this server")
 
 
 class Submitter(Protocol):

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.cli.exit import CommandError, Exit
-from arena.client import Client
+from arena.client import Client, ClientError
+from arena.errors import Exit
 from arena.store.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import Bounds
@@ -38,13 +38,13 @@ class RemoteBundleStore(BundleStore):
                     count += len(chunk)
                     yield chunk
                 return
-            except CommandError as error:
-                if error.code is Exit.REFUSED:
+            except ClientError as error:
+                if error.exit is Exit.REFUSED:
                     raise BundleError(
                         f"{self._client.server} gives no bundle to this worker: {error}; "
                         f"set {TOKEN} there to a token with the scope worker"
                     ) from None
-                if error.code is not Exit.UNREACHABLE:
+                if error.exit is not Exit.UNREACHABLE:
                     raise BundleError(f"bundle {digest}: {error}") from None
                 if count or attempt == TRIES:
                     raise StoreUnavailableError(f"the store of bundles cannot be used now: {error}") from None

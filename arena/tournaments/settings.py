@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from arena.errors import ArenaError
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.ratings.sprt import Sprt
 from referee.rules import load
@@ -29,12 +30,11 @@ SEEDED: frozenset[Format] = frozenset({"swiss", "knockout", "ladder"})
 """Formats whose seats are the order of the ratings, not that of the document."""
 
 
-class SettingsError(ValueError):
+class SettingsError(ArenaError, ValueError):
     """A document that cannot be used. `field` is the path of what is wrong, such as `entries.top`."""
 
     def __init__(self, message: str, field: str = "") -> None:
-        self.field = field
-        super().__init__(f"{field}: {message}" if field else message)
+        super().__init__(f"{field}: {message}" if field else message, field=field or None)
 
 
 class _Part(BaseModel):

@@ -11,7 +11,7 @@ from arena.api.openapi import curl, document
 from arena.api.registry import PREFIX, Route
 from arena.api.routes import TABLE
 from arena.api.routes.house import VERSION
-from arena.http.problem import TYPES
+from arena.errors import KINDS
 from tests.arena.api.filled import Arena
 
 DOCUMENT = document(TABLE, VERSION)
@@ -54,7 +54,7 @@ def test_the_viewer_shows_every_operation_and_every_kind_of_error(arena: Arena) 
     text = page.body.decode()
     for route in TABLE:
         assert f'id="{route.name}"' in text
-    for kind in TYPES:
+    for kind in KINDS:
         assert f'id="problem-{kind}"' in text
     for name in DOCUMENT["components"]["schemas"]:
         assert f'id="schema-{name}"' in text

@@ -28,7 +28,7 @@ def test_the_second_request_is_304(arena: Arena, path: str) -> None:
 
 def test_a_new_result_changes_the_etag(arena: Arena) -> None:
     before = {path: arena.server.get(PREFIX + path).headers["ETag"] for path in ("/games", "/leaderboards/loa")}
-    play(arena.store, specs(arena.store, arena.events.running)[0])
+    play(arena.store, specs(arena.store, arena.running)[0])
     for path, etag in before.items():
         assert arena.server.get(PREFIX + path, headers={"If-None-Match": etag}).status == 200
 
@@ -41,7 +41,7 @@ def test_what_is_over_is_immutable_and_what_lives_is_not_kept(arena: Arena) -> N
     assert keep(f"/games/{arena.games[0]}/record") == "public, max-age=31536000, immutable"
     assert keep(f"/tournaments/{arena.finished}") == "public, max-age=300, immutable"
     assert keep(f"/tournaments/{arena.finished}/standings") == "public, max-age=300, immutable"
-    assert keep(f"/tournaments/{arena.events.running}") == "no-store"
+    assert keep(f"/tournaments/{arena.running}") == "no-store"
     assert keep(f"/games/{arena.waiting[-1]}") == "no-store"
     assert keep("/referee") == "no-store"
 
@@ -157,7 +157,7 @@ def test_pages_make_up_the_list(arena: Arena, path: str) -> None:
 
 def test_new_rows_repeat_and_hide_nothing(arena: Arena) -> None:
     before = walk(arena, "/games", 200)
-    game = specs(arena.store, arena.events.running)[0]
+    game = specs(arena.store, arena.running)[0]
     during = walk(arena, "/games", 3, lambda: play(arena.store, game))
     assert during == before
     assert walk(arena, "/games", 200)[1:] == before

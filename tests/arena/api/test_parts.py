@@ -10,12 +10,13 @@ from pydantic import BaseModel
 
 from arena.api.handle import read_model
 from arena.api.registry import Routes
+from arena.errors import KINDS, near
 from arena.events.bus import Bus, Event
 from arena.events.live import Live
 from arena.http.call import negotiate
 from arena.http.limit import Gate, Limiter, Rate
 from arena.http.line import NDJSON, SSE, StreamLine, written
-from arena.http.problem import TYPES, Problem, near, not_found, shown
+from arena.http.problem import Problem, not_found, shown
 
 
 class Clock:
@@ -79,7 +80,7 @@ def test_nothing_acceptable(accept: str) -> None:
 
 
 def test_every_kind_of_problem_has_its_own_status() -> None:
-    assert len({kind.status for kind in TYPES.values()}) == len(TYPES)
+    assert len({kind.status for kind in KINDS.values()}) == len(KINDS)
 
 
 def test_a_problem_document() -> None:

@@ -131,7 +131,7 @@ def test_standings_equal_crosstable_equal_games(arena: Arena) -> None:
 
 
 def test_the_plan_is_there_before_the_games(arena: Arena) -> None:
-    path = f"/tournaments/{arena.events.running}/games"
+    path = f"/tournaments/{arena.running}/games"
     plan = items(arena, path)
     assert [game["sequence"] for game in plan] == sorted(int(str(game["sequence"])) for game in plan)
     assert {game["id"] for game in items(arena, f"{path}?state=planned")} == set(arena.waiting)
@@ -293,7 +293,7 @@ def test_an_export_has_no_pages_and_filters_must_make_sense(arena: Arena) -> Non
 
 
 def test_voids(arena: Arena) -> None:
-    spec = specs(arena.store, arena.events.running)[0]
+    spec = specs(arena.store, arena.running)[0]
     arena.store.games.hand_out([spec.id], "test")
     arena.store.games.void(void_of(spec), "test")
     (found,) = items(arena, "/voids")

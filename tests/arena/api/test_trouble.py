@@ -148,6 +148,6 @@ def test_a_postgresql_that_goes_away_and_comes_back(cluster: Cluster, tmp_path: 
             cluster.run(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
             reply = server.ask("PATCH", f"{PREFIX}/bots/zeta", token=token, body={"description": "new words"})
             assert reply.status == 200, reply.body
-            play(store, specs(store, arena.events.running)[0])
+            play(store, specs(store, arena.running)[0])
             assert server.get("/readyz").status == 200
             assert store.ratings.check() == []

@@ -199,7 +199,7 @@ def test_every_write_is_seen_at_once(arena: Arena) -> None:
 
 
 def test_a_result_is_seen_at_once(arena: Arena) -> None:
-    spec = specs(arena.store, arena.events.running)[0]
+    spec = specs(arena.store, arena.running)[0]
     page, document = f"/games/{spec.id}", f"{PREFIX}/games/{spec.id}"
     assert arena.server.get(document).json["state"] == "planned"
     assert "waiting to be played" in arena.server.get(page).body.decode()

@@ -134,7 +134,7 @@ def test_a_game_is_live_in_another_process_whoever_dies_meanwhile(arena: Arena) 
     with arena.process("referee", "--executor", "local:1") as referee:
         with arena.server() as (server, url):
             number = arena.order(url, name="patience", games=1, entries={"bots": ["ann", "bea"]}, time="1000+10")
-            game = arena.events.running()
+            game = arena.running()
             first = Stream(url, game)
             first.read(4)
             server.kill()
