@@ -1,4 +1,4 @@
-"""The web application: the JSON interface, the pages, and what surrounds them, over one set of services.
+"""The web application: the JSON interface, the pages, and what surrounds them, over one context.
 
 Refuses to know what a route does and who plays games.
 """
@@ -17,8 +17,8 @@ from arena.config import Settings, read_settings
 from arena.events.bus import Bus, EventBus
 from arena.events.live import Live
 from arena.http import health
-from arena.http.call import SERVICES, Services
-from arena.http.middleware import add_headers, guard
+from arena.http.call import CONTEXT, WebContext
+from arena.http.middleware import add_headers, middleware
 from arena.metrics import Metrics
 from arena.pages import session, site
 from arena.pages.routes import problem
@@ -26,19 +26,19 @@ from arena.store import Store
 from arena.submission.bundle_store import BundleStore
 
 
-def services_of(
+def context_of(
     store: Store, settings: Settings | None = None, bus: EventBus | None = None, metrics: Metrics | None = None
-) -> Services:
-    """The services of one web process. Without a bus nothing is heard of running games."""
+) -> WebContext:
+    """The context of one web process. Without a bus nothing is heard of running games."""
     settings = settings or read_settings()
     bus = bus or Bus()
-    return Services(store, settings, bus, Live(bus), BundleStore.of(settings), metrics or Metrics())
+    return WebContext(store, settings, bus, Live(bus), BundleStore.of(settings), metrics or Metrics())
 
 
-def build(services: Services) -> web.Application:
-    """The application over these services."""
-    app = web.Application(middlewares=[guard(problem.page)], client_max_size=session.FORM_BYTES)
-    app[SERVICES] = services
+def build(context: WebContext) -> web.Application:
+    """The application over this context."""
+    app = web.Application(middlewares=[middleware(problem.page)], client_max_size=session.FORM_BYTES)
+    app[CONTEXT] = context
     handle.mount(app, TABLE, PAGES)
     for table in (health.routes, session.routes):
         app.add_routes(table)
@@ -51,7 +51,7 @@ def build(services: Services) -> web.Application:
 
 
 async def _listening(app: web.Application) -> AsyncIterator[None]:
-    task = asyncio.create_task(app[SERVICES].live.run())
+    task = asyncio.create_task(app[CONTEXT].live.run())
     yield
     task.cancel()
     with suppress(asyncio.CancelledError):
@@ -59,4 +59,4 @@ async def _listening(app: web.Application) -> AsyncIterator[None]:
 
 
 async def _close_streams(app: web.Application) -> None:
-    app[SERVICES].closing.set()
+    app[CONTEXT].closing.set()

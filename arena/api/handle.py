@@ -17,7 +17,7 @@ from arena.api.page import Page
 from arena.api.registry import PREFIX, Route
 from arena.errors import did_you_mean, near
 from arena.http import cache
-from arena.http.call import SERVICES, Answer, Call, require
+from arena.http.call import CONTEXT, Answer, Call, require
 from arena.http.identity import cookie_name, identify, too_many
 from arena.http.problem import Problem, not_found, shown
 from arena.http.upload import Upload
@@ -31,30 +31,30 @@ def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]
     """The aiohttp handler of a route."""
 
     async def handler(request: web.Request) -> web.StreamResponse:
-        services = request.app[SERVICES]
+        context = request.app[CONTEXT]
         identity = await identify(request)
-        call = Call(request, services, identity)
-        limiter = services.limiters[route.cost]
+        call = Call(request, context, identity)
+        limiter = context.limiters[route.cost]
         if wait := limiter.take(call.key):
             raise too_many(wait)
         if route.scope:
             require(identity, route.scope)
         if route.is_public and call.accepts(JSON, *route.forms) == JSON:
-            cookie = cookie_name(services.is_https)
-            return await services.shelf.answer(request, cookie, lambda: answered(request, call))
+            cookie = cookie_name(context.is_https)
+            return await context.responses.answer(request, cookie, lambda: answered(request, call))
         if not route.forms:
             call.accepts(JSON)
         return await answered(request, call)
 
     async def answered(request: web.Request, call: Call) -> web.StreamResponse:
-        services = call.services
+        context = call.context
         arguments = _path(route, request)
         if route.query:
             arguments["query"] = read_query(route.query, request)
         elif request.query:
             raise _unknown_query(next(iter(request.query)), ())
         if route.takes_upload:
-            arguments["upload"] = Upload(request, services.settings)
+            arguments["upload"] = Upload(request, context.settings)
         elif route.body:
             content = await read_body(request)
             arguments["body"] = read_model(route.body, content)

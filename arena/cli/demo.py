@@ -220,10 +220,10 @@ async def _pages(store: Store, settings: Settings, bus: EventBus, host: str, por
     """The pages over the same bus as the games: what is played is seen. Raises CommandError."""
     from aiohttp import web
 
-    from arena.app import build, services_of
+    from arena.app import build, context_of
     from arena.http.wire import Runner
 
-    runner = Runner(build(services_of(store, settings, bus)), shutdown_timeout=CLOSE_S)
+    runner = Runner(build(context_of(store, settings, bus)), shutdown_timeout=CLOSE_S)
     await runner.setup()
     try:
         try:

@@ -84,20 +84,20 @@ async def _serve(settings: Settings, store: Store) -> int:
 
 
 async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Metrics) -> int:
-    from arena.app import build, services_of
+    from arena.app import build, context_of
     from arena.http.wire import Runner
 
-    services = services_of(store, settings, bus, metrics)
-    runner = Runner(build(services), shutdown_timeout=CLOSE_S)
+    context = context_of(store, settings, bus, metrics)
+    runner = Runner(build(context), shutdown_timeout=CLOSE_S)
     await runner.setup()
     try:
-        with heard(services.stopping) as interrupts:
+        with heard(context.stopping) as interrupts:
             await _listen(runner, settings)
             output.note("first Ctrl-C ends in good order, the second at once")
             if settings.referee:
                 await act(settings, store, bus, metrics, interrupts)
             else:
-                await services.stopping.wait()
+                await context.stopping.wait()
     finally:
         await runner.cleanup()
     return Exit.DONE

@@ -23,17 +23,17 @@ _CONTROL: dict[Keep, str] = {
 }
 
 
-_SHELVED: web.RequestKey[bool] = web.RequestKey("shelved", bool)
+_WHOLE: web.RequestKey[bool] = web.RequestKey("whole", bool)
 
 
 @contextmanager
-def shelved(request: web.BaseRequest) -> Iterator[None]:
+def made_whole(request: web.BaseRequest) -> Iterator[None]:
     """While an answer is made to be kept: it is made whole, whatever this one client has already."""
-    request[_SHELVED] = True
+    request[_WHOLE] = True
     try:
         yield
     finally:
-        del request[_SHELVED]
+        del request[_WHOLE]
 
 
 def etag_of(body: bytes) -> str:
@@ -62,7 +62,7 @@ def answer(
     headers = {"Cache-Control": control(keep, is_private=is_private), "Vary": "Accept, Accept-Encoding, Authorization"}
     if status == 200 and request.method in ("GET", "HEAD") and keep != "never":
         headers["ETag"] = etag_of(body)
-        if _SHELVED not in request and is_known(request, headers["ETag"]):
+        if _WHOLE not in request and is_known(request, headers["ETag"]):
             return web.Response(status=304, headers=headers)
     response = web.Response(status=status, body=body, headers={**headers, "Content-Type": content_type})
     if len(body) > 1024:

@@ -1,4 +1,4 @@
-"""One request as a route sees it: who asks, the services it may use, the answer it gives. Refuses to know routes."""
+"""One request as a route sees it: who asks, what it may use, the answer it gives. Refuses to know routes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from aiohttp import web
 
+from arena.http.accept import negotiate
 from arena.http.cache import Keep
 from arena.http.feed import Feeds
 from arena.http.limit import Gate, Limiter, Rate
 from arena.http.problem import Problem
-from arena.http.response_cache import Shelf
+from arena.http.response_cache import ResponseCache
 from arena.store.users import Identity
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ STREAMS = 2000
 
 
 @dataclass
-class Services:
+class WebContext:
     """What the web process offers to every route."""
 
     store: Store
@@ -58,7 +59,7 @@ class Services:
     metrics: Metrics
     limiters: dict[str, Limiter] = field(init=False)
     streams: Gate = field(init=False)
-    shelf: Shelf = field(init=False)
+    responses: ResponseCache = field(init=False)
     feeds: Feeds = field(init=False)
     exports: Gate = field(default_factory=lambda: Gate(2, 20))
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
@@ -74,7 +75,7 @@ class Services:
     def __post_init__(self) -> None:
         self.limiters = _limiters(self.settings)
         self.feeds = Feeds(self.live, self.closing)
-        self.shelf = Shelf(self.store.changes)
+        self.responses = ResponseCache(self.store.changes)
         self.streams = Gate(self.settings.streams_per_client, STREAMS)
         self.trusted = tuple(ipaddress.ip_network(one, strict=False) for one in self.settings.trusted_proxies)
 
@@ -88,7 +89,7 @@ class Services:
         return self.settings.is_https
 
 
-SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
+CONTEXT: web.AppKey[WebContext] = web.AppKey("context", WebContext)
 IDENTITY: web.RequestKey[Identity] = web.RequestKey("identity", Identity)
 
 
@@ -106,15 +107,15 @@ class Answer(Generic[T]):
 class Call:
     """The request of one route."""
 
-    def __init__(self, request: web.Request, services: Services, identity: Identity | None) -> None:
+    def __init__(self, request: web.Request, context: WebContext, identity: Identity | None) -> None:
         self.request = request
-        self.services = services
+        self.context = context
         self.identity = identity
 
     @property
     def store(self) -> Store:
         """The database."""
-        return self.services.store
+        return self.context.store
 
     @property
     def user(self) -> Identity:
@@ -134,7 +135,7 @@ class Call:
 
     def wake(self) -> None:
         """Tell the referee that there is something new to do."""
-        self.services.wake()
+        self.context.wake()
 
     async def note(self, action: str, subject: str, **detail: Any) -> None:
         """Write what was done into the audit log."""
@@ -153,7 +154,7 @@ class Call:
 def client(request: web.BaseRequest) -> str:
     """The client's address: the peer's, or what proxies that are trusted say, read from the last one backwards."""
     found = request.remote or ""
-    trusted = request.app[SERVICES].trusted if isinstance(request, web.Request) else ()
+    trusted = request.app[CONTEXT].trusted if isinstance(request, web.Request) else ()
     if trusted:
         hops = [hop.strip() for value in request.headers.getall("X-Forwarded-For", []) for hop in value.split(",")]
         while hops and _is_in(found, trusted):
@@ -180,40 +181,6 @@ def address(request: web.BaseRequest) -> str:
             return f"address:{found.ipv4_mapped}"
         return f"address:{ipaddress.IPv6Network((found, 64), strict=False).network_address}"
     return f"address:{found}"
-
-
-def negotiate(accept: str, offers: tuple[str, ...]) -> str:
-    """The offer an `Accept` header likes best (RFC 9110 12.5.1), the first in doubt. Raises Problem (406)."""
-    if not accept.strip():
-        return offers[0]
-    best, best_weight = "", 0.0
-    ranges = [_range(part) for part in accept.split(",")[:64] if part.strip()]
-    for offer in offers:
-        # The most specific range that covers the offer decides its weight.
-        fits = [(len(kind), weight) for kind, weight in ranges if _covers(kind, offer)]
-        weight = max(fits)[1] if fits else 0.0
-        if weight > best_weight:
-            best, best_weight = offer, weight
-    if not best:
-        raise Problem("not-acceptable", "none of the forms in Accept is there", hint="there is " + ", ".join(offers))
-    return best
-
-
-def _range(part: str) -> tuple[str, float]:
-    kind, *parameters = (piece.strip().lower() for piece in part.split(";"))
-    weight = 1.0
-    for parameter in parameters:
-        if parameter.startswith("q="):
-            try:
-                given = float(parameter[2:])
-            except ValueError:
-                given = 0.0
-            weight = given if 0 <= given <= 1 else 0.0  # not a number compares as false
-    return kind, weight
-
-
-def _covers(kind: str, offer: str) -> bool:
-    return kind in ("*/*", "*", offer) or (kind.endswith("/*") and offer.startswith(kind[:-1]))
 
 
 def require(identity: Identity | None, scope: str) -> None:

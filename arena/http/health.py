@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from aiohttp import web
 
-from arena.http.call import SERVICES, Services, client
+from arena.http.call import CONTEXT, WebContext, client
 from arena.http.identity import identify
 from arena.http.problem import Problem
 from arena.metrics import CONTENT_TYPE
@@ -23,21 +23,21 @@ _NO_STORE = {"Cache-Control": "no-store"}
 @routes.get("/healthz")
 async def healthz(request: web.Request) -> web.Response:
     """Alive: the event loop turns. Says nothing of the database: restarting would not mend it."""
-    sandbox = await asyncio.to_thread(open_sandbox, request.app[SERVICES].settings.sandbox)
+    sandbox = await asyncio.to_thread(open_sandbox, request.app[CONTEXT].settings.sandbox)
     return web.json_response({"status": "ok", "sandbox": sandbox.name}, headers=_NO_STORE)
 
 
 @routes.get("/readyz")
 async def readyz(request: web.Request) -> web.Response:
     """Ready: the database answers, has our schema, and the server is not about to end. Else 503."""
-    services = request.app[SERVICES]
+    context = request.app[CONTEXT]
     parts = {
-        "server": "closing" if services.stopping.is_set() or services.closing.is_set() else "ok",
+        "server": "closing" if context.stopping.is_set() or context.closing.is_set() else "ok",
         "database": "ok",
         "referee": "ok",
     }
     try:
-        has_referee = await asyncio.wait_for(asyncio.to_thread(_look, services), 5)
+        has_referee = await asyncio.wait_for(asyncio.to_thread(_look, context), 5)
         # Pages are served without a referee too: it is told, and does not count.
         parts["referee"] = "ok" if has_referee else "absent"
     except (StoreError, TimeoutError):
@@ -47,27 +47,27 @@ async def readyz(request: web.Request) -> web.Response:
     return web.json_response(body, status=200 if is_ready else 503, headers=_NO_STORE)
 
 
-def _look(services: Services) -> bool:
-    lease = services.store.house.lease("referee")
+def _look(context: WebContext) -> bool:
+    lease = context.store.house.lease("referee")
     return lease is not None and lease.until > now()
 
 
 @routes.get("/metrics")
 async def metrics(request: web.Request) -> web.Response:
     """The counters for Prometheus: from this machine, or with an admin's token."""
-    services = request.app[SERVICES]
+    context = request.app[CONTEXT]
     if not _is_near(request):
         identity = await identify(request)
         if identity is None or "admin" not in identity.scopes:
             raise Problem("forbidden", "metrics are for this machine and for admins", hint="send an admin's token")
     with suppress(StoreError):  # what the process has counted itself is worth telling just then
-        await asyncio.to_thread(_count, services)
-    return web.Response(body=services.metrics.text(), headers={"Content-Type": CONTENT_TYPE, **_NO_STORE})
+        await asyncio.to_thread(_count, context)
+    return web.Response(body=context.metrics.text(), headers={"Content-Type": CONTENT_TYPE, **_NO_STORE})
 
 
-def _count(services: Services) -> None:
-    store = services.store
-    services.metrics.set_database(store.games.open(), store.tournaments.counts(), has_referee=_look(services))
+def _count(context: WebContext) -> None:
+    store = context.store
+    context.metrics.set_database(store.games.open(), store.tournaments.counts(), has_referee=_look(context))
 
 
 def _is_near(request: web.Request) -> bool:

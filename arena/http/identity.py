@@ -8,7 +8,7 @@ import secrets
 
 from aiohttp import web
 
-from arena.http.call import IDENTITY, SERVICES, Services, address
+from arena.http.call import CONTEXT, IDENTITY, WebContext, address
 from arena.http.problem import Problem
 from arena.store.credentials import digest_of
 from arena.store.users import Identity
@@ -30,10 +30,10 @@ async def identify(request: web.Request) -> Identity | None:
     """Who asks; None for nobody in particular. Raises Problem for a token that is no good, or a forged form."""
     if IDENTITY in request:
         return request[IDENTITY]
-    services = request.app[SERVICES]
+    context = request.app[CONTEXT]
     identity: Identity | None
     if "Authorization" in request.headers:
-        identity = await _bearer(request, services)
+        identity = await _bearer(request, context)
     else:
         identity = await session_of(request)
         if identity and request.method not in SAFE and not is_from_own_page(request, identity):
@@ -47,20 +47,20 @@ async def identify(request: web.Request) -> Identity | None:
     return identity
 
 
-async def _bearer(request: web.Request, services: Services) -> Identity:
+async def _bearer(request: web.Request, context: WebContext) -> Identity:
     given = request.headers.getall("Authorization")
     found = _BEARER.fullmatch(given[0].strip()) if len(given) == 1 else None
     if found is None:
-        raise _refused(request, services, "the Authorization header holds no token of this arena")
-    identity = await asyncio.to_thread(services.store.users.by_token, digest_of(found[1]))
+        raise _refused(request, context, "the Authorization header holds no token of this arena")
+    identity = await asyncio.to_thread(context.store.users.by_token, digest_of(found[1]))
     if identity is None:
-        raise _refused(request, services, "the token is unknown, expired or revoked")
+        raise _refused(request, context, "the token is unknown, expired or revoked")
     return identity
 
 
-def _refused(request: web.Request, services: Services, detail: str) -> Problem:
+def _refused(request: web.Request, context: WebContext, detail: str) -> Problem:
     """A wrong token costs a log-in: guessing gets slow."""
-    if wait := services.limiters["login"].take(address(request)):
+    if wait := context.limiters["login"].take(address(request)):
         return too_many(wait)
     return Problem(
         "unauthorised",
@@ -83,12 +83,12 @@ def too_many(wait: float) -> Problem:
 
 async def session_of(request: web.Request) -> Identity | None:
     """Who is logged in by cookie."""
-    services = request.app[SERVICES]
+    context = request.app[CONTEXT]
     if _SESSION not in request:
-        value = request.cookies.get(cookie_name(services.is_https), "")
+        value = request.cookies.get(cookie_name(context.is_https), "")
         found = None
         if _COOKIE.fullmatch(value):
-            found = await asyncio.to_thread(services.store.users.by_login, digest_of(value))
+            found = await asyncio.to_thread(context.store.users.by_login, digest_of(value))
         request[_SESSION] = (found,)
     return request[_SESSION][0]
 

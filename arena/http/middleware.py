@@ -18,7 +18,7 @@ from aiohttp.typedefs import Middleware
 
 from arena import log
 from arena.errors import ArenaError, did_you_mean, near
-from arena.http.call import SERVICES, Services
+from arena.http.call import CONTEXT, WebContext
 from arena.http.problem import Problem, from_http
 from referee.rules.core import ParseError, UnknownNameError
 
@@ -46,22 +46,22 @@ def is_data(request: web.BaseRequest) -> bool:
     return request.path.startswith("/api/") or request.path == "/api" or request.path.endswith(".json")
 
 
-def guard(page: ErrorPage) -> Middleware:
+def middleware(page: ErrorPage) -> Middleware:
     """The outermost middleware; `page` draws an error for people."""
 
     @web.middleware
-    async def middleware(request: web.Request, handler: Next) -> web.StreamResponse:
-        services = request.app[SERVICES]
+    async def surround(request: web.Request, handler: Next) -> web.StreamResponse:
+        context = request.app[CONTEXT]
         number = secrets.token_hex(6)
         begin = time.monotonic()
         with structlog.contextvars.bound_contextvars(request=number):
             response = await _answer(request, handler, page, number)
             if not response.prepared:
-                _add_headers(request, response, services, number)
-            _note(request, response, services, time.monotonic() - begin)
+                _add_headers(request, response, context, number)
+            _note(request, response, context, time.monotonic() - begin)
         return response
 
-    return middleware
+    return surround
 
 
 async def _answer(request: web.Request, handler: Next, page: ErrorPage, number: str) -> web.StreamResponse:
@@ -139,7 +139,7 @@ def _preflight() -> web.Response:
     )
 
 
-def _add_headers(request: web.Request, response: web.StreamResponse, services: Services, number: str) -> None:
+def _add_headers(request: web.Request, response: web.StreamResponse, context: WebContext, number: str) -> None:
     headers = response.headers
     for name, value in _HEADERS.items():
         headers.setdefault(name, value)
@@ -147,7 +147,7 @@ def _add_headers(request: web.Request, response: web.StreamResponse, services: S
     headers.setdefault("Content-Security-Policy", _PAGE_POLICY if is_page else _DATA_POLICY)
     headers["X-Request-Id"] = number
     headers["Server"] = "arena"
-    if services.is_https:
+    if context.is_https:
         headers.setdefault("Strict-Transport-Security", "max-age=31536000")
     if is_data(request) and request.method in ("GET", "HEAD", "OPTIONS"):
         headers["Access-Control-Allow-Origin"] = "*"
@@ -158,14 +158,14 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
     """The same headers for answers sent before the middleware sees them: streams. For `on_response_prepare`."""
     if "X-Request-Id" not in response.headers:
         number = str(structlog.contextvars.get_contextvars().get("request", ""))
-        _add_headers(request, response, request.app[SERVICES], number)
+        _add_headers(request, response, request.app[CONTEXT], number)
 
 
-def _note(request: web.Request, response: web.StreamResponse, services: Services, seconds: float) -> None:
+def _note(request: web.Request, response: web.StreamResponse, context: WebContext, seconds: float) -> None:
     resource = request.match_info.route.resource
     route = resource.canonical if resource else "-"
     is_stream = not isinstance(response, web.Response)
-    services.metrics.observe(route, request.method[:10], response.status, seconds, is_stream=is_stream)
+    context.metrics.observe(route, request.method[:10], response.status, seconds, is_stream=is_stream)
     _logger.info(
         "request",
         method=request.method[:10],

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 
 from aiohttp import web
 
-from arena.http.cache import etag_of, is_known, shelved
+from arena.http.accept import takes
+from arena.http.cache import etag_of, is_known, made_whole
 from arena.store.changes import Changes
 from arena.store.errors import StoreError
 
@@ -51,12 +52,12 @@ class Kept:
         """The answer to one request: 304 if the client has it already."""
         if self.etag and is_known(request, self.etag):
             return web.Response(status=304, headers=self.headers)
-        if self.packed is not None and _takes_gzip(request.headers.get("Accept-Encoding", "")):
+        if self.packed is not None and takes(request.headers.get("Accept-Encoding", ""), "gzip"):
             return web.Response(body=self.packed, headers={**self.headers, "Content-Encoding": "gzip"})
         return web.Response(body=self.body, headers=self.headers)
 
 
-class Shelf:
+class ResponseCache:
     """The kept answers of one process; beyond `max_bytes` the longest unused ones go."""
 
     def __init__(
@@ -108,7 +109,7 @@ class Shelf:
         self._making[key, mark] = future
         kept: Kept | None = None
         try:
-            with shelved(request):
+            with made_whole(request):
                 response = await make()
             found = _keepable(response)
             if found is None:
@@ -150,12 +151,3 @@ def _keepable(response: web.StreamResponse) -> Kept | None:
     if "Accept-Encoding" not in vary:
         headers["Vary"] = f"{vary}, Accept-Encoding".removeprefix(", ")
     return Kept(None, 0.0, headers, etag, body, None)
-
-
-def _takes_gzip(accepted: str) -> bool:
-    """Whether a client takes gzip; one that writes weights is read only as far as `q=0`."""
-    for part in accepted.lower().split(",")[:32]:
-        name, _, weight = part.partition(";")
-        if name.strip() in ("gzip", "*"):
-            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    return False

@@ -38,11 +38,11 @@ async def follow(call: Call, key: str, after: int | None, source: Source) -> web
     What came before is told to each listener by itself and at its own pace; then it joins the feed of the key.
     """
     form = call.accepts(NDJSON, SSE)
-    services = call.services
+    context = call.context
     with _opened(call), ExitStack() as own:
 
         def find() -> Feed:
-            return services.feeds.get(key) or own.enter_context(Feed(services.feeds, key, source))
+            return context.feeds.get(key) or own.enter_context(Feed(context.feeds, key, source))
 
         feed = find()
         mark = feed.mark
@@ -54,7 +54,7 @@ async def follow(call: Call, key: str, after: int | None, source: Source) -> web
                 if data := b"".join(written(line, form) for line in batch.lines):
                     await asyncio.wait_for(response.write(data), SLOW_S)
                     after = batch.lines[-1].seq
-                if batch.is_final or services.closing.is_set():
+                if batch.is_final or context.closing.is_set():
                     break
                 if listener := feed.join(call.request, response, form, after or 0, mark):
                     try:
@@ -81,7 +81,7 @@ def _cut(request: web.BaseRequest) -> None:
 @contextmanager
 def _opened(call: Call) -> Iterator[None]:
     """A place among the open streams. Raises Problem (429) when there is none."""
-    gate, metrics = call.services.streams, call.services.metrics
+    gate, metrics = call.context.streams, call.context.metrics
     if not gate.enter(call.key):
         raise Problem(
             "too-many",
@@ -100,7 +100,7 @@ def _opened(call: Call) -> Iterator[None]:
 
 async def export(call: Call, form: str, name: str, chunks: AsyncIterator[bytes]) -> web.StreamResponse:
     """Answer with a long file as it is made; the client's own pace is the throttle."""
-    gate = call.services.exports
+    gate = call.context.exports
     if not gate.enter(call.key):
         raise Problem(
             "too-many", f"{gate.each} exports are running for you", headers={"Retry-After": "5"}, limit=gate.each

@@ -11,7 +11,7 @@ import aiohttp_jinja2
 from aiohttp import web
 
 from arena.api.routes.account import authenticate
-from arena.http.call import IDENTITY, SERVICES, Call, Services
+from arena.http.call import CONTEXT, IDENTITY, Call, WebContext
 from arena.http.identity import cookie_name, is_from_own_page, is_same_origin, session_of
 from arena.http.problem import Problem
 from arena.store import StoreError
@@ -69,13 +69,13 @@ def _where(target: str) -> str:
     return target[:500] if is_ours else "/"
 
 
-def _set_cookie(response: web.StreamResponse, services: Services, name: str, value: str, seconds: int) -> None:
+def _set_cookie(response: web.StreamResponse, context: WebContext, name: str, value: str, seconds: int) -> None:
     response.set_cookie(
         name,
         value,
         max_age=seconds,
         path="/",
-        secure=services.settings.is_https,
+        secure=context.settings.is_https,
         httponly=True,
         samesite="Lax",
     )
@@ -86,7 +86,7 @@ def _form(request: web.Request, target: str, problem: str = "", status: int = 20
     response = aiohttp_jinja2.render_template(
         "login.html", request, {"token": token, "next": target, "problem": problem}, status=status
     )
-    _set_cookie(response, request.app[SERVICES], _BEFORE, token, 3600)
+    _set_cookie(response, request.app[CONTEXT], _BEFORE, token, 3600)
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -100,14 +100,14 @@ async def show(request: web.Request) -> web.Response:
 @routes.post("/login")
 async def log_in(request: web.Request) -> web.Response:
     """Check name and password; a fresh session, whatever cookie came."""
-    services = request.app[SERVICES]
+    context = request.app[CONTEXT]
     fields = await read_form(request)
     target = _where(fields.get("next", "/"))
     given, expected = fields.get("token", ""), request.cookies.get(_BEFORE, "")
     is_ours = bool(expected) and secrets.compare_digest(given.encode("utf-8", "replace"), expected.encode())
     if not is_ours or not is_same_origin(request):
         return _form(request, target, "The form was too old; please try again.", 403)
-    call = Call(request, services, None)
+    call = Call(request, context, None)
     try:
         user = await authenticate(call, fields.get("user", "")[:40], fields.get("password", "")[:1000])
     except Problem as problem:
@@ -116,12 +116,12 @@ async def log_in(request: web.Request) -> web.Response:
         return response
     assert user.id is not None
     value, csrf = new_secret(), new_secret()
-    hours = services.settings.session_hours
+    hours = context.settings.session_hours
     expires = now() + timedelta(hours=hours)
-    await asyncio.to_thread(services.store.users.add_login, user.id, digest_of(value), csrf, expires)
-    await asyncio.to_thread(services.store.house.note, "login", f"user:{user.name}", user.id)
+    await asyncio.to_thread(context.store.users.add_login, user.id, digest_of(value), csrf, expires)
+    await asyncio.to_thread(context.store.house.note, "login", f"user:{user.name}", user.id)
     response = web.Response(status=303, headers={"Location": target, "Cache-Control": "no-store"})
-    _set_cookie(response, services, cookie_name(services.settings.is_https), value, hours * 3600)
+    _set_cookie(response, context, cookie_name(context.settings.is_https), value, hours * 3600)
     response.del_cookie(_BEFORE, path="/")
     return response
 
@@ -129,10 +129,10 @@ async def log_in(request: web.Request) -> web.Response:
 @routes.post("/logout")
 async def log_out(request: web.Request) -> web.Response:
     """End the session, on the server too."""
-    services = request.app[SERVICES]
+    context = request.app[CONTEXT]
     await checked_form(request)
-    name = cookie_name(services.settings.is_https)
-    await asyncio.to_thread(services.store.users.end_login, digest_of(request.cookies.get(name, "")))
+    name = cookie_name(context.settings.is_https)
+    await asyncio.to_thread(context.store.users.end_login, digest_of(request.cookies.get(name, "")))
     response = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
-    response.del_cookie(name, path="/", secure=services.settings.is_https, httponly=True, samesite="Lax")
+    response.del_cookie(name, path="/", secure=context.settings.is_https, httponly=True, samesite="Lax")
     return response

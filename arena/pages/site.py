@@ -16,7 +16,7 @@ import jinja2
 from aiohttp import web
 
 from arena.api import documents
-from arena.http.call import SERVICES
+from arena.http.call import CONTEXT
 from arena.http.identity import session_of
 from arena.pages import filters, session
 from arena.pages.drawing.replay import Replays
@@ -104,7 +104,7 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml",
 
 
 def setup(app: web.Application) -> None:
-    """Add templates, static files and pages to an application that has `SERVICES`."""
+    """Add templates, static files and pages to an application that has `CONTEXT`."""
     environment = aiohttp_jinja2.setup(
         app,
         loader=jinja2.FileSystemLoader(_HERE / "templates"),
@@ -138,11 +138,11 @@ def _kept(route: web.AbstractRouteDef) -> web.AbstractRouteDef:
 
 
 def _ply(request: web.Request) -> Hashable:
-    return request.app[SERVICES].live.mark(request.match_info["game"])
+    return request.app[CONTEXT].live.mark(request.match_info["game"])
 
 
 def _news(request: web.Request) -> Hashable:
-    return request.app[SERVICES].live.news
+    return request.app[CONTEXT].live.news
 
 
 _FILTERS = (

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 import aiohttp_jinja2
 from aiohttp import web
 
-from arena.http.call import SERVICES
+from arena.http.call import CONTEXT
 from arena.http.identity import cookie_name
 from arena.http.problem import Problem, not_found
 from arena.pages.drawing.replay import Replays
@@ -35,7 +35,7 @@ async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 def store_of(request: web.Request) -> Store:
     """The database."""
-    return request.app[SERVICES].store
+    return request.app[CONTEXT].store
 
 
 def page(
@@ -59,9 +59,9 @@ def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = Non
     """
 
     async def answer(request: web.Request) -> web.StreamResponse:
-        services = request.app[SERVICES]
+        context = request.app[CONTEXT]
         more = extra(request) if extra else None
-        return await services.shelf.answer(request, cookie_name(services.is_https), lambda: handler(request), more)
+        return await context.responses.answer(request, cookie_name(context.is_https), lambda: handler(request), more)
 
     return answer
 

@@ -25,7 +25,7 @@ from typing import Any
 from aiohttp import web
 
 from arena import log
-from arena.app import build, services_of
+from arena.app import build, context_of
 from arena.config import read_settings
 from arena.events.bus import Bus
 from arena.http.limit import Gate, Limiter, Rate
@@ -92,11 +92,11 @@ async def _serve(url: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         settings = read_settings(None, data=Path(name))
         store = Store(url)
-        services = services_of(store, settings, bus)
-        services.streams = Gate(100_000, 100_000)
-        for kind in services.limiters:
-            services.limiters[kind] = Limiter(Rate(1e9, 10**9))
-        runner = Runner(build(services), shutdown_timeout=0.1)
+        context = context_of(store, settings, bus)
+        context.streams = Gate(100_000, 100_000)
+        for kind in context.limiters:
+            context.limiters[kind] = Limiter(Rate(1e9, 10**9))
+        runner = Runner(build(context), shutdown_timeout=0.1)
         port = await _open(runner)
         bare = web.Application()
         bare[BARE] = set()

@@ -104,13 +104,13 @@ async def login(call: Call, body: LoginWish) -> Answer[NewToken]:
 
 async def authenticate(call: Call, name: str, password: str) -> User:
     """The user of a name and a password. Raises Problem: 401 without saying which was wrong, 429 after many tries."""
-    if wait := call.services.limiters["login"].take(f"name:{name}"):
+    if wait := call.context.limiters["login"].take(f"name:{name}"):
         raise too_many(wait)
     try:
         user = await call.run(call.store.users.find, name)
     except NotFoundError:
         user = None
-    async with call.services.hashing:  # each takes 64 MiB: few at a time
+    async with call.context.hashing:  # each takes 64 MiB: few at a time
         is_right = await call.run(verify_password, user.password_hash if user else None, password)
     if not is_right or user is None or not user.is_active:
         await call.run(lambda: call.store.house.note("login.refused", f"user:{name}", None))

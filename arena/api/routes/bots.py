@@ -177,18 +177,18 @@ async def submit(
     await _check_name(call, bot)
     await _check_safe(call)
     async with upload.received(query.sha256) as file:
-        call.services.metrics.upload_bytes.inc(file.size)
+        call.context.metrics.upload_bytes.inc(file.size)
 
         async def take() -> web.StreamResponse:
             version = await call.run(
                 lambda: receive.receive(
                     call.store,
-                    call.services.bundles,
+                    call.context.bundles,
                     file.file,
                     name=bot,
                     families=list(dict.fromkeys(query.family)),
                     user=call.user,
-                    quota=receive.Quota.of(call.services.settings),
+                    quota=receive.Quota.of(call.context.settings),
                 )
             )
             assert version.id is not None
@@ -206,7 +206,7 @@ async def _check_safe(call: Call) -> None:
     """Refuse what this server could not confine."""
     is_admin = "admin" in call.user.scopes
     try:
-        await call.run(lambda: receive.refuse_unsafe(call.services.settings, is_admin=is_admin))
+        await call.run(lambda: receive.refuse_unsafe(call.context.settings, is_admin=is_admin))
     except receive.UnsafeError as error:
         raise Problem("forbidden", str(error), hint="ask the people who run this server") from None
 

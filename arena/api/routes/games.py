@@ -292,7 +292,7 @@ class _GameSource:
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
         """See `arena.http.feed.Source`."""
-        live = self._call.services.live.games.get(self._game)
+        live = self._call.context.live.games.get(self._game)
         if self._line is None or live is None or is_timeout or live.attempt != self._line.attempt:
             self._line = await self._call.run(self._call.store.games.get, self._game)
         line = self._line

@@ -75,17 +75,17 @@ async def index(call: Call) -> Index:
 @routes.get("/limits", tag="house", summary="What is bounded, in numbers", example="/api/v1/limits")
 async def limits(call: Call) -> Limits:
     """Sizes, rates and thresholds of this server."""
-    services = call.services
+    context = call.context
     return Limits(
-        max_upload_bytes=services.settings.max_upload_bytes,
-        max_bots=services.settings.max_bots,
-        max_versions=services.settings.max_versions,
-        max_user_bytes=services.settings.max_user_bytes,
+        max_upload_bytes=context.settings.max_upload_bytes,
+        max_bots=context.settings.max_bots,
+        max_versions=context.settings.max_versions,
+        max_user_bytes=context.settings.max_user_bytes,
         max_body_bytes=MAX_BODY_BYTES,
         max_page=MAX_LIMIT,
-        requests_per_minute={name: one.rate.per_minute for name, one in services.limiters.items()},
-        streams=services.streams.each,
-        exports=services.exports.each,
+        requests_per_minute={name: one.rate.per_minute for name, one in context.limiters.items()},
+        streams=context.streams.each,
+        exports=context.exports.each,
         provisional_games=PROVISIONAL_GAMES,
         provisional_sigma=PROVISIONAL_SIGMA,
     )
@@ -118,7 +118,7 @@ async def dumps(call: Call) -> DumpList:
     A file is zstd-compressed NDJSON: a heading with its licence, then one game record a line with `committed` (the
     order in which ratings are folded), `pool`, `is_rated` and `follows` (the versions before a player's own).
     """
-    archive = Dumps.of(call.services.settings)
+    archive = Dumps.of(call.context.settings)
     try:
         found = await call.run(archive.index)
     except DamagedError:

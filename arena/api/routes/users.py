@@ -75,5 +75,5 @@ async def change(call: Call, user: UserName, body: UserChange) -> UserItem:
 async def _hashed(call: Call, password: str | None) -> str | None:
     if password is None:
         return None
-    async with call.services.hashing:
+    async with call.context.hashing:
         return await call.run(hash_password, password)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from arena.collections.dumps import DamagedError, Dumps, Index
-from arena.http.call import SERVICES
+from arena.http.call import CONTEXT
 from arena.http.problem import not_found
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
@@ -22,7 +22,7 @@ _FILES = (
 
 
 def _archive(request: web.Request) -> Dumps:
-    return Dumps.of(request.app[SERVICES].settings)
+    return Dumps.of(request.app[CONTEXT].settings)
 
 
 @routes.get("/dumps")
@@ -33,7 +33,7 @@ async def show(request: web.Request) -> web.Response:
         found = await run(archive.index)
     except DamagedError:
         found = Index()  # the next run writes it anew
-    settings = request.app[SERVICES].settings
+    settings = request.app[CONTEXT].settings
     hour = settings.archive_hour
     dumps = arranged(request, _FILES, found.latest_first)
     return page(request, "dumps.html", index=found, dumps=dumps, licence=archive.licence, hour=hour)

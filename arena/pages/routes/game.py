@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.call import SERVICES
+from arena.http.call import CONTEXT
 from arena.http.identity import session_of
 from arena.http.problem import not_found
 from arena.pages import filters, lists
@@ -82,7 +82,7 @@ async def _replay(request: web.Request, found: Found) -> Replay:
     replays = request.app[REPLAYS]
     if found.record is not None:
         return await run(replays.of_record, found.record, found.line.attempt)
-    live = request.app[SERVICES].live.games.get(found.line.id)
+    live = request.app[CONTEXT].live.games.get(found.line.id)
     plies = list(live.plies) if live else [{"move": move} for move in found.spec.opening]
     return await run(replays.of_moves, found.line, found.spec, plies)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.call import SERVICES
+from arena.http.call import CONTEXT
 from arena.http.problem import not_found
 from arena.pages import prose
 from arena.pages.fields import documented
@@ -142,14 +142,14 @@ def _terminations(request: web.Request, kind: Kind, text: str) -> tuple[str, str
 
 
 def _limits(request: web.Request) -> web.Response:
-    services = request.app[SERVICES]
-    described = type(services.settings).model_fields
+    context = request.app[CONTEXT]
+    described = type(context.settings).model_fields
     names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "max_bots", "max_versions", "max_user_bytes")
-    uploads = [(name, getattr(services.settings, name), described[name].description) for name in names]
+    uploads = [(name, getattr(context.settings, name), described[name].description) for name in names]
     rates: list[tuple[str, float | None, float]] = [
-        (name, one.rate.per_minute, one.rate.burst) for name, one in services.limiters.items()
+        (name, one.rate.per_minute, one.rate.burst) for name, one in context.limiters.items()
     ]
-    rates += [("streams", None, services.streams.each), ("exports", None, services.exports.each)]
+    rates += [("streams", None, context.streams.each), ("exports", None, context.exports.each)]
     return page(
         request,
         "limits.html",

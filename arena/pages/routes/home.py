@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.call import SERVICES
+from arena.http.call import CONTEXT
 from arena.pages import filters, lists
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
@@ -67,7 +67,7 @@ def _read(store: Store) -> dict[str, Any]:
 async def show(request: web.Request) -> web.Response:
     """The front page."""
     found = await run(_read, store_of(request))
-    live = request.app[SERVICES].live.games
+    live = request.app[CONTEXT].live.games
     boards = []
     for game in found.pop("running"):
         plies = list(live[game.id].plies) if game.id in live else []

@@ -10,7 +10,7 @@ from typing import Any
 from aiohttp import web
 
 from arena.api.routes.house import VERSION
-from arena.http.call import SERVICES
+from arena.http.call import CONTEXT
 from arena.pages import lists
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
@@ -56,7 +56,7 @@ class Worker:
 
 def workers_of(request: web.Request) -> list[Worker] | None:
     """The workers; None when nobody has told of them lately."""
-    live = request.app[SERVICES].live
+    live = request.app[CONTEXT].live
     if not live.crew or time.time() - live.crew_at > FRESH_S:
         return None
     return [
@@ -84,12 +84,12 @@ async def show(request: web.Request) -> web.Response:
             "counts": store.games.open(),
             "running": running,
             "states": store.tournaments.counts(),
-            "sandbox": open_sandbox(request.app[SERVICES].settings.sandbox).name,
+            "sandbox": open_sandbox(request.app[CONTEXT].settings.sandbox).name,
         }
 
     found = await run(read)
     table = lists.games(request, found["running"][:100], with_family=True)
-    settings = request.app[SERVICES].settings
+    settings = request.app[CONTEXT].settings
     workers = workers_of(request)
     return page(
         request,
@@ -100,7 +100,7 @@ async def show(request: web.Request) -> web.Response:
         settings=settings,
         at=now(),
         table=table,
-        crew=request.app[SERVICES].live.crew,
+        crew=request.app[CONTEXT].live.crew,
         workers=arranged(request, _WORKERS, workers, parameter="workers") if workers is not None else None,
         slots=sum(one.slots for one in workers or () if one.is_fit),
         busy=sum(one.busy for one in workers or () if one.is_fit),

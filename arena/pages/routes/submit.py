@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from aiohttp import BodyPartReader, web
 
-from arena.http.call import IDENTITY, SERVICES, Call, Services
+from arena.http.call import CONTEXT, IDENTITY, Call, WebContext
 from arena.http.identity import is_from_own_page, session_of
 from arena.http.problem import Problem, not_found
 from arena.pages.view import number_in, page, redirect, run, store_of
@@ -34,7 +34,7 @@ class Form:
 
 
 def _page(request: web.Request, *, problem: str = "", status: int = 200, **given: Any) -> web.Response:
-    settings = request.app[SERVICES].settings
+    settings = request.app[CONTEXT].settings
     return page(
         request,
         "submit.html",
@@ -55,19 +55,19 @@ async def show(request: web.Request) -> web.Response:
 @routes.post("/submit")
 async def submit(request: web.Request) -> web.Response:
     """Take an upload, and lead to its checklist."""
-    services = request.app[SERVICES]
+    context = request.app[CONTEXT]
     identity = await session_of(request)
     if identity is None:
         raise Problem("unauthorised", "log in to submit a bot", hint="or use `arena bot submit` with a token")
     if "submit" not in identity.scopes:
         raise Problem("forbidden", "your account may not submit bots", hint="ask an admin")
-    if wait := services.limiters["upload"].take(f"user:{identity.user_id}"):
+    if wait := context.limiters["upload"].take(f"user:{identity.user_id}"):
         return _page(request, problem=f"Too many uploads; there is room again in {wait:.0f} s.", status=429)
     if request.content_type != "multipart/form-data":
         raise Problem("media-type", "this takes a form with a file")
-    with tempfile.TemporaryFile(dir=_incoming(services)) as file:
+    with tempfile.TemporaryFile(dir=_incoming(context)) as file:
         form = Form(file)
-        is_ours = await _read(request, form, lambda token: is_from_own_page(request, identity, token), services)
+        is_ours = await _read(request, form, lambda token: is_from_own_page(request, identity, token), context)
         if not is_ours:
             raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")
         request[IDENTITY] = identity
@@ -76,37 +76,37 @@ async def submit(request: web.Request) -> web.Response:
             raise Problem("bad-request", "an unknown family", hint="choose from the list")
         file.seek(0)
         try:
-            await asyncio.to_thread(refuse_unsafe, services.settings, is_admin="admin" in identity.scopes)
+            await asyncio.to_thread(refuse_unsafe, context.settings, is_admin="admin" in identity.scopes)
             # Not by `run`: what is wrong with an upload is no fault of the address.
             version = await asyncio.to_thread(
                 receive,
-                services.store,
-                services.bundles,
+                context.store,
+                context.bundles,
                 file,
                 name=form.name,
                 families=form.families,
                 user=identity,
-                quota=Quota.of(services.settings),
+                quota=Quota.of(context.settings),
             )
         except (SubmissionError, ConflictError, QuotaError) as error:
             status = 409 if isinstance(error, ConflictError) else 422 if isinstance(error, SubmissionError) else 403
             status = 403 if isinstance(error, UnsafeError) else status
             return _page(request, problem=str(error), status=status, name=form.name, families=form.families)
-    call = Call(request, services, identity)
+    call = Call(request, context, identity)
     call.wake()
     await call.note("bot.submit", f"version:{version.name}", sha256=version.bundle)
     return redirect(f"/submissions/{version.id}")
 
 
-def _incoming(services: Services) -> Path:
-    folder = Path(services.settings.data) / "incoming"
+def _incoming(context: WebContext) -> Path:
+    folder = Path(context.settings.data) / "incoming"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-async def _read(request: web.Request, form: Form, is_ours: Any, services: Services) -> bool:
+async def _read(request: web.Request, form: Form, is_ours: Any, context: WebContext) -> bool:
     """Read the parts; the token of the form must come first, or nothing more is read. Raises Problem."""
-    limit = services.settings.max_upload_bytes
+    limit = context.settings.max_upload_bytes
     try:
         reader = await request.multipart()
         while (part := await reader.next()) is not None:
@@ -164,7 +164,7 @@ async def submission(request: web.Request) -> web.Response:
         log=version.log if is_mine else "",
         is_mine=is_mine,
         is_moving=line.state in ("uploaded", "checking"),
-        steps=[_step(text) for text in request.app[SERVICES].live.steps.get(str(number), ())],
+        steps=[_step(text) for text in request.app[CONTEXT].live.steps.get(str(number), ())],
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from aiohttp import web
 
 from arena import tournaments as verbs
-from arena.http.call import IDENTITY, SERVICES
+from arena.http.call import CONTEXT, IDENTITY
 from arena.http.problem import Problem
 from arena.pages import crosstable
 from arena.pages.lists import column
@@ -285,7 +285,7 @@ async def steer(request: web.Request) -> web.Response:
     if button is None:
         raise Problem("invalid", "no such button", field="verb", hint="one of " + ", ".join(_STEERING))
     await run(button.act, store_of(request), tournament_id, identity.user_id, datetime.now(UTC))
-    request.app[SERVICES].wake()
+    request.app[CONTEXT].wake()
     return redirect(f"/tournaments/{tournament_id}")
 
 

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import structlog
 from aiohttp import web
 
-from arena.app import build, services_of
+from arena.app import build, context_of
 from arena.config import Settings, read_settings
-from arena.http.call import Services
+from arena.http.call import WebContext
 from arena.http.limit import Limiter, Rate
 from arena.http.wire import Runner
 from arena.store import Store
@@ -52,16 +52,16 @@ class Server:
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self._thread.start()
-        self.services, self.runner, self.port = self.call(self._start(store, settings))
+        self.context, self.runner, self.port = self.call(self._start(store, settings))
 
-    async def _start(self, store: Store, settings: Settings) -> tuple[Services, web.AppRunner, int]:
-        services = services_of(store, settings)
-        runner = Runner(build(services), shutdown_timeout=2)
+    async def _start(self, store: Store, settings: Settings) -> tuple[WebContext, web.AppRunner, int]:
+        context = context_of(store, settings)
+        runner = Runner(build(context), shutdown_timeout=2)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
         port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
-        return services, runner, port
+        return context, runner, port
 
     @property
     def url(self) -> str:
@@ -78,8 +78,8 @@ class Server:
 
     def unlimited(self) -> None:
         """No test is slowed down by rates it is not about."""
-        for name in self.services.limiters:
-            self.services.limiters[name] = Limiter(Rate(1e9, 10**9))
+        for name in self.context.limiters:
+            self.context.limiters[name] = Limiter(Rate(1e9, 10**9))
 
     def close(self) -> None:
         self.call(self.runner.cleanup())

@@ -41,7 +41,7 @@ def game(arena: Arena) -> str:
 
 @pytest.fixture
 def roomy(arena: Arena) -> Iterator[None]:
-    gate = arena.server.services.streams
+    gate = arena.server.context.streams
     each, gate.each = gate.each, 1000
     yield
     gate.each = each
@@ -88,7 +88,7 @@ def test_everybody_hears_every_ply_once(arena: Arena, game: str) -> None:
             assert told == sorted(set(told)), "twice, or out of order"
             # The record of the made-up game is shorter than what was told live: the end tells no ply again.
             assert told[: PLIES - after] == list(range(after + 1, after + 1 + len(told[: PLIES - after])))
-    assert arena.server.services.feeds == {}
+    assert arena.server.context.feeds == {}
 
 
 @pytest.mark.usefixtures("roomy")
@@ -100,7 +100,7 @@ def test_one_feed_for_all(arena: Arena, game: str) -> None:
         for number in (1, 2, 3):
             ply(arena, game, number)
             assert {json.dumps(reader.next()) for reader in readers} != set()
-        assert list(arena.server.services.feeds) == [f"game/{game}"]
+        assert list(arena.server.context.feeds) == [f"game/{game}"]
         publish(arena, f"game/{game}/end")
 
 
@@ -122,13 +122,13 @@ def test_both_forms_of_one_feed(arena: Arena, game: str) -> None:
 
 def test_a_source_that_knows_less_than_it_told(arena: Arena, game: str) -> None:
     """Its news is lost: who comes then hears the state as it is, and so does everybody else."""
-    feeds = arena.server.services.feeds
+    feeds = arena.server.context.feeds
     with Reader(arena, f"/games/{game}/stream") as reader:
         assert reader.next()["event"] == "state"
         for number in (1, 2, 3):
             ply(arena, game, number)
             assert reader.next()["seq"] == number
-        del arena.server.services.live.games[game]
+        del arena.server.context.live.games[game]
         with Reader(arena, f"/games/{game}/stream") as later:
             told = later.next()
             assert (told["event"], told["seq"]) == ("state", 0)
@@ -144,7 +144,7 @@ def test_who_does_not_read_is_dropped(arena: Arena, game: str) -> None:
         deaf.connect(("127.0.0.1", arena.server.port))
         deaf.sendall(f"GET {PREFIX}/games/{game}/stream HTTP/1.1\r\nHost: a\r\n\r\n".encode())
         assert reader.next()["event"] == "state"
-        feeds = arena.server.services.feeds
+        feeds = arena.server.context.feeds
         wait(lambda: f"game/{game}" in feeds and len(feeds[f"game/{game}"]) == 2)
         number = 0
         while len(feeds[f"game/{game}"]) == 2:
@@ -157,7 +157,7 @@ def test_who_does_not_read_is_dropped(arena: Arena, game: str) -> None:
 
 
 def test_who_has_gone_is_forgotten(arena: Arena, game: str) -> None:
-    feeds = arena.server.services.feeds
+    feeds = arena.server.context.feeds
     with Reader(arena, f"/games/{game}/stream") as reader:
         with Reader(arena, f"/games/{game}/stream") as gone:
             assert gone.next()["event"] == reader.next()["event"] == "state"
@@ -168,7 +168,7 @@ def test_who_has_gone_is_forgotten(arena: Arena, game: str) -> None:
             ply(arena, game, number)
             assert reader.next()["seq"] == number
         wait(lambda: len(feeds[f"game/{game}"]) == 1)
-    assert arena.server.services.live.games[game].plies
+    assert arena.server.context.live.games[game].plies
 
 
 def wait(condition: object) -> None:

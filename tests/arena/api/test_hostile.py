@@ -337,7 +337,7 @@ def test_a_full_disk(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rates(arena: Arena) -> None:
     from arena.http.limit import Limiter, Rate
 
-    limiters = arena.server.services.limiters
+    limiters = arena.server.context.limiters
     known = dict(limiters)
     try:
         limiters["read"] = Limiter(Rate(60, 2))
@@ -354,7 +354,7 @@ def test_rates(arena: Arena) -> None:
 def test_guessing_tokens_gets_slow(arena: Arena) -> None:
     from arena.http.limit import Limiter, Rate
 
-    limiters = arena.server.services.limiters
+    limiters = arena.server.context.limiters
     known = dict(limiters)
     try:
         limiters["login"] = Limiter(Rate(6, 2))
@@ -371,20 +371,20 @@ def test_forwarded_addresses_count_only_from_trusted_proxies(arena: Arena) -> No
 
     from arena.http.limit import Limiter, Rate
 
-    services = arena.server.services
-    known = dict(services.limiters)
+    context = arena.server.context
+    known = dict(context.limiters)
 
     def ask(forwarded: str) -> int:
         return arena.server.get(f"{PREFIX}/families", headers={"X-Forwarded-For": forwarded}).status
 
     try:
-        services.limiters["read"] = Limiter(Rate(60, 1))
+        context.limiters["read"] = Limiter(Rate(60, 1))
         assert [ask("1.1.1.1"), ask("2.2.2.2")] == [200, 429]
-        services.trusted = (ip_network("127.0.0.0/8"),)
+        context.trusted = (ip_network("127.0.0.0/8"),)
         assert [ask("1.1.1.1"), ask("2.2.2.2"), ask("9.9.9.9, 2.2.2.2")] == [200, 200, 429]
     finally:
-        services.trusted = ()
-        services.limiters.update(known)
+        context.trusted = ()
+        context.limiters.update(known)
 
 
 def test_problems_are_json_in_any_language(arena: Arena) -> None:

@@ -13,7 +13,7 @@ from arena.api.registry import Routes
 from arena.errors import KINDS, near
 from arena.events.bus import Bus, Event
 from arena.events.live import Live
-from arena.http.call import negotiate
+from arena.http.accept import negotiate
 from arena.http.limit import Gate, Limiter, Rate
 from arena.http.line import NDJSON, SSE, StreamLine, written
 from arena.http.problem import Problem, not_found, shown

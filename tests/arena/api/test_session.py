@@ -184,7 +184,7 @@ def test_a_token_for_a_password(arena: Arena, ada: str) -> None:
 def test_passwords_are_not_for_guessing(arena: Arena, ada: str) -> None:
     from arena.http.limit import Limiter, Rate
 
-    limiters = arena.server.services.limiters
+    limiters = arena.server.context.limiters
     known = dict(limiters)
     try:
         limiters["login"] = Limiter(Rate(6, 1))
@@ -198,9 +198,9 @@ def test_passwords_are_not_for_guessing(arena: Arena, ada: str) -> None:
 def test_over_https_cookies_are_bound_to_the_host(
     arena: Arena, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    services = arena.server.services
-    secure = services.settings.model_copy(update={"public_url": "https://arena.example"})
-    monkeypatch.setattr(services, "settings", secure)
+    context = arena.server.context
+    secure = context.settings.model_copy(update={"public_url": "https://arena.example"})
+    monkeypatch.setattr(context, "settings", secure)
     reply = browser.log_in()
     cookie = reply.headers["Set-Cookie"]
     assert cookie.startswith("__Host-arena=")

@@ -50,7 +50,7 @@ class Reader:
 
 
 def publish(arena: Arena, topic: str, **payload: object) -> None:
-    arena.server.services.bus.publish(topic, payload)
+    arena.server.context.bus.publish(topic, payload)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_a_strange_last_event_id(arena: Arena, value: str) -> None:
 def test_a_game_as_it_goes(arena: Arena, game: str) -> None:
     publish(arena, f"game/{game}/start", tournament=1, attempt=1)
     publish(arena, f"game/{game}/ply", number=1, move="a1a2", ms=3.0, score=None)
-    settled(arena, lambda: len(arena.server.services.live.games[game].plies) == 1)
+    settled(arena, lambda: len(arena.server.context.live.games[game].plies) == 1)
     with Reader(arena, f"/games/{game}/stream") as reader:
         state = reader.next()
         assert (state["event"], state["seq"], state["game"]["state"]) == ("state", 1, "running")
@@ -130,7 +130,7 @@ def test_a_game_as_it_goes(arena: Arena, game: str) -> None:
 def test_a_game_that_begins_again_is_told_anew(arena: Arena, game: str) -> None:
     publish(arena, f"game/{game}/start", tournament=1, attempt=1)
     publish(arena, f"game/{game}/ply", number=1, move="a1a2")
-    settled(arena, lambda: bool(arena.server.services.live.games[game].plies))
+    settled(arena, lambda: bool(arena.server.context.live.games[game].plies))
     with Reader(arena, f"/games/{game}/stream") as reader:
         assert reader.next()["seq"] == 1
         publish(arena, f"game/{game}/end", state="planned")
@@ -216,7 +216,7 @@ def test_keep_alive_and_news_that_were_lost(arena: Arena, game: str, monkeypatch
 
 
 def test_streams_are_counted(arena: Arena) -> None:
-    gate = arena.server.services.streams
+    gate = arena.server.context.streams
     each, gate.each = gate.each, 1
     try:
         path = f"/games/{arena.waiting[-1]}/stream"
@@ -233,18 +233,18 @@ def test_streams_are_counted(arena: Arena) -> None:
 
 
 def test_the_end_of_the_server_ends_streams(arena: Arena) -> None:
-    services = arena.server.services
+    context = arena.server.context
     with Reader(arena, f"/games/{arena.waiting[-1]}/stream") as reader:
         reader.next()
-        arena.server.soon(services.closing.set)
+        arena.server.soon(context.closing.set)
         assert list(reader.rest()) == []
     assert arena.server.get("/readyz").status == 503
-    arena.server.soon(services.closing.clear)
+    arena.server.soon(context.closing.clear)
 
 
 def test_a_client_that_leaves_is_let_go(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "KEEP_ALIVE_S", 0.01)
-    gate = arena.server.services.streams
+    gate = arena.server.context.streams
     with Reader(arena, f"/games/{arena.waiting[-1]}/stream") as reader:
         reader.next()
         assert gate.count >= 1

@@ -89,7 +89,7 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     assert store.games.last_commit() - before == done < len(waiting)
     # Writing the archive.
     with pytest.raises(OSError, match="No space"):
-        Dumps.of(server.services.settings).update(store)
+        Dumps.of(server.context.settings).update(store)
     # Reading goes on.
     assert server.get(f"{PREFIX}/games?limit=1").status == 200
     assert server.get(f"{PREFIX}/bots/fresh").status == 404
@@ -99,8 +99,8 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
         store.games.commit(record_of(spec))
     assert store.games.last_commit() == before + len(waiting)
     assert store.ratings.check() == []
-    assert Dumps.of(server.services.settings).update(store) == before + len(waiting)
-    assert Dumps.of(server.services.settings).check() == []
+    assert Dumps.of(server.context.settings).update(store) == before + len(waiting)
+    assert Dumps.of(server.context.settings).check() == []
     stored = [found for found in (small_disk / "bundles").rglob("*") if found.is_file()]
     assert len(stored) == 1, "of the upload that failed nothing is left"
     assert not list((small_disk / "unpacked").glob("work-*"))

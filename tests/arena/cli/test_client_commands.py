@@ -198,16 +198,16 @@ def test_how_commands_end(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatc
     cli("bot", "list", "--server", "ftp://x", code=Exit.USAGE)
     cli("bot", "list", "--server", "http://x:port", code=Exit.USAGE)
     assert "is the server running?" in cli("bot", "list", "--server", "http://127.0.0.1:9", code=Exit.UNREACHABLE)
-    services = arena.server.services
+    context = arena.server.context
     from arena.http.limit import Limiter, Rate
 
-    known = dict(services.limiters)
+    known = dict(context.limiters)
     try:
-        services.limiters["read"] = Limiter(Rate(1, 1))
+        context.limiters["read"] = Limiter(Rate(1, 1))
         cli("bot", "list")
         assert "there is room again in" in cli("bot", "list", code=Exit.REFUSED)
     finally:
-        services.limiters.update(known)
+        context.limiters.update(known)
 
 
 def test_a_cut_stream_is_taken_up_behind_the_last_event(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:

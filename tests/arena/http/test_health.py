@@ -43,12 +43,12 @@ def test_requests_are_counted_by_route_not_by_address(arena: Arena) -> None:
 def test_metrics_are_not_for_everybody(arena: Arena) -> None:
     from ipaddress import ip_network
 
-    services = arena.server.services
-    services.trusted = (ip_network("127.0.0.0/8"),)
+    context = arena.server.context
+    context.trusted = (ip_network("127.0.0.0/8"),)
     try:
         far = {"X-Forwarded-For": "198.51.100.7"}
         assert arena.server.get("/metrics", headers=far).status == 403
         assert arena.server.get("/metrics", headers=far, token=arena.tokens["author"]).status == 403
         assert arena.server.get("/metrics", headers=far, token=arena.tokens["admin"]).status == 200
     finally:
-        services.trusted = ()
+        context.trusted = ()

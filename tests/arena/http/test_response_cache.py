@@ -15,7 +15,7 @@ from aiohttp.test_utils import make_mocked_request
 
 from arena.api.registry import PREFIX
 from arena.http import response_cache as module
-from arena.http.response_cache import Shelf
+from arena.http.response_cache import ResponseCache
 from arena.store import Store
 from arena.store.changes import Changes
 from arena.store.models import now
@@ -52,9 +52,9 @@ class Maker:
         return web.Response(body=f"{self.made}".encode(), **words)
 
 
-def ask(shelf: Shelf, maker: Any, path: str = "/loa", *, extra: Any = None, **headers: str) -> web.Response:
+def ask(cache: ResponseCache, maker: Any, path: str = "/loa", *, extra: Any = None, **headers: str) -> web.Response:
     request = make_mocked_request("GET", path, headers={name.replace("_", "-"): text for name, text in headers.items()})
-    found = asyncio.run(shelf.answer(request, COOKIE, maker, extra))
+    found = asyncio.run(cache.answer(request, COOKIE, maker, extra))
     assert isinstance(found, web.Response)
     return found
 
@@ -65,41 +65,41 @@ def marks() -> Marks:
 
 
 @pytest.fixture
-def shelf(marks: Marks) -> Shelf:
-    return Shelf(marks)  # type: ignore[arg-type]
+def cache(marks: Marks) -> ResponseCache:
+    return ResponseCache(marks)  # type: ignore[arg-type]
 
 
-def test_made_once_until_something_changes(shelf: Shelf, marks: Marks) -> None:
+def test_made_once_until_something_changes(cache: ResponseCache, marks: Marks) -> None:
     maker = Maker()
-    assert [ask(shelf, maker).body for _ in range(3)] == [b"1", b"1", b"1"]
+    assert [ask(cache, maker).body for _ in range(3)] == [b"1", b"1", b"1"]
     marks.number += 1
-    assert [ask(shelf, maker).body for _ in range(2)] == [b"2", b"2"]
-    assert ask(shelf, maker, extra="ply 3").body == b"3"
+    assert [ask(cache, maker).body for _ in range(2)] == [b"2", b"2"]
+    assert ask(cache, maker, extra="ply 3").body == b"3"
 
 
 def test_not_for_longer_than_times_may_be_old(marks: Marks) -> None:
     at = 0.0
-    shelf, maker = Shelf(marks, clock=lambda: at), Maker()  # type: ignore[arg-type]
-    ask(shelf, maker)
+    cache, maker = ResponseCache(marks, clock=lambda: at), Maker()  # type: ignore[arg-type]
+    ask(cache, maker)
     at = module.FRESH_S - 0.1
-    assert ask(shelf, maker).body == b"1"
+    assert ask(cache, maker).body == b"1"
     at = module.FRESH_S
-    assert ask(shelf, maker).body == b"2"
+    assert ask(cache, maker).body == b"2"
 
 
-def test_addresses_and_forms_are_apart(shelf: Shelf) -> None:
+def test_addresses_and_forms_are_apart(cache: ResponseCache) -> None:
     maker = Maker()
     asked: list[dict[str, str]] = [{"path": "/a"}, {"path": "/a?x=1"}, {"path": "/b"}, {"path": "/a", "Accept": "b/c"}]
-    assert len({ask(shelf, maker, **words).body for words in asked}) == 4
+    assert len({ask(cache, maker, **words).body for words in asked}) == 4
 
 
 @pytest.mark.parametrize("headers", [{"Authorization": "Bearer x"}, {"Cookie": f"{COOKIE}=secret"}])
-def test_who_is_known_passes_by(shelf: Shelf, headers: dict[str, str]) -> None:
+def test_who_is_known_passes_by(cache: ResponseCache, headers: dict[str, str]) -> None:
     maker = Maker()
-    ask(shelf, maker)
-    assert ask(shelf, maker, **headers).body == b"2"
-    assert ask(shelf, maker, **headers).body == b"3"
-    assert ask(shelf, maker).body == b"1"
+    ask(cache, maker)
+    assert ask(cache, maker, **headers).body == b"2"
+    assert ask(cache, maker, **headers).body == b"3"
+    assert ask(cache, maker).body == b"1"
 
 
 def cookied() -> Maker:
@@ -125,41 +125,41 @@ def cookied() -> Maker:
     ],
     ids=["private", "missing", "cookie by hand", "cookie"],
 )
-def test_what_is_not_for_everybody_is_not_kept(shelf: Shelf, make: Callable[[], Maker]) -> None:
+def test_what_is_not_for_everybody_is_not_kept(cache: ResponseCache, make: Callable[[], Maker]) -> None:
     maker = make()
-    ask(shelf, maker)
-    ask(shelf, maker)
-    assert (maker.made, len(shelf)) == (2, 0)
+    ask(cache, maker)
+    ask(cache, maker)
+    assert (maker.made, len(cache)) == (2, 0)
 
 
-def test_a_fault_is_not_kept_and_hurts_nobody_else(shelf: Shelf) -> None:
+def test_a_fault_is_not_kept_and_hurts_nobody_else(cache: ResponseCache) -> None:
     async def fail() -> web.StreamResponse:
         raise LookupError
 
     with pytest.raises(LookupError):
-        ask(shelf, fail)
-    assert ask(shelf, Maker()).body == b"1"
+        ask(cache, fail)
+    assert ask(cache, Maker()).body == b"1"
 
 
-def test_all_who_ask_at_once_get_one_answer(shelf: Shelf) -> None:
+def test_all_who_ask_at_once_get_one_answer(cache: ResponseCache) -> None:
     maker = Maker()
 
     async def crowd() -> list[web.StreamResponse]:
         request = make_mocked_request("GET", "/loa")
-        return await asyncio.gather(*(shelf.answer(request, COOKIE, maker) for _ in range(20)))
+        return await asyncio.gather(*(cache.answer(request, COOKIE, maker) for _ in range(20)))
 
     assert {one.body for one in asyncio.run(crowd())} == {b"1"}  # type: ignore[attr-defined]
 
 
 def test_room_is_bounded(marks: Marks) -> None:
-    shelf = Shelf(marks, max_bytes=10_000)  # type: ignore[arg-type]
+    cache = ResponseCache(marks, max_bytes=10_000)  # type: ignore[arg-type]
     maker = Maker()
     for number in range(50):
-        ask(shelf, maker, f"/{number}")
-    assert 0 < len(shelf) < 10
-    assert shelf.size_bytes <= 10_000
-    ask(shelf, maker, "/" + "x" * 5000)
-    assert ask(shelf, maker, "/" + "x" * 5000).body == b"52", "an endless address is not kept"
+        ask(cache, maker, f"/{number}")
+    assert 0 < len(cache) < 10
+    assert cache.size_bytes <= 10_000
+    ask(cache, maker, "/" + "x" * 5000)
+    assert ask(cache, maker, "/" + "x" * 5000).body == b"52", "an endless address is not kept"
 
 
 # -- over the whole application ----------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_tags_and_gzip(arena: Arena) -> None:
     assert "Content-Security-Policy" in again.headers
 
 
-def test_who_asks_with_a_tag_first_fills_the_shelf_too(arena: Arena) -> None:
+def test_who_asks_with_a_tag_first_fills_the_cache_too(arena: Arena) -> None:
     path = f"{PREFIX}/games/{arena.games[0]}"
     tag = arena.server.get(path).headers["ETag"]
     arena.store.house.note("x", "y")

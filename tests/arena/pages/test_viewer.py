@@ -160,7 +160,7 @@ def charts_grow(page: Any, count: int) -> None:
 @pytest.mark.parametrize("family", families())
 def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Witness, family: str) -> None:
     spec = site.stage.running[family]
-    bus = site.server.services.bus
+    bus = site.server.context.bus
     moves = random_moves(load(family).settle(spec.variant), 14, seed=5)
 
     def publish(first: int, last: int) -> None:
@@ -168,7 +168,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
             payload = {"number": number, "move": moves[number - 1], "ms": 10.0 + number, "score": number}
             bus.publish(f"game/{spec.id}/ply", payload)
 
-    if site.server.services.store.games.get(spec.id).state != "running":
+    if site.server.context.store.games.get(spec.id).state != "running":
         pytest.skip("the game is over: its test has run before")
     bus.publish(f"game/{spec.id}/start", {"tournament": 1, "attempt": 1})
     publish(1, 4)
