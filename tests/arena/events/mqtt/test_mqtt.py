@@ -298,20 +298,25 @@ def test_a_referee_that_dies_is_offline_and_one_that_ends_is_stopped(mosquitto: 
     async def main() -> None:
         async with opened(mosquitto, is_referee=True) as (referee, _):
             act(referee)
-            topic = messages.STATUS.topic(referee.id)
-            words = mosquitto.client("mosquitto_sub", "-t", topic, "-C", "3", "-W", "30")
-            with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as listener:
-                await until(lambda: kept(mosquitto, topic))
-                # Another client of the same name: the broker throws the first one out, as if it had died.
-                thief = mosquitto.client("mosquitto_sub", "-i", referee.id, "-t", "x", "-W", "1")
-                await asyncio.to_thread(subprocess.run, thief, timeout=30)
-                out, _ = await asyncio.to_thread(listener.communicate, timeout=60)
-                said = [json.loads(line)["state"] for line in out.splitlines()]
-                assert "offline" in said
-                assert said[-1] == "acting", "it is back, and says so"
-        await until(lambda: kept(mosquitto, topic))
-        words = mosquitto.client("mosquitto_sub", "-t", topic, "-C", "1", "-W", "30")
-        assert json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)["state"] == "stopped"
+            words = mosquitto.client("mosquitto_sub", "-t", messages.STATUS.topic(referee.id))
+            listener = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE)
+            assert listener.stdout is not None
+
+            async def said() -> str:
+                return str(json.loads(await listener.stdout.readline())["state"])
+
+            while await said() != "acting":
+                pass
+            # Another client of the same name: the broker throws the first one out, as if it had died.
+            thief = mosquitto.client("mosquitto_pub", "-i", referee.id, "-t", "x", "-m", "y")
+            await asyncio.to_thread(subprocess.run, thief, check=True, timeout=30)
+            assert await said() == "offline"
+            assert await said() == "acting", "it is back, and says so"
+        assert await said() == "stopped"
+        listener.kill()
+        await listener.wait()
+        late = await asyncio.to_thread(subprocess.run, [*words, "-C", "1", "-W", "30"], check=True, capture_output=True)
+        assert json.loads(late.stdout)["state"] == "stopped", "whoever asks later hears it too"
 
     within(main())
 
@@ -390,20 +395,21 @@ def test_start_up_with_something_that_is_no_broker(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(bus, "TIMEOUT_S", 0.5)
 
     async def main() -> None:
-        is_over = asyncio.Event()
+        is_over, is_closed = asyncio.Event(), asyncio.Event()
 
         async def nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.read()
+            await is_over.wait()
             writer.close()
             await writer.wait_closed()
-            is_over.set()
+            is_closed.set()
 
         server = await asyncio.start_server(nothing, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(BusError, match=r"see whether an MQTT broker without TLS listens there"):
             async with open_bus(Settings(mqtt=f"mqtt://127.0.0.1:{port}")):
                 pass
-        await is_over.wait()
+        is_over.set()
+        await is_closed.wait()
         server.close()
 
     within(main())
