@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from referee.rules import load
 from referee.rules.abalone import layout, notation, tables
-from referee.rules.abalone.motion import ejectable
 from referee.rules.abalone.rules import EJECTIONS, NO_EJECTION
-from referee.rules.abalone.starts import STARTS, UNBALANCED
+from referee.rules.abalone.start import UNBALANCED, VARIANTS
+from referee.rules.abalone.state import BLACK, NUMBER, QUIET, WHITE, boards, ejectable, follow
 from referee.rules.core import Outcome, ParseError, Termination, UnknownNameError
 from referee.rules.history import Line
 from referee.rules.position import IllegalMoveError, Position
@@ -104,7 +104,7 @@ def check_against_naive(marbles, side):
         tail = f"{0 if ejected else 1} {1 if side == 'b' else 2}"
         expected = text_of(after, "w" if side == "b" else "b", tail, scores)
         assert str(position.play(move)) == expected, (str(position), move)
-        followed = notation.follow(position.state, notation.read_move(move))
+        followed = follow(position.state, notation.read_move(move))
         assert followed is not None
         assert STANDARD.write(followed) == expected, (str(position), move)
     return wanted
@@ -327,9 +327,9 @@ def mirrors(board):
 
 
 def test_the_named_starts():
-    assert len(STARTS) == 36
+    assert len(VARIANTS) == 36
     assert RULES.variants[0].name == "standard"
-    for start in STARTS:
+    for start in VARIANTS:
         position = Position.start(RULES.settle(start.name))
         assert str(position) == start.position
         each = 12 if start.name == "atomouche" else 14
@@ -396,7 +396,7 @@ def test_the_quiet_counter_starts_again_after_an_ejection():
     line = Line(RULES.settle(options={"no_ejection_limit": 3}), "5/6/7/8/3S2SSs/8/7/6/s4 0 0 b 2 1")
     line.push(notation.read_move("e7e8"))
     assert line.outcome is None
-    assert line.state[notation.QUIET] == 0
+    assert line.state[QUIET] == 0
     quiet = Line(RULES.settle(options={"no_ejection_limit": 3}), "5/6/7/8/3S2SSs/8/7/6/s4 0 0 b 2 1")
     quiet.push(notation.read_move("e4e5"))
     assert quiet.outcome == Outcome("draw", NO_EJECTION)
@@ -425,8 +425,8 @@ def test_game_427_there_and_back():
     position, going_back = end, [str(end)]
     while position.previous is not None:
         earlier = position.previous
-        if position.state[notation.QUIET] == 0:
-            number, side = earlier.state[notation.NUMBER], earlier.side
+        if position.state[QUIET] == 0:
+            number, side = earlier.state[NUMBER], earlier.side
             ejections.append((int(number), side, earlier.display(position.move)))
         position = earlier
         going_back.append(str(position))
@@ -595,7 +595,7 @@ def test_marbles_in_danger_are_those_some_move_ejects(symbols):
     marbles = {cell: symbol for cell, symbol in zip(CELLS, symbols, strict=True) if symbol != "."}
     position = Position.start(STANDARD, text_of(marbles))
     lost = sum(ejected for _, ejected in naive_moves(marbles, "S").values())
-    found = ejectable(*notation.boards(position.state))
+    found = ejectable(*boards(position.state))
     assert bool(found) == (lost > 0)
     assert {tables.NAMES[cell] for cell in found} <= {name(cell) for cell, owner in marbles.items() if owner == "s"}
 
@@ -604,7 +604,7 @@ def test_random_moves_are_equally_likely():
     from referee.rules.abalone.kernel import _pick
 
     start = Position.start(STANDARD, "s3s/1S2S1/2S1S2/8/sSS3SSs/8/2S1S2/1S2S1/s3s")
-    own, enemy = (np.uint64(start.state[index]) for index in (notation.BLACK, notation.WHITE))
+    own, enemy = (np.uint64(start.state[index]) for index in (BLACK, WHITE))
     rng = np.array([7], dtype=np.uint64)
     picks = Counter(int(_pick(own, enemy, rng)) for _ in range(200 * len(start.moves)))
     assert set(picks) == set(start.moves)
@@ -632,7 +632,7 @@ def score(position):
 
 
 def test_the_static_score():
-    for start in STARTS:
+    for start in VARIANTS:
         if start.name not in UNBALANCED and not Position.start(RULES.settle(start.name)).board.marks:
             assert score(start.position) == 0, start.name
     board = "5/6/7/8/3SS4/8/7/6/s4"

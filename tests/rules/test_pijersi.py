@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.pijersi import RULES
 from referee.rules.pijersi.notation import display_move, read_move, read_setup, write_move, write_setup
-from referee.rules.pijersi.setups import FAMILIES, STANDARD, TRIPLETS, draw, rows, wings
+from referee.rules.pijersi.start import FAMILIES, STANDARD, TRIPLETS, draw, rows, wings
 from referee.rules.pijersi.state import pieces_of, state_of
 from referee.rules.pijersi.tables import CELL_NAMES, coordinates
 from referee.rules.position import IllegalMoveError, Position

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import Position
 from referee.rules.rules import GameText, Ruleset
-from referee.rules.tablut import RULES, config
-from referee.rules.tablut.cells import NAMES
+from referee.rules.tablut import RULES
+from referee.rules.tablut import state as place
 from referee.rules.tablut.notation import captures, display_move, read_move, write_move
+from referee.rules.tablut.tables import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 START = "3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3"
@@ -407,23 +408,23 @@ def test_repetition_may_lose_for_who_completes_it(loss: str, first: str) -> None
 
 def test_options_stand_in_the_order_of_the_configuration() -> None:
     for number, option in enumerate(RULES.options):
-        assert getattr(config, option.name.upper()) == number
+        assert getattr(place, option.name.upper()) == number
     for name, value, number in [
-        ("king_bases", "forbidden", config.FORBIDDEN),
-        ("king_bases_when", "occupied", config.OCCUPIED),
-        ("throne_pass", "none", config.PASS_NONE),
-        ("throne_pass", "all", config.PASS_ALL),
-        ("throne_hostile", "attackers", config.HOSTILE_TO_ATTACKERS),
-        ("throne_hostile", "defenders", config.HOSTILE_TO_DEFENDERS),
-        ("throne_hostile", "both", config.HOSTILE_TO_BOTH),
-        ("throne_king_hostile", "linnaean", config.LINNAEAN),
-        ("throne_king_hostile", "always", config.ALWAYS),
-        ("king_capture", "custodial", config.CUSTODIAL),
-        ("camp_entry", "closed", config.CLOSED),
-        ("camp_hostile", "ashton", config.ASHTON),
-        ("no_moves", "draw", config.DRAW),
-        ("repetition_result", "loss", config.LOSS),
-        ("perpetual_raichi", "defenders_lose", config.DEFENDERS_LOSE),
+        ("king_bases", "forbidden", place.FORBIDDEN),
+        ("king_bases_when", "occupied", place.OCCUPIED),
+        ("throne_pass", "none", place.PASS_NONE),
+        ("throne_pass", "all", place.PASS_ALL),
+        ("throne_hostile", "attackers", place.HOSTILE_TO_ATTACKERS),
+        ("throne_hostile", "defenders", place.HOSTILE_TO_DEFENDERS),
+        ("throne_hostile", "both", place.HOSTILE_TO_BOTH),
+        ("throne_king_hostile", "linnaean", place.LINNAEAN),
+        ("throne_king_hostile", "always", place.ALWAYS),
+        ("king_capture", "custodial", place.CUSTODIAL),
+        ("camp_entry", "closed", place.CLOSED),
+        ("camp_hostile", "ashton", place.ASHTON),
+        ("no_moves", "draw", place.DRAW),
+        ("repetition_result", "loss", place.LOSS),
+        ("perpetual_raichi", "defenders_lose", place.DEFENDERS_LOSE),
     ]:
         assert RULES.option(name).encode(value) == number
 

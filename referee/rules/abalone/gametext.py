@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from referee.rules.abalone import notation
+from referee.rules.abalone.notation import read_move, write_move
+from referee.rules.abalone.state import BY_BLACK, BY_WHITE, NUMBER, QUIET, SIDE, follow
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import NAME, RULE, Draft, placed, unescape, write_tag
-from referee.rules.rules import GameText, Rules, Ruleset
+from referee.rules.rules import GameFormat, GameText, Rules, Ruleset
 
 WIDTH: Final = 100
 """Columns after which the running text is broken."""
@@ -50,7 +51,7 @@ class _Tag(NamedTuple):
 
 
 @dataclass
-class _Draft(Draft):
+class _AbaloneDraft(Draft):
     """A game being read; `is_begun` once anything but a tag has been read."""
 
     moves: list[str] = field(default_factory=list)
@@ -102,7 +103,7 @@ def _read_move(word: str, index: int, text: str) -> str:
     doubled = _DOUBLED.match(word)
     skipped = doubled.end() if doubled else 0
     try:
-        return notation.write_move(notation.read_move(word[skipped:]))
+        return write_move(read_move(word[skipped:]))
     except ParseError as error:
         raise placed(error, text, index + skipped) from None
 
@@ -113,7 +114,7 @@ class _Reader:
     def __init__(self, text: str, rules: Rules, is_table: bool) -> None:
         self.text, self.rules, self.is_table = text, rules, is_table
         self.games: list[GameText] = []
-        self.draft = _Draft()
+        self.draft = _AbaloneDraft()
         self.line, self.moves_in_line, self.is_header = -1, 0, False
         self.heading: _Word | None = None
 
@@ -135,7 +136,7 @@ class _Reader:
 
     def _close(self) -> None:
         self.games.append(self.draft.game(self.draft.moves))
-        self.draft = _Draft()
+        self.draft = _AbaloneDraft()
 
     def _word(self, word: _Word) -> None:
         is_first, self.line = word.line != self.line, word.line
@@ -209,18 +210,18 @@ def _plies(game: GameText, ruleset: Ruleset) -> Iterator[_Ply]:
     variant = ruleset.rules.variant(game.variant) if game.variant else ruleset.variant
     state = ruleset.read(game.position or variant.position)
     is_marked, is_scored = bool(ruleset.values["mark_ejections"]), bool(ruleset.values["show_score"])
-    number, side = int(state[notation.NUMBER]), int(state[notation.SIDE])
+    number, side = int(state[NUMBER]), int(state[SIDE])
     for move in game.moves:
-        code = notation.read_move(move)
-        text, score = notation.write_move(code), ""
+        code = read_move(move)
+        text, score = write_move(code), ""
         if is_marked or is_scored:
-            after = notation.follow(state, code)
+            after = follow(state, code)
             if after is None:
                 where = ruleset.write(state)
                 raise ValueError(f"illegal move {move!r} in {where}; without ejection marks and scores none is asked")
-            if after[notation.QUIET] == 0:
+            if after[QUIET] == 0:
                 text += "(e)" if is_marked else ""
-                score = f"{after[notation.BY_BLACK]}-{after[notation.BY_WHITE]}" if is_scored else ""
+                score = f"{after[BY_BLACK]}-{after[BY_WHITE]}" if is_scored else ""
             state = after
         yield _Ply(number, side, text, score)
         number, side = number + side, 1 - side
@@ -269,3 +270,9 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
     table = [["", first, second, "score" if ruleset.values["show_score"] else ""], *rows]
     lines = [f"{row[0]:>5}  {row[1]:<11}{row[2]:<11}{row[3]}".rstrip() for row in table]
     return "\n".join([*_tags(game), *lines, *([] if rows else ["*"])]) + "\n"
+
+
+FORMATS: Final = (
+    GameFormat("aba-pro", read_linear, write_linear, "moves in Aba-Pro coordinates, numbered"),
+    GameFormat("aba-pro-table", read_table, write_table, "a numbered row for each pair of moves"),
+)

@@ -1,14 +1,7 @@
 """The compiled rules of Abalone: moves, play, result, random games and a static score of a state.
 
-Refuses to know texts. Boards are words of 61 bits numbered as drawn in `tables`; sets of moves are made in
+Refuses to know texts. States are laid out in `state`; boards are words of 61 bits numbered as drawn in `tables`; sets of moves are made in
 `kernel_sets`, lists and perft in `kernel_perft`, whose letters are used here too.
-
-State (int64); the key is the boards and the side to move, the counters follow:
-
-    0 BLACK  Black's marbles (bit set)       4 BY_WHITE  marbles ejected by White
-    1 WHITE  White's marbles (bit set)       5 QUIET     plies since the last ejection
-    2 SIDE   0 = Black to move, 1 = White    6 NUMBER    full move number, from 1
-    3 BY_BLACK  marbles ejected by Black     7 PLIES     plies played in this game
 """
 
 from __future__ import annotations
@@ -32,16 +25,42 @@ from referee.rules.abalone.kernel_sets import (
     rears,
     singles,
 )
+from referee.rules.abalone.state import (
+    BLACK,
+    BY_BLACK,
+    BY_WHITE,
+    KEY_SIZE,
+    LIMIT_RESULT,
+    MAX_PLIES,
+    NO_EJECTION_LIMIT,
+    NO_MOVES,
+    NUMBER,
+    PLIES,
+    QUIET,
+    REPETITION,
+    SIDE,
+    STATE_SIZE,
+    WHITE,
+    WIN_SCORE,
+)
 from referee.rules.abalone.tables import CIRCLES, MOVE_TEXTS, code_shape, stays_inside
 from referee.rules.jit import ctz, jit, popcount, random_below
 
-STATE_SIZE = 8
-KEY_SIZE = 3
-DTYPE = np.int64
+__all__ = [
+    "DTYPE",
+    "KEY_SIZE",
+    "MAX_MOVES",
+    "STATE_SIZE",
+    "count",
+    "evaluate",
+    "legal",
+    "perft",
+    "play",
+    "playout",
+    "result",
+]
 
-BLACK, WHITE, SIDE, BY_BLACK, BY_WHITE, QUIET, NUMBER, PLIES = 0, 1, 2, 3, 4, 5, 6, 7
-WIN_SCORE, REPETITION, NO_EJECTION_LIMIT, MAX_GAME_PLIES, LIMIT_RESULT, NO_MOVES = 0, 1, 2, 3, 4, 5
-"""Indices of a config; the display options behind them are of no concern here."""
+DTYPE = np.int64
 
 BY_EJECTIONS, BY_NO_MOVES, BY_REPETITION, BY_NO_EJECTION, BY_MAX_PLIES = 0, 1, 2, 3, 4
 """Reasons, as indices of `Rules.reasons`."""
@@ -129,7 +148,7 @@ def _limited(state: Any, config: Any) -> int:
     """The result by the limits on quiet plies and on plies, in this order; 0 within them."""
     if 0 < config[NO_EJECTION_LIMIT] <= state[QUIET]:
         return _limit(state, config, BY_NO_EJECTION)
-    if 0 < config[MAX_GAME_PLIES] <= state[PLIES]:
+    if 0 < config[MAX_PLIES] <= state[PLIES]:
         return _limit(state, config, BY_MAX_PLIES)
     return 0
 

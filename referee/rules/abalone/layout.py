@@ -8,13 +8,23 @@ from __future__ import annotations
 from math import sqrt
 from typing import Final
 
-from referee.rules.abalone.motion import cells, ejectable
-from referee.rules.abalone.notation import BLACK, BY_BLACK, BY_WHITE, QUIET, SIDE, WHITE, boards
+from referee.rules.abalone.state import (
+    BLACK,
+    BY_BLACK,
+    BY_WHITE,
+    NO_EJECTION_LIMIT,
+    QUIET,
+    SIDE,
+    WHITE,
+    WIN_SCORE,
+    boards,
+    cells,
+    ejectable,
+)
 from referee.rules.abalone.tables import NAMES, PLACES
-from referee.rules.rules import Board, Cell, Config, State
+from referee.rules.rules import Board, Cell, Config, Piece, State
 
-WIN_SCORE, NO_EJECTION_LIMIT = 0, 2
-"""Indices of the options shown here in a config."""
+PIECES: Final = (Piece("S", "black marble", "first", "●"), Piece("s", "white marble", "second", "○"))
 
 
 def _cell(number: int) -> Cell:

@@ -11,15 +11,22 @@ from typing import Final
 
 import numpy as np
 
-from referee.rules.abalone.motion import bits, cells, move_marbles
+from referee.rules.abalone.state import (
+    BLACK,
+    BY_BLACK,
+    BY_WHITE,
+    MARK_EJECTIONS,
+    NUMBER,
+    QUIET,
+    SHOW_SCORE,
+    SIDE,
+    STATE_SIZE,
+    WHITE,
+    follow,
+)
 from referee.rules.abalone.tables import CELLS, DELTAS, MOVE_CODES, MOVE_TEXTS, NAMES, PLACES, ROWS, is_cell, number
 from referee.rules.core import ParseError
-from referee.rules.rules import Config, State
-
-BLACK, WHITE, SIDE, BY_BLACK, BY_WHITE, QUIET, NUMBER, PLIES = range(8)
-"""Indices of a state, as in the kernel."""
-MARK_EJECTIONS, SHOW_SCORE = 6, 7
-"""Indices of the display options in a config."""
+from referee.rules.rules import Config, Notation, State
 
 LENGTHS: Final = (5, 6, 7, 8, 9, 8, 7, 6, 5)
 """Cells of the rows i to a."""
@@ -50,7 +57,7 @@ def read_position(text: str, config: Config) -> State:
         raise ParseError("an empty position", text=text, hint=f"write for example {EXAMPLE}")
     if len(fields) > 6:
         raise ParseError("more than six fields", text=text, index=fields[6][1], hint=f"write for example {EXAMPLE}")
-    state = np.zeros(8, dtype=np.int64)
+    state = np.zeros(STATE_SIZE, dtype=np.int64)
     state[BLACK], state[WHITE] = _read_board(*fields[0], text)
     state[NUMBER] = 1
     places = (BY_BLACK, BY_WHITE, SIDE, QUIET, NUMBER)
@@ -226,27 +233,6 @@ def write_move(code: int) -> str:
         raise ValueError(f"{code} is no move code of abalone; codes come from the legal moves") from None
 
 
-def boards(state: State) -> tuple[frozenset[int], frozenset[int]]:
-    """The cells of the marbles of the side to move, and of the other side."""
-    own, enemy = (WHITE, BLACK) if state[SIDE] else (BLACK, WHITE)
-    return cells(int(state[own])), cells(int(state[enemy]))
-
-
-def follow(state: State, code: int) -> State | None:
-    """The state after a move, without the kernel; None when the marbles do not allow it."""
-    moved = move_marbles(*boards(state), code)
-    if moved is None:
-        return None
-    side, after = int(state[SIDE]), state.copy()
-    after[BLACK + side], after[WHITE - side] = bits(moved.own), bits(moved.enemy)
-    after[SIDE] = 1 - side
-    after[BY_BLACK + side] += moved.ejected
-    after[QUIET] = 0 if moved.ejected else state[QUIET] + 1
-    after[NUMBER] += side
-    after[PLIES] += 1
-    return after
-
-
 def display_move(code: int, state: State, config: Config) -> str:
     """The canonical text; after an ejection with `(e)` and the score ` B-W` where the options ask for them."""
     text = write_move(code)
@@ -258,3 +244,6 @@ def display_move(code: int, state: State, config: Config) -> str:
     mark = "(e)" if config[MARK_EJECTIONS] else ""
     score = f" {after[BY_BLACK]}-{after[BY_WHITE]}" if config[SHOW_SCORE] else ""
     return text + mark + score
+
+
+NOTATION: Final = Notation(read_position, write_position, read_move, write_move, display_move)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
-
-from referee.rules.abalone import gametext, layout, notation
-from referee.rules.abalone.starts import STARTS
+from referee.rules.abalone.gametext import FORMATS
+from referee.rules.abalone.layout import PIECES, board
+from referee.rules.abalone.notation import NOTATION
+from referee.rules.abalone.start import VARIANTS, resolve
+from referee.rules.abalone.state import side
 from referee.rules.core import Termination
-from referee.rules.rules import Config, GameFormat, Notation, Option, Piece, Rules, State, Value, Variant
+from referee.rules.rules import Option, Rules
 
 EJECTIONS = Termination.by_rules("ejections", "enough marbles were pushed off the board")
 NO_EJECTION = Termination.by_rules("no-ejection", "too many plies without an ejection")
@@ -48,18 +48,8 @@ OPTIONS: Final = (
 )
 
 
-def _resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
-    """Any position string as a variant, under its canonical text. Raises ParseError for one that cannot be read."""
-    if "/" not in name:
-        return None
-    config = np.zeros(len(OPTIONS), dtype=np.int64)
-    position = notation.write_position(notation.read_position(name, config), config)
-    return Variant(position, position, note="a position string")
-
-
-def _side(state: State, config: Config) -> int:
-    return int(state[notation.SIDE])
-
+REASONS: Final = (EJECTIONS, Termination.NO_MOVES, Termination.REPETITION, NO_EJECTION, Termination.MAX_PLIES)
+"""In the order of the kernel's numbers."""
 
 RULES: Final = Rules(
     family="abalone",
@@ -67,30 +57,15 @@ RULES: Final = Rules(
     version=1,
     sides=("Black", "White"),
     options=OPTIONS,
-    variants=STARTS,
-    notation=Notation(
-        read_position=notation.read_position,
-        write_position=notation.write_position,
-        read_move=notation.read_move,
-        write_move=notation.write_move,
-        display_move=notation.display_move,
-    ),
-    pieces=(Piece("S", "black marble", "first", "●"), Piece("s", "white marble", "second", "○")),
-    board=layout.board,
-    side=_side,
+    variants=VARIANTS,
+    notation=NOTATION,
+    pieces=PIECES,
+    board=board,
+    side=side,
     kernel_module="referee.rules.abalone.kernel",
-    reasons=(
-        EJECTIONS,
-        Termination.NO_MOVES,
-        Termination.REPETITION,
-        NO_EJECTION,
-        Termination.MAX_PLIES,
-    ),
-    resolve=_resolve,
-    formats=(
-        GameFormat("aba-pro", gametext.read_linear, gametext.write_linear, "moves in Aba-Pro coordinates, numbered"),
-        GameFormat("aba-pro-table", gametext.read_table, gametext.write_table, "a numbered row for each pair of moves"),
-    ),
+    reasons=REASONS,
+    resolve=resolve,
+    formats=FORMATS,
     keeps_moves=frozenset({Termination.REPETITION, NO_EJECTION, Termination.MAX_PLIES}),
     summary=(
         "Two sides with usually fourteen marbles each on a hexagon of 61 cells. A turn moves one, two or three own "

@@ -39,7 +39,7 @@ _TOKEN = re.compile(
 
 
 @dataclass
-class _Draft(Draft):
+class _BaroqueDraft(Draft):
     """One game while it is being read; `exact` are the moves of vchess's list for machines, which stands behind the
     list for people and repeats it."""
 
@@ -109,7 +109,7 @@ def _played(
 def read(text: str, ruleset: Ruleset) -> list[GameText]:
     """All games of a text. What no tag says is taken from `ruleset`. Raises ParseError."""
     games: list[GameText] = []
-    draft, place, is_exact = _Draft(), 0, False
+    draft, place, is_exact = _BaroqueDraft(), 0, False
     while place < len(text):
         found = _TOKEN.match(text, place)
         if found is None:
@@ -120,7 +120,7 @@ def read(text: str, ruleset: Ruleset) -> list[GameText]:
             continue
         if found["name"] and draft.is_begun:
             games.append(draft.finish(ruleset, text))
-            draft, is_exact = _Draft(), False
+            draft, is_exact = _BaroqueDraft(), False
         draft.is_empty = False
         if found["name"]:
             draft.tag(found["name"], unescape(found["value"]), ruleset, text, start)
@@ -135,7 +135,7 @@ def read(text: str, ruleset: Ruleset) -> list[GameText]:
         elif found["result"]:
             draft.result = _result(found["result"], text, start)
             games.append(draft.finish(ruleset, text))
-            draft, is_exact = _Draft(), False
+            draft, is_exact = _BaroqueDraft(), False
     if not draft.is_empty:
         games.append(draft.finish(ruleset, text))
     return games

@@ -24,27 +24,53 @@ from typing import Any
 
 import numpy as np
 
-from referee.rules.baroque import state as place
+from referee.rules.baroque.state import (
+    BARE_KINGS,
+    CLASSICAL,
+    COMBINES,
+    KEY_SIZE,
+    LAST_COUNT,
+    MAX_LEAPS,
+    MAX_PLIES,
+    NO_CAPTURE,
+    NUMBER,
+    PLIES,
+    QUIET,
+    REPETITION,
+    SIDE,
+    STALEMATE_LOSES,
+    STATE_SIZE,
+    SUICIDE,
+)
 from referee.rules.baroque.tables import BESIDE, BETWEEN, BEYOND, CROSS, FILE, LINES, NEAR, RANK, STRIDE
 from referee.rules.jit import ctz, jit, popcount, random_below
 
-STATE_SIZE = place.STATE_SIZE
-KEY_SIZE = place.KEY_SIZE
+__all__ = [
+    "DTYPE",
+    "KEY_SIZE",
+    "MAX_MOVES",
+    "STATE_SIZE",
+    "count",
+    "evaluate",
+    "legal",
+    "perft",
+    "play",
+    "playout",
+    "result",
+]
+
 DTYPE = np.uint64
 MAX_MOVES = 512
 """n own pieces have at most 27 destinations each, and each of the 64 - n other squares is reached by at most one piece
 in each direction (own pieces block), so 27 n and 8 (64 - n) + n both bound their number: together below 420."""
 
-SIDE, QUIET, NUMBER, PLIES = place.SIDE, place.QUIET, place.NUMBER, place.PLIES
 PINCER, COORDINATOR, LEAPER, CHAMELEON, WITHDRAWER, IMMOBILIZER, KING = range(7)
 
-# Places in Config: the order of the options in rules.py.
-CLASSICAL, SUICIDE, COMBINES, MAX_LEAPS, STALEMATE_LOSES, REPETITION, NO_CAPTURE, BARE_KINGS, MAX_PLIES = range(9)
 # Reasons: the order in rules.py.
 BY_CHECKMATE, BY_STALEMATE, BY_BARE_KINGS, BY_NO_CAPTURE, BY_REPETITION, BY_MAX_PLIES = range(6)
 DRAW = 3
 
-LAST_COUNT = np.uint64(place.LAST_COUNT)
+LAST = np.uint64(LAST_COUNT)
 NONE = np.uint64(0)
 ONE = np.uint64(1)
 SEVEN = np.uint64(7)
@@ -524,8 +550,8 @@ def play(state: Any, config: Any, move: Any, out: Any) -> Any:
         out[o + i] = u[i]
         out[7 - o + i] = v[i]
     out[SIDE] = ONE - state[SIDE]
-    out[QUIET] = NONE if x or f == t else min(state[QUIET] + ONE, LAST_COUNT)
-    out[NUMBER] = min(state[NUMBER] + state[SIDE], LAST_COUNT)
+    out[QUIET] = NONE if x or f == t else min(state[QUIET] + ONE, LAST)
+    out[NUMBER] = min(state[NUMBER] + state[SIDE], LAST)
     out[PLIES] = state[PLIES] + ONE
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.rules.baroque.notation import pieces_of, square_name, squares_of
-from referee.rules.baroque.state import LETTERS, NAMES, QUIET, SIDE
+from referee.rules.baroque.state import LETTERS, NAMES, NO_CAPTURE, QUIET, SIDE
 from referee.rules.rules import Board, Cell, Config, Piece, State
 
 CELLS: tuple[Cell, ...] = tuple(Cell(square_name(square), square % 8, square // 8) for square in range(64))
@@ -15,9 +15,6 @@ PIECES: tuple[Piece, ...] = tuple(
 ) + tuple(
     Piece(letter.lower(), name, "second", glyph) for letter, name, glyph in zip(LETTERS, NAMES, _BLACK, strict=True)
 )
-
-NO_CAPTURE_LIMIT = 6
-"""The place of the option `no_capture_limit` in `Config`."""
 
 
 def board(state: State, config: Config) -> Board:
@@ -32,7 +29,7 @@ def board(state: State, config: Config) -> Board:
         cell = next(name for name, letter in pieces.items() if letter == king)
         marks[cell] = (*marks.get(cell, ()), "check")
         notes.append("check")
-    quiet, limit = int(state[QUIET]), int(config[NO_CAPTURE_LIMIT])
+    quiet, limit = int(state[QUIET]), int(config[NO_CAPTURE])
     if quiet:
         notes.append(f"{quiet} plies without capture" + (f" of {limit}" if limit else ""))
     return Board("square", CELLS, pieces, marks, tuple(notes))

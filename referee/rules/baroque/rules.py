@@ -6,15 +6,15 @@ from referee.rules.baroque.gametext import FORMATS
 from referee.rules.baroque.layout import PIECES, board
 from referee.rules.baroque.notation import NOTATION
 from referee.rules.baroque.start import ROWS, VARIANTS, draw, resolve
-from referee.rules.baroque.state import SIDE
+from referee.rules.baroque.state import side
 from referee.rules.core import Termination
-from referee.rules.rules import Config, Option, Rules, State
+from referee.rules.rules import Option, Rules
 
 CHECKMATE = Termination.by_rules("checkmate", "the king is attacked and cannot be saved")
 STALEMATE = Termination.by_rules("stalemate", "the side to move has no move and its king is not attacked")
 BARE_KINGS = Termination.by_rules("bare-kings", "nothing but kings is left")
 
-# Their order is the order of Config in kernel.py.
+# Their order is the order of Config in state.py.
 OPTIONS: tuple[Option, ...] = (
     Option(
         "immobilizer",
@@ -73,11 +73,6 @@ SUMMARY = (
     "chameleon takes everyone by their own method. The immobilizer takes nothing but freezes every enemy next to it, "
     "kings included. Only the king captures by displacement; mate wins."
 )
-
-
-def side(state: State, config: Config) -> int:
-    """0 when White, the first side, is to move, else 1."""
-    return int(state[SIDE])
 
 
 RULES = Rules(

@@ -1,9 +1,11 @@
-"""Where things stand in a state, and the names of the pieces. Plain constants, shared by the texts and the kernel.
+"""Where things stand in a state and a config, and the names of the pieces: shared by the texts and the kernel.
 
 A state is 18 uint64: seven bitboards of White in the order of `LETTERS`, seven of Black, then what is named below.
 """
 
 from __future__ import annotations
+
+from referee.rules.rules import Config, State
 
 LETTERS = "PRNBQMK"
 """The kinds of pieces in the order of the bitboards."""
@@ -23,5 +25,13 @@ PLIES = 17
 KEY_SIZE = 15
 STATE_SIZE = 18
 
+CLASSICAL, SUICIDE, COMBINES, MAX_LEAPS, STALEMATE_LOSES, REPETITION, NO_CAPTURE, BARE_KINGS, MAX_PLIES = range(9)
+"""Places in a `Config`: the order of the options. The numbers of back rows behind them concern no kernel."""
+
 LAST_COUNT = 999_999_999
 """Counters stop here, so that every position can be read back."""
+
+
+def side(state: State, config: Config) -> int:
+    """0 when White, the first side, is to move, else 1."""
+    return int(state[SIDE])

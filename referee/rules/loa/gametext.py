@@ -28,7 +28,7 @@ _TOKEN = re.compile(
 _POSITION_TAGS = ("Position", "FEN")
 
 
-class _Draft(Draft):
+class _LoaDraft(Draft):
     """One game while it is being read."""
 
     def __init__(self, ruleset: Ruleset) -> None:
@@ -93,7 +93,7 @@ def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
 
 
 def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
-    draft, index = _Draft(ruleset), 0
+    draft, index = _LoaDraft(ruleset), 0
     while index < len(text):
         token = _TOKEN.match(text, index)
         if token is None:
@@ -102,12 +102,12 @@ def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
         if token["tag"]:
             if draft.moves:
                 yield draft.finish(text, index)
-                draft = _Draft(ruleset)
+                draft = _LoaDraft(ruleset)
             draft.tag(token["name"], unescape(token["value"]), text, index)
         elif token["result"]:
             draft.result = token["result"]
             yield draft.finish(text, index)
-            draft = _Draft(ruleset)
+            draft = _LoaDraft(ruleset)
         elif token["word"]:
             draft.move(token["word"], text, index)
         index = token.end()
@@ -148,4 +148,4 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     return f"{lines}\n{body}\n"
 
 
-FORMAT = GameFormat("loa", read_games, write_game, "numbered moves with dashes, PGN-like tags, {comments}, results")
+FORMATS = (GameFormat("loa", read_games, write_game, "numbered moves with dashes, PGN-like tags, {comments}, results"),)

@@ -31,6 +31,11 @@ PASS = 256 * 256
 SYMBOLS = "bwz"
 
 
+def side(state: State, config: Config) -> int:
+    """0 when Black, the first side, is to move, else 1."""
+    return int(state[SIDE])
+
+
 def square_name(square: int) -> str:
     """`a1` for 0, `b1` for 1, `a2` for 16."""
     return f"{chr(ord('a') + square % 16)}{square // 16 + 1}"

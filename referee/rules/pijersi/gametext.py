@@ -22,7 +22,7 @@ from referee.rules.pijersi.notation import (
     write_position,
     write_setup,
 )
-from referee.rules.pijersi.setups import STANDARD
+from referee.rules.pijersi.start import STANDARD
 from referee.rules.pijersi.state import FULL, HALF, PHASE
 from referee.rules.rules import GameFormat, GameText, Ruleset, State
 
@@ -39,7 +39,7 @@ _PLY = re.compile(r"[0-9]+\.?")
 _BAD = re.compile(r"[\r\n]+")
 
 
-class _Draft(Draft):
+class _PijersiDraft(Draft):
     """One game while it is being read; `whole` is the text it stands in."""
 
     def __init__(self, ruleset: Ruleset, whole: str) -> None:
@@ -163,12 +163,12 @@ def _words(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
-    draft = _Draft(ruleset, text)
+    draft = _PijersiDraft(ruleset, text)
 
     def fresh(index: int) -> Iterator[GameText]:
         nonlocal draft
         yield draft.finish(index)
-        draft = _Draft(ruleset, text)
+        draft = _PijersiDraft(ruleset, text)
 
     for what, content, index in _words(text):
         tag = _TAG.fullmatch(content) if what == "comment" else None
@@ -244,4 +244,4 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMAT = GameFormat("pijersi", read_games, write_game, "set-up lines, numbered plies a4-b5=c4, # comments, #! tags")
+FORMATS = (GameFormat("pijersi", read_games, write_game, "set-up lines, numbered plies a4-b5=c4, # comments, #! tags"),)

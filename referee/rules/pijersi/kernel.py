@@ -10,10 +10,32 @@ from referee.rules.jit import ctz, jit, popcount, random_below
 from referee.rules.pijersi.kernel_leaves import MAX_TURNS, count_turns, two_plies
 from referee.rules.pijersi.kernel_score import static_score
 from referee.rules.pijersi.kernel_turns import MAX_PAIRS, has_turn, is_won, list_pairs, play_turn
-from referee.rules.pijersi.state import BOTTOMS, HALF, NO_CAPTURE_LIMIT, PHASE, REPETITION, SIZE, SWAP, SWAPPING
+from referee.rules.pijersi.state import (
+    BOTTOMS,
+    HALF,
+    KEY_SIZE,
+    NO_CAPTURE_LIMIT,
+    PHASE,
+    REPETITION,
+    STATE_SIZE,
+    SWAP,
+    SWAPPING,
+)
 
-STATE_SIZE = SIZE
-KEY_SIZE = PHASE + 1
+__all__ = [
+    "DTYPE",
+    "KEY_SIZE",
+    "MAX_MOVES",
+    "STATE_SIZE",
+    "count",
+    "evaluate",
+    "legal",
+    "perft",
+    "play",
+    "playout",
+    "result",
+]
+
 DTYPE = np.int64
 MAX_MOVES = MAX_TURNS
 
@@ -128,7 +150,7 @@ def perft(state: Any, config: Any, depth: Any) -> Any:
         return 1
     if is_won(state):
         return 0
-    states = np.empty((depth + 1, SIZE), dtype=np.int64)
+    states = np.empty((depth + 1, STATE_SIZE), dtype=np.int64)
     states[depth] = state
     moves = np.empty((depth + 1, MAX_TURNS), dtype=np.int64)
     quiet = np.empty((4, MAX_TURNS), dtype=np.int64)

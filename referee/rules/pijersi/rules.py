@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from referee.rules.core import Termination
-from referee.rules.pijersi.gametext import FORMAT
+from referee.rules.pijersi.gametext import FORMATS
 from referee.rules.pijersi.layout import PIECES, board
 from referee.rules.pijersi.notation import NOTATION
-from referee.rules.pijersi.setups import draw, listed, resolve
-from referee.rules.pijersi.state import PHASE
-from referee.rules.rules import Config, Option, Rules, State
+from referee.rules.pijersi.start import VARIANTS, draw, resolve
+from referee.rules.pijersi.state import side
+from referee.rules.rules import Option, Rules
 
 GOAL = Termination.by_rules("goal", "a piece reached its goal")
 
-_OPTIONS = (
+OPTIONS = (
     Option(
         "no_capture_limit",
         "spin",
@@ -38,26 +38,25 @@ _OPTIONS = (
 )
 
 
-def _side(state: State, config: Config) -> int:
-    return int(state[PHASE]) & 1
-
+REASONS = (GOAL, Termination.NO_CAPTURE, Termination.NO_MOVES, Termination.REPETITION)
+"""In the order of the kernel's numbers."""
 
 RULES = Rules(
     family="pijersi",
     title="Pijersi",
     version=1,
     sides=("White", "Black"),
-    options=_OPTIONS,
-    variants=listed(),
+    options=OPTIONS,
+    variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
     board=board,
-    side=_side,
+    side=side,
     kernel_module="referee.rules.pijersi.kernel",
-    reasons=(GOAL, Termination.NO_CAPTURE, Termination.NO_MOVES, Termination.REPETITION),
+    reasons=REASONS,
     resolve=resolve,
     draw=draw,
-    formats=(FORMAT,),
+    formats=FORMATS,
     summary=(
         "Rocks, papers, scissors and wise cubes on 45 hexagons, singly or stacked in twos. A turn moves one cube one "
         "cell, or a stack one or two cells, or does one after the other with the same cube; rock takes scissors, "

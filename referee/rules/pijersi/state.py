@@ -17,14 +17,15 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from referee.rules.pijersi.tables import CELL_NAMES, CELL_NUMBERS
-from referee.rules.rules import State
+from referee.rules.rules import Config, State
 
 TOPS = 0
 BOTTOMS = 8
 PHASE = 12
 HALF = 13
 FULL = 14
-SIZE = 15
+STATE_SIZE = 15
+KEY_SIZE = PHASE + 1
 SWAPPING = 2
 
 SWAP = 1 << 18
@@ -34,6 +35,11 @@ NO_CAPTURE_LIMIT = 0
 REPETITION = 1
 
 ROLES = "RPSW"
+
+
+def side(state: State, config: Config) -> int:
+    """0 when White, the first side, is to move, else 1."""
+    return int(state[PHASE]) & 1
 
 
 def _members(cells: int) -> Iterator[int]:
@@ -61,7 +67,7 @@ def state_of(
     pieces: Mapping[str, str], *, side: int = 0, swapping: bool = False, half: int = 0, full: int = 1
 ) -> State:
     """The state with these cubes (bottom first), trusted to obey the stacking rules."""
-    state = np.zeros(SIZE, dtype=np.int64)
+    state = np.zeros(STATE_SIZE, dtype=np.int64)
     for cell, cubes in pieces.items():
         bit = 1 << CELL_NUMBERS[cell]
         state[TOPS + 4 * cubes.islower() + ROLES.index(cubes[-1].upper())] |= bit

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import NAME, RESULTS, RULE, placed, step, write_tag
-from referee.rules.rules import GameText, Ruleset, State, Value
-from referee.rules.tablut import notation
+from referee.rules.rules import GameFormat, GameText, Ruleset, State, Value
+from referee.rules.tablut.notation import display_move, read_move, write_move
 
 ANNOUNCEMENTS = ("raichi", "tuichi")
 
@@ -37,7 +37,7 @@ OTN_TAGS = frozenset(
 
 
 @dataclass
-class _Draft:
+class _TablutDraft:
     """A game while it is being read."""
 
     text: str
@@ -58,25 +58,25 @@ class _Draft:
         if not rest or set(rest) == {"."} or rest.lower() in ANNOUNCEMENTS:
             return
         try:
-            move = notation.read_move(rest)
+            move = read_move(rest)
         except ParseError as error:
             raise placed(error, self.text, at + len(word) - len(rest)) from None
         if self.is_over:
             raise ParseError("a move after the end of the game", text=self.text, index=at, hint="tags begin a game")
-        self.moves.append(notation.write_move(move))
+        self.moves.append(write_move(move))
 
     def fail(self, problem: str, hint: str = "") -> ParseError:
         return ParseError(problem, text=self.text, index=self.at, hint=hint)
 
 
-def _settle(draft: _Draft, ruleset: Ruleset, variant: str, options: Mapping[str, Value]) -> Ruleset:
+def _settle(draft: _TablutDraft, ruleset: Ruleset, variant: str, options: Mapping[str, Value]) -> Ruleset:
     try:
         return ruleset.rules.settle(variant, options)
     except UnknownNameError as error:
         raise draft.fail(str(error)) from None
 
 
-def _position(draft: _Draft, settled: Ruleset, text: str) -> str:
+def _position(draft: _TablutDraft, settled: Ruleset, text: str) -> str:
     try:
         return settled.write(settled.read(text))
     except ParseError as error:
@@ -86,7 +86,7 @@ def _position(draft: _Draft, settled: Ruleset, text: str) -> str:
 # The plain format ----------------------------------------------------------------------------------------------------
 
 
-def _plain_game(draft: _Draft, ruleset: Ruleset) -> GameText:
+def _plain_game(draft: _TablutDraft, ruleset: Ruleset) -> GameText:
     tags = dict(draft.tags)
     variant, position, result = tags.pop("Variant", ""), tags.pop("Position", None), tags.pop("Result", "*")
     names = [name for name in tags if name.startswith(RULE)]
@@ -110,7 +110,7 @@ def read_games(text: str, ruleset: Ruleset) -> Sequence[GameText]:
     Tags `[Name "value"]` (Variant, Rule.<option>, Position, Result, any others), moves in any accepted spelling with or
     without numbers, comments in braces or from a semicolon to the end of the line, a result at the end.
     """
-    games, draft = [], _Draft(text)
+    games, draft = [], _TablutDraft(text)
     for found in _PLAIN.finditer(text):
         word, at = found.group(), found.start()
         if word[0] in "{;" and len(word) > 1:
@@ -118,7 +118,7 @@ def read_games(text: str, ruleset: Ruleset) -> Sequence[GameText]:
         if found.group(1) is not None:
             if draft.moves or draft.is_over:
                 games.append(_plain_game(draft, ruleset))
-                draft = _Draft(text, at=at)
+                draft = _TablutDraft(text, at=at)
             draft.tags[found.group(1)] = re.sub(r"\\(.)", _unescape, found.group(2), flags=re.DOTALL)
         elif word in RESULTS:
             if draft.is_over:
@@ -192,7 +192,7 @@ _CHOICES = (
 )
 
 
-def _rules_record(draft: _Draft, record: str) -> tuple[dict[str, Value], str]:
+def _rules_record(draft: _TablutDraft, record: str) -> tuple[dict[str, Value], str]:
     """The options, on top of `linnaeus`, and the start board that an OpenTafl rules record stands for."""
     entries = dict(word.split(":", 1) for word in record.split() if ":" in word)
     refusal = "only 9x9 games with edge escape and an ordinary throne can be read"
@@ -217,7 +217,7 @@ def _rules_record(draft: _Draft, record: str) -> tuple[dict[str, Value], str]:
     return options, entries.get("start", "")
 
 
-def _otn_rules(draft: _Draft, ruleset: Ruleset) -> tuple[Ruleset, str]:
+def _otn_rules(draft: _TablutDraft, ruleset: Ruleset) -> tuple[Ruleset, str]:
     """The rules of a record, and the board of its rules tag: a variant of ours by name, the rules tag, or `ruleset`."""
     name, *options = draft.tags.get("variant", "").split() or [""]
     start = ""
@@ -231,7 +231,7 @@ def _otn_rules(draft: _Draft, ruleset: Ruleset) -> tuple[Ruleset, str]:
     return settled, start
 
 
-def _otn_game(draft: _Draft, ruleset: Ruleset) -> GameText:
+def _otn_game(draft: _TablutDraft, ruleset: Ruleset) -> GameText:
     settled, start = _otn_rules(draft, ruleset)
     attackers_first = settled.values["first_player"] == "attackers"
     given = draft.tags.get("position", start).strip()
@@ -262,7 +262,7 @@ def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
     A rules tag is translated to options on top of `linnaeus` (OpenTafl's Tablut), unless a variant tag names one of
     this family; without either the games are played by `ruleset`. Rules no option expresses are refused.
     """
-    games, draft, is_aside = [], _Draft(text), False
+    games, draft, is_aside = [], _TablutDraft(text), False
     for found in _OTN.finditer(text):
         word, at = found.group(), found.start()
         if found.group(1) is not None:
@@ -271,7 +271,7 @@ def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
                 continue
             if draft.moves:
                 games.append(_otn_game(draft, ruleset))
-                draft, is_aside = _Draft(text, at=at), False
+                draft, is_aside = _TablutDraft(text, at=at), False
             draft.tags[tag.group(1).lower()] = _one_line(tag.group(2))
         elif word in "[]":
             raise ParseError(f"a stray {word!r}", text=text, index=at, hint="tags and comments stand in [...]")
@@ -349,14 +349,14 @@ def _otn_moves(game: GameText, settled: Ruleset) -> Iterator[str]:
     config, state = settled.config, settled.read(game.position)
     is_legal = True
     for text in game.moves:
-        move = notation.read_move(text, state, config)
+        move = read_move(text, state, config)
         after = step(settled, state, move) if is_legal else None
         if after is None:
             is_legal = False
-            canonical = notation.write_move(move)
+            canonical = write_move(move)
             yield f"{canonical[:2]}-{canonical[2:]}"
             continue
-        shown = notation.display_move(move, state, config)
+        shown = display_move(move, state, config)
         state = after
         yield shown + _mark(state, settled)
 
@@ -368,3 +368,9 @@ def _mark(state: State, settled: Ruleset) -> str:
     if code:
         return {"king-captured": "++", "king-escaped": "--"}.get(rules.reasons[code // 4].value, "")
     return "-" if rules.announce is not None and rules.announce(state, config) else ""
+
+
+FORMATS = (
+    GameFormat("tablut", read_games, write_game, "tag lines, then numbered moves and the result"),
+    GameFormat("otn", read_otn, write_otn, "OpenTafl records: tags, moves with captures"),
+)

@@ -10,28 +10,10 @@ import numpy.typing as npt
 
 from referee.rules.jit import jit, random_below
 from referee.rules.rules import Config, State
-from referee.rules.tablut.config import (
-    DEFENDERS_LOSE,
-    DRAW,
-    FIRST_PLAYER,
-    LOSS,
-    MAX_PLIES,
-    NO_CAPTURE_LIMIT,
-    NO_MOVES,
-    PERPETUAL_RAICHI,
-    REPETITION,
-    REPETITION_RESULT,
-)
 from referee.rules.tablut.kernel_board import (
-    KEY_SIZE,
     NO_CAPTURE,
     PERPETUAL,
-    PLY,
-    QUIET,
-    RAICHI,
     REPEATED,
-    SIDE,
-    STATE_SIZE,
     STUCK,
     TOO_LONG,
     advance,
@@ -44,6 +26,24 @@ from referee.rules.tablut.kernel_line import movement
 from referee.rules.tablut.kernel_move import list_moves, nth_move, play_into
 from referee.rules.tablut.kernel_perft import MAX_MOVES, perft
 from referee.rules.tablut.kernel_score import evaluate
+from referee.rules.tablut.state import (
+    DEFENDERS_LOSE,
+    DRAW,
+    FIRST_PLAYER,
+    KEY_SIZE,
+    LOSS,
+    MAX_PLIES,
+    NO_CAPTURE_LIMIT,
+    NO_MOVES,
+    PERPETUAL_RAICHI,
+    PLY,
+    QUIET,
+    RAICHI,
+    REPETITION,
+    REPETITION_RESULT,
+    SIDE,
+    STATE_SIZE,
+)
 
 __all__ = ["DTYPE", "KEY_SIZE", "MAX_MOVES", "STATE_SIZE", "count", "evaluate", "free_ways", "legal", "perft", "play"]
 __all__ += ["playout", "result"]

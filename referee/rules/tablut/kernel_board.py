@@ -1,15 +1,6 @@
 """The rules of Tablut on a state: how many moves there are, who is captured, who has won on the board.
 
-A state is 41 int32:
-
-    0..17   attackers' bits of the 18 lines (ranks 1-9: bit = file; files a-i: bit = rank)
-    18..35  defenders' bits of the same lines, the king among them
-    36      the king's cell (file * 9 + rank), -1 when captured
-    37      side to move: 0 attackers, 1 defenders
-    38..40  counters: plies since the last capture, plies played, and (only under `perpetual_raichi`) how many
-            of the latest attackers-to-move positions in a row left the king a free way
-
-Letters: s state, c config, l line, p place (bit number) on it, x file, y rank, k king's cell, m movement word (see
+Letters: s state (laid out in `state`), c config, l line, p place (bit number) on it, x file, y rank, k king's cell, m movement word (see
 `kernel_line`). Refuses to know search and history.
 """
 
@@ -17,25 +8,6 @@ from __future__ import annotations
 
 from referee.rules.jit import jit
 from referee.rules.rules import Config, State
-from referee.rules.tablut.cells import THRONE
-from referee.rules.tablut.config import (
-    ALWAYS,
-    ASHTON,
-    CAMP_HOSTILE,
-    CUSTODIAL,
-    FIRST_PLAYER,
-    HOSTILE_TO_ATTACKERS,
-    HOSTILE_TO_BOTH,
-    HOSTILE_TO_DEFENDERS,
-    KING_ARMED,
-    KING_CAPTURE,
-    KING_EDGE_CAPTURE,
-    LINNAEAN,
-    PERPETUAL_RAICHI,
-    THRONE_HOSTILE,
-    THRONE_KING_HOSTILE,
-    TUICHI_WINS,
-)
 from referee.rules.tablut.kernel_line import (
     ALL_BASES,
     MIDDLE,
@@ -47,10 +19,30 @@ from referee.rules.tablut.kernel_line import (
     movement,
     ways_from,
 )
-from referee.rules.tablut.tables import BASE_FLANKS, BASES
-
-KING, SIDE, QUIET, PLY, RAICHI = 36, 37, 38, 39, 40
-STATE_SIZE, KEY_SIZE = 41, 38
+from referee.rules.tablut.state import (
+    ALWAYS,
+    ASHTON,
+    CAMP_HOSTILE,
+    CUSTODIAL,
+    FIRST_PLAYER,
+    HOSTILE_TO_ATTACKERS,
+    HOSTILE_TO_BOTH,
+    HOSTILE_TO_DEFENDERS,
+    KING,
+    KING_ARMED,
+    KING_CAPTURE,
+    KING_EDGE_CAPTURE,
+    LINNAEAN,
+    PERPETUAL_RAICHI,
+    PLY,
+    QUIET,
+    RAICHI,
+    SIDE,
+    THRONE_HOSTILE,
+    THRONE_KING_HOSTILE,
+    TUICHI_WINS,
+)
+from referee.rules.tablut.tables import BASE_FLANKS, BASES, THRONE
 
 # The reasons of `result`, in the order of the rules and of `Rules.reasons`.
 KING_CAPTURED, KING_ESCAPED, ATTACKERS_ELIMINATED, TUICHI, STUCK, REPEATED, PERPETUAL, NO_CAPTURE, TOO_LONG = range(9)

@@ -12,7 +12,7 @@ import numpy as np
 
 from referee.rules.jit import jit, popcount
 from referee.rules.rules import Config
-from referee.rules.tablut.config import (
+from referee.rules.tablut.state import (
     CAMP_ENTRY,
     CLOSED,
     FORBIDDEN,

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from referee.rules.jit import ctz, jit
 from referee.rules.rules import Config, State
-from referee.rules.tablut.kernel_board import KING, SIDE, STATE_SIZE, advance, live_bases
+from referee.rules.tablut.kernel_board import advance, live_bases
 from referee.rules.tablut.kernel_line import bits, king_line, soldier_line
+from referee.rules.tablut.state import KING, SIDE, STATE_SIZE
 
 
 @jit

@@ -16,16 +16,7 @@ import numpy.typing as npt
 
 from referee.rules.jit import jit
 from referee.rules.rules import Config, State
-from referee.rules.tablut.config import (
-    ASHTON,
-    CAMP_HOSTILE,
-    HOSTILE_TO_ATTACKERS,
-    HOSTILE_TO_BOTH,
-    THRONE_HOSTILE,
-    THRONE_KING_HOSTILE,
-    TUICHI_WINS,
-)
-from referee.rules.tablut.kernel_board import KING, SIDE, STATE_SIZE, board_result, count_moves, king_bit, live_bases
+from referee.rules.tablut.kernel_board import board_result, count_moves, king_bit, live_bases
 from referee.rules.tablut.kernel_line import (
     CAMPS_CLOSED,
     MIDDLE,
@@ -37,6 +28,18 @@ from referee.rules.tablut.kernel_line import (
     soldier_line,
 )
 from referee.rules.tablut.kernel_move import list_moves, lowest, play_into
+from referee.rules.tablut.state import (
+    ASHTON,
+    CAMP_HOSTILE,
+    HOSTILE_TO_ATTACKERS,
+    HOSTILE_TO_BOTH,
+    KING,
+    SIDE,
+    STATE_SIZE,
+    THRONE_HOSTILE,
+    THRONE_KING_HOSTILE,
+    TUICHI_WINS,
+)
 from referee.rules.tablut.tables import BASE_FLANKS, BASES, PASSING, POWERS, SLIDES, TERNARY
 
 MAX_MOVES = 256

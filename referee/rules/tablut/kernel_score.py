@@ -7,19 +7,11 @@ from __future__ import annotations
 
 from referee.rules.jit import jit
 from referee.rules.rules import Config, State
-from referee.rules.tablut.cells import THRONE
-from referee.rules.tablut.config import ASHTON, CAMP_HOSTILE, FIRST_PLAYER, KING_CAPTURE, KING_EDGE_CAPTURE
-from referee.rules.tablut.kernel_board import (
-    KING,
-    SIDE,
-    board_result,
-    count_shut,
-    live_bases,
-    needs_four,
-)
+from referee.rules.tablut.kernel_board import board_result, count_shut, live_bases, needs_four
 from referee.rules.tablut.kernel_line import MIDDLE, bits, count_line, king_line, movement, soldier_line, ways_from
 from referee.rules.tablut.kernel_move import lowest
-from referee.rules.tablut.tables import BASES, SIGHT
+from referee.rules.tablut.state import ASHTON, CAMP_HOSTILE, FIRST_PLAYER, KING, KING_CAPTURE, KING_EDGE_CAPTURE, SIDE
+from referee.rules.tablut.tables import BASES, SIGHT, THRONE
 
 DECIDED = 19_000
 ESCAPE = 15_000  # the defenders are to move and the king has a free way; or the attackers can take him

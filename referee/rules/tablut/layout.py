@@ -6,9 +6,8 @@ Refuses to know how anything is drawn.
 from __future__ import annotations
 
 from referee.rules.rules import Board, Cell, Config, Piece, State
-from referee.rules.tablut.cells import BASE_CELLS, BORDER_CELLS, CELLS, LINES, NAMES, SIZE, THRONE, lines_through
-from referee.rules.tablut.config import FIRST_PLAYER
-from referee.rules.tablut.notation import KING, PLY, QUIET, SIDE, pieces_of
+from referee.rules.tablut.state import FIRST_PLAYER, KING, PLY, QUIET, SIDE, pieces_of
+from referee.rules.tablut.tables import BASE_CELLS, BORDER_CELLS, CELLS, LINES, NAMES, SIZE, THRONE, lines_through
 
 PIECES = (
     # Attackers are first by default; where `first_player` is defenders the owners are the other way round.

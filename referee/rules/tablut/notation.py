@@ -12,12 +12,10 @@ from typing import NoReturn
 import numpy as np
 
 from referee.rules.core import ParseError
-from referee.rules.rules import Config, State
-from referee.rules.tablut.cells import CELLS, LINES, NAMES, NUMBERS, SIZE, THRONE, lines_through
-from referee.rules.tablut.config import FIRST_PLAYER
+from referee.rules.rules import Config, Notation, State
+from referee.rules.tablut.state import KING, PLY, QUIET, SIDE, STATE_SIZE, pieces_of
+from referee.rules.tablut.tables import CELLS, LINES, NAMES, NUMBERS, SIZE, THRONE, lines_through
 
-STATE_SIZE = 41
-KING, SIDE, QUIET, PLY = 36, 37, 38, 39
 MAX_COUNTER_DIGITS = 9
 SIDE_LETTERS = "ad"
 DEFENDERS = "TK"
@@ -31,25 +29,6 @@ _MOVE = re.compile(
     r"(?:[ \t]+(?:raichi|tuichi))?[ \t\r\n]*",
     re.IGNORECASE | re.ASCII,
 )
-
-
-def side(state: State, config: Config) -> int:
-    """0 when the side that `first_player` names is to move, else 1."""
-    return int(state[SIDE]) ^ int(config[FIRST_PLAYER])
-
-
-def pieces_of(state: State) -> dict[int, str]:
-    """The pieces of a state: cell number to `t`, `T` or `K`, in ascending order of cells."""
-    found = {}
-    for cell in range(CELLS):
-        file, rank = divmod(cell, SIZE)
-        if cell == state[KING]:
-            found[cell] = "K"
-        elif state[rank] >> file & 1:
-            found[cell] = "t"
-        elif state[LINES + rank] >> file & 1:
-            found[cell] = "T"
-    return found
 
 
 def _read_board(word: str, start: int, text: str) -> dict[int, str]:
@@ -193,3 +172,6 @@ def captures(move: int, state: State, config: Config) -> list[int]:
     play(state, config, move, after)
     left = pieces_of(after)
     return [cell for cell in before if cell not in left and cell != start]
+
+
+NOTATION = Notation(read_position, write_position, read_move, write_move, display_move)

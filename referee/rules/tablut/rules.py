@@ -5,19 +5,19 @@ Refuses to know how moves are found and how positions are drawn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from referee.rules.core import Termination
-from referee.rules.rules import Changes, GameFormat, Notation, Option, Rules, Value, Variant
-from referee.rules.tablut import gametext, layout, notation
+from referee.rules.rules import Changes, Option, Rules
+from referee.rules.tablut.gametext import FORMATS
+from referee.rules.tablut.layout import PIECES, announce, board
+from referee.rules.tablut.notation import NOTATION
+from referee.rules.tablut.start import VARIANTS, resolve
+from referee.rules.tablut.state import side
 
 KING_CAPTURED = Termination.by_rules("king-captured", "the king was captured")
 KING_ESCAPED = Termination.by_rules("king-escaped", "the king reached an edge or corner")
 ATTACKERS_ELIMINATED = Termination.by_rules("attackers-eliminated", "no attacker is left")
 TUICHI = Termination.by_rules("tuichi", "two free ways were open to the king")
 PERPETUAL_RAICHI = Termination.by_rules("perpetual-raichi", "the same threat was repeated without end")
-
-START = "3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3"
 
 
 def _choice(name: str, changes: Changes, meaning: str, *values: str) -> Option:
@@ -124,73 +124,18 @@ OPTIONS = (
     Option("max_plies", "spin", 0, "limits", "plies after which the game is a draw (0: no limit)"),
 )
 
-_A1: dict[str, Value] = {"goal": "edge_no_bases"}
-_STRICT: dict[str, Value] = _A1 | {"king_bases": "forbidden"}
-_K4: dict[str, Value] = {"king_max_step": 4}
-_PRESETS: tuple[tuple[str, str, dict[str, Value]], ...] = (
-    ("bell", "after R. C. Bell: the king escapes to any border cell", {}),
-    ("bell_a1", "base cells of the border are no goals", _A1),
-    ("bell_a1_nostop", "besides, the king may not stay in a base", _A1 | {"king_bases": "no_stop"}),
-    ("bell_a1_strict", "besides, the king may not even pass over a base", _STRICT),
-    (
-        "bell_a1_attenuated",
-        "a base is barred to the king only while an attacker is in it",
-        _STRICT | {"king_bases_when": "occupied"},
-    ),
-    ("bell_k4", "the king moves at most four cells", _K4),
-    ("bell_a1_k4", "bell_a1 and at most four cells", _A1 | _K4),
-    ("bell_a1_strict_k4", "bell_a1_strict and at most four cells", _STRICT | _K4),
-    (
-        "ashton",
-        "after J. C. Ashton, as in the Tablut challenge of Bologna: defenders first, closed and hostile camps",
-        {
-            "first_player": "defenders",
-            "throne_pass": "none",
-            "king_reenter": False,
-            "king_capture": "custodial",
-            "throne_hostile": "both",
-            "throne_king_hostile": "always",
-            "camp_entry": "closed",
-            "camp_hostile": "ashton",
-            "repetition": 2,
-        },
-    ),
-    (
-        "linnaeus",
-        "after Linnaeus, as OpenTafl and hnefatafl-rs play Tablut",
-        {
-            "throne_pass": "all",
-            "king_reenter": False,
-            "king_capture": "custodial",
-            "throne_hostile": "both",
-            "throne_king_hostile": "linnaean",
-            "no_moves": "draw",
-        },
-    ),
-    (
-        "nielsen",
-        "as on aagenielsen.dk",
-        {"throne_pass": "all", "king_capture": "custodial", "throne_hostile": "both"},
-    ),
+REASONS = (
+    KING_CAPTURED,
+    KING_ESCAPED,
+    ATTACKERS_ELIMINATED,
+    TUICHI,
+    Termination.NO_MOVES,
+    Termination.REPETITION,
+    PERPETUAL_RAICHI,
+    Termination.NO_CAPTURE,
+    Termination.MAX_PLIES,
 )
-
-
-def _variant(name: str, note: str, preset: Mapping[str, Value], first_player: Value) -> Variant:
-    """A preset with the start position that `first_player` asks for."""
-    return Variant(name, f"{START} {'d' if first_player == 'defenders' else 'a'} 0 0", preset, note=note)
-
-
-def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
-    """A preset whose start has the side on move that the options name; None for a name that is no preset."""
-    for preset_name, note, preset in _PRESETS:
-        if preset_name == name:
-            return _variant(name, note, preset, options.get("first_player", preset.get("first_player", "attackers")))
-    return None
-
-
-VARIANTS = tuple(
-    _variant(name, note, preset, preset.get("first_player", "attackers")) for name, note, preset in _PRESETS
-)
+"""In the order of the kernel's numbers."""
 
 RULES = Rules(
     family="tablut",
@@ -199,34 +144,15 @@ RULES = Rules(
     sides=("first player", "second player"),
     options=OPTIONS,
     variants=VARIANTS,
-    notation=Notation(
-        read_position=notation.read_position,
-        write_position=notation.write_position,
-        read_move=notation.read_move,
-        write_move=notation.write_move,
-        display_move=notation.display_move,
-    ),
-    pieces=layout.PIECES,
-    board=layout.board,
-    side=notation.side,
+    notation=NOTATION,
+    pieces=PIECES,
+    board=board,
+    side=side,
     kernel_module="referee.rules.tablut.kernel",
-    reasons=(
-        KING_CAPTURED,
-        KING_ESCAPED,
-        ATTACKERS_ELIMINATED,
-        TUICHI,
-        Termination.NO_MOVES,
-        Termination.REPETITION,
-        PERPETUAL_RAICHI,
-        Termination.NO_CAPTURE,
-        Termination.MAX_PLIES,
-    ),
+    reasons=REASONS,
     resolve=resolve,
-    formats=(
-        GameFormat("tablut", gametext.read_games, gametext.write_game, "tag lines, then numbered moves and the result"),
-        GameFormat("otn", gametext.read_otn, gametext.write_otn, "OpenTafl records: tags, moves with captures"),
-    ),
-    announce=layout.announce,
+    formats=FORMATS,
+    announce=announce,
     summary=(
         "Sixteen attackers (Moscovites) on the four sides of a 9x9 board surround a king and his eight defenders "
         "(Swedes). Every piece moves like a rook of chess. A soldier is captured between two enemies by the enemy's "

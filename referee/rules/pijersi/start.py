@@ -109,20 +109,18 @@ def _deal(name: str, rng: random.Random, note: str = "") -> Variant:
     return Variant(name, position_of(white, white if name == "half-random" else dealt_rows(rng)), note=note)
 
 
-@cache
-def listed() -> tuple[Variant, ...]:
-    """The variants by name, the default first."""
-    sample = "one deal stands here for all: the listed position is that of a fixed seed"
-    return (
-        Variant("standard", STANDARD, note="the set-up of the rulebook"),
-        *(variant for family in FAMILIES if (variant := _numbered(family))),
-        *(_deal(name, random.Random(f"pijersi {name}"), sample) for name in DEALT),
-    )
+_SAMPLE = "one deal stands here for all: the listed position is that of a fixed seed"
+
+VARIANTS = (
+    Variant("standard", STANDARD, note="the set-up of the rulebook"),
+    *(variant for family in FAMILIES if (variant := _numbered(family))),
+    *(_deal(name, random.Random(f"pijersi {name}"), _SAMPLE) for name in DEALT),
+)
 
 
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
     """The variant of a name, numbered or listed, in the swap phase if the options say so. Raises ParseError."""
-    found = _numbered(name) or next((variant for variant in listed() if variant.name == name), None)
+    found = _numbered(name) or next((variant for variant in VARIANTS if variant.name == name), None)
     if found is not None and options.get("swap_phase"):
         # Not among its own options: it would be no override then, and no record would store it.
         return Variant(found.name, f"{found.position} swap", found.options, found.params, found.note)
@@ -145,6 +143,6 @@ def draw(name: str, rng: random.Random) -> Variant:
         name = given
     found = resolve(name, {})
     if found is None:
-        known = (*(variant.name for variant in listed()), *(f"{family}#random/random" for family in FAMILIES))
+        known = (*(variant.name for variant in VARIANTS), *(f"{family}#random/random" for family in FAMILIES))
         raise UnknownNameError("set-up of pijersi", name, known)
     return found

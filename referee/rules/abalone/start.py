@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from referee.rules.rules import Variant
+import numpy as np
+
+from referee.rules.abalone.notation import read_position, write_position
+from referee.rules.rules import Value, Variant
 
 SOURCES: Final = {
     "G": "gallery of abaloneonline.wordpress.com",
@@ -64,8 +68,17 @@ def _variant(name: str, board: str, balanced: bool, sources: str) -> Variant:
     return Variant(name, f"{board} 0 0 b 0 1", note=f"source: {origin}{fairness}")
 
 
-STARTS: Final = tuple(_variant(*start) for start in _STARTS)
+VARIANTS: Final = tuple(_variant(*start) for start in _STARTS)
 """All named starts, `standard` first."""
 
 UNBALANCED: Final = frozenset(name for name, _, balanced, _ in _STARTS if not balanced)
 """The starts in which no symmetry of the board exchanges the colours."""
+
+
+def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
+    """Any position string as a variant, under its canonical text. Raises ParseError for one that cannot be read."""
+    if "/" not in name:
+        return None
+    none = np.zeros(0, dtype=np.int64)  # no option changes how a position is written
+    position = write_position(read_position(name, none), none)
+    return Variant(position, position, note="a position string")

@@ -1,0 +1,80 @@
+"""The named rule sets of Tablut. All start from one board; who moves first is an option.
+
+Refuses to know what the options do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from referee.rules.rules import Value, Variant
+
+START = "3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3"
+
+_A1: dict[str, Value] = {"goal": "edge_no_bases"}
+_STRICT: dict[str, Value] = _A1 | {"king_bases": "forbidden"}
+_K4: dict[str, Value] = {"king_max_step": 4}
+_PRESETS: tuple[tuple[str, str, dict[str, Value]], ...] = (
+    ("bell", "after R. C. Bell: the king escapes to any border cell", {}),
+    ("bell_a1", "base cells of the border are no goals", _A1),
+    ("bell_a1_nostop", "besides, the king may not stay in a base", _A1 | {"king_bases": "no_stop"}),
+    ("bell_a1_strict", "besides, the king may not even pass over a base", _STRICT),
+    (
+        "bell_a1_attenuated",
+        "a base is barred to the king only while an attacker is in it",
+        _STRICT | {"king_bases_when": "occupied"},
+    ),
+    ("bell_k4", "the king moves at most four cells", _K4),
+    ("bell_a1_k4", "bell_a1 and at most four cells", _A1 | _K4),
+    ("bell_a1_strict_k4", "bell_a1_strict and at most four cells", _STRICT | _K4),
+    (
+        "ashton",
+        "after J. C. Ashton, as in the Tablut challenge of Bologna: defenders first, closed and hostile camps",
+        {
+            "first_player": "defenders",
+            "throne_pass": "none",
+            "king_reenter": False,
+            "king_capture": "custodial",
+            "throne_hostile": "both",
+            "throne_king_hostile": "always",
+            "camp_entry": "closed",
+            "camp_hostile": "ashton",
+            "repetition": 2,
+        },
+    ),
+    (
+        "linnaeus",
+        "after Linnaeus, as OpenTafl and hnefatafl-rs play Tablut",
+        {
+            "throne_pass": "all",
+            "king_reenter": False,
+            "king_capture": "custodial",
+            "throne_hostile": "both",
+            "throne_king_hostile": "linnaean",
+            "no_moves": "draw",
+        },
+    ),
+    (
+        "nielsen",
+        "as on aagenielsen.dk",
+        {"throne_pass": "all", "king_capture": "custodial", "throne_hostile": "both"},
+    ),
+)
+
+
+def _variant(name: str, note: str, preset: Mapping[str, Value], first_player: Value) -> Variant:
+    """A preset with the start position that `first_player` asks for."""
+    return Variant(name, f"{START} {'d' if first_player == 'defenders' else 'a'} 0 0", preset, note=note)
+
+
+def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
+    """A preset whose start has the side on move that the options name; None for a name that is no preset."""
+    for preset_name, note, preset in _PRESETS:
+        if preset_name == name:
+            return _variant(name, note, preset, options.get("first_player", preset.get("first_player", "attackers")))
+    return None
+
+
+VARIANTS = tuple(
+    _variant(name, note, preset, preset.get("first_player", "attackers")) for name, note, preset in _PRESETS
+)
