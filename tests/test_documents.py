@@ -1,0 +1,108 @@
+"""What the documents name exists: files, links, modules, and what a module is said to hold."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("protocol", "referee", "bots", "arena", "tests")
+HISTORY = ("CHANGELOG.md",)
+"""Documents that tell what was."""
+RECIPES = ("Makefile", ".ci/run", "deploy/Dockerfile", "deploy/smoke.sh", "deploy/compose.yaml", "pyproject.toml")
+DOCUMENTS = sorted(
+    path
+    for path in [*ROOT.glob("*.md"), *(path for name in (*PACKAGES, "deploy") for path in (ROOT / name).rglob("*.md"))]
+    if not path.is_symlink() and path.name not in HISTORY
+)
+SUFFIXES = "py|md|html|css|js|c|h|cpp|hpp|java|rs|go|toml|yaml|yml|sh|json|txt|conf|acl|service|ini|mako"
+FILE = re.compile(rf"`((?!build/)[\w.@-]+(?:/[\w.@-]+)*\.(?:{SUFFIXES}))`")
+LINK = re.compile(r"\]\(([^()\s]+)\)")
+RUN = re.compile(rf"-m ((?:{'|'.join(PACKAGES)})(?:\.\w+)*)")
+DOTTED = re.compile(rf"(?<![\w./@:-])((?:{'|'.join(PACKAGES)})(?:\.\w+)+)(?!\w*[/@-])")
+NOT_MODULES = ("toml", "service", "example", "sqlite3", "yaml", "md", "env", "css")
+OF_A_READER = ("my_bot.py", "mybot.py", "cup.toml", "bot.toml", "arena.toml", "engine.toml", "secrets.yaml")
+"""Files that a reader makes."""
+NAMES = {path.name for top in (*PACKAGES, "deploy") for path in (ROOT / top).rglob("*")}
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def module(dotted: str) -> tuple[Path, list[str]]:
+    """The file of the longest part of a dotted name that is a module, and the names behind it."""
+    parts = dotted.split(".")
+    for count in range(len(parts), 0, -1):
+        place = ROOT.joinpath(*parts[:count])
+        for path in (place / "__init__.py", place.with_suffix(".py")):
+            if path.is_file():
+                return path, parts[count:]
+    raise LookupError(dotted)
+
+
+def missing(dotted: str) -> str:
+    """What is wrong with a dotted name, empty for nothing."""
+    try:
+        path, rest = module(dotted)
+    except LookupError:
+        return f"{dotted}: no such module"
+    if rest and not re.search(
+        rf"^\s*(?:(?:async )?def |class )?{re.escape(rest[0])}\b", path.read_text(), re.MULTILINE
+    ):
+        return f"{dotted}: {name(path)} has no {rest[0]}"
+    return ""
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_links_lead_somewhere(path: Path) -> None:
+    targets = [target for target in LINK.findall(path.read_text(encoding="utf-8")) if "://" not in target]
+    files = {target.partition("#")[0] for target in targets if not target.startswith(("#", "/", "mailto:"))}
+    assert not [target for target in sorted(files) if not (path.parent / target).exists()]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_files_that_are_named_exist(path: Path) -> None:
+    named = set(FILE.findall(path.read_text(encoding="utf-8"))) - set(OF_A_READER)
+    gone = [one for one in named - NAMES if not any((home / one).exists() for home in (ROOT, path.parent))]
+    assert not sorted(gone)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_modules_that_are_named_exist(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    named = {one for one in DOTTED.findall(text) if one.split(".")[1] not in NOT_MODULES} | set(RUN.findall(text))
+    assert not [problem for one in sorted(named) if (problem := missing(one))]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_modules_that_are_run_exist(recipe: str) -> None:
+    named = set(RUN.findall((ROOT / recipe).read_text(encoding="utf-8")))
+    assert not [problem for one in sorted(named) if (problem := missing(one))]
+
+
+def configured() -> Iterator[str]:
+    """Every module of ours that a contract or an override of the project's settings names."""
+    tools: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    for contract in tools["importlinter"]["contracts"]:
+        for key, value in contract.items():
+            if key not in ("name", "type") and isinstance(value, list):
+                for one in value:
+                    yield from re.split(r" -> | \| | : |[()]", str(one))
+
+
+def test_contracts_name_modules_that_exist() -> None:
+    named = {one.strip().removesuffix(".**").removesuffix(".*") for one in configured()}
+    ours = {one for one in named if one.split(".")[0] in PACKAGES and "*" not in one}
+    assert not [one for one in sorted(ours) if module(one)[1]]
+
+
+def test_patterns_of_the_linters_match_something() -> None:
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    patterns = [*tools["ruff"]["lint"]["per-file-ignores"], *tools["vulture"]["exclude"]]
+    assert not [pattern for pattern in patterns if not any(ROOT.glob(pattern))]
