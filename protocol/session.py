@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
+from collections.abc import Container
 from dataclasses import dataclass
 
 from protocol.capabilities import Capabilities, adapted, movetime_for
@@ -171,6 +172,29 @@ class RefereeSession:
         # Whatever is said next gives up waiting for the answer to a query.
         self.query = message.what if isinstance(message, Query) else None
         return encoded
+
+    def ask(self) -> None:
+        """The short way of `send` for a `position` and a `go` that the caller writes itself, in one piece.
+
+        Raises OutOfTurn.
+        """
+        if self.state is not State.IDLE:
+            raise _refused(Go(), self.state, f"it belongs to the state {State.IDLE.value}")
+        self.state = State.THINKING
+        self._positioned = False
+        self.query = None
+
+    def answer(self, line: bytes, known: Container[bytes]) -> str | None:
+        """The short way of `receive` for a `bestmove` with a move of `known`, and nothing else: that move.
+
+        None for every other line, which is then for `receive`.
+        """
+        if self.state is State.THINKING and line.startswith(b"bestmove "):
+            move = line[9:]
+            if move in known:
+                self.state = State.IDLE
+                return move.decode()
+        return None
 
     def _only(self, message: RefereeMessage, state: State) -> None:
         if self.state is not state:

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from protocol.capabilities import CLOCKS_OPTION, Capabilities
 from protocol.negotiation import Ineligible
-from referee.bot import Bot, BotError, SandboxError
+from referee.bot import Bot
 from referee.bot_file import read_bot_file, read_capabilities
 from referee.check import check
+from referee.failure import BotError, SandboxError
 from referee.negotiate import negotiate
 from referee.rules.core import UnknownNameError
 from referee.rules.rules import Ruleset
@@ -103,7 +104,7 @@ def introduce(
         spec = replace(spec, name=name, version=_clean(Capabilities.from_session(bot.session).name))
         is_known = bool(spec.capabilities) or CLOCKS_OPTION in bot.session.options
     except (BotError, SandboxError):
-        bot.is_sound = False
+        bot.process.is_sound = False
         return replace(spec, name=spec.name or fallback)
     finally:
         bot.close()

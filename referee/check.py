@@ -19,7 +19,8 @@ from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, Capabilities
 from protocol.errors import ProtocolError
 from protocol.messages import SetOption
 from protocol.options import OptionDecl
-from referee.bot import Bot, BotError, SandboxError, Thought
+from referee.bot import Bot, Thought
+from referee.failure import BotError, SandboxError
 from referee.negotiate import prepare
 from referee.rules.core import ParseError, Termination
 from referee.rules.position import Position
@@ -177,7 +178,7 @@ class _Examiner:
             if name != HANDSHAKE:
                 self._revive()
             if self.bot:
-                self.bot.transcript = step.lines
+                self.bot.wire.transcript = step.lines
             step.detail = work()
             step.passed = True
         except (BotError, SandboxError, _Unfit) as error:
@@ -187,12 +188,12 @@ class _Examiner:
         except ProtocolError as error:
             step.detail = f"the step cannot be asked: {error}"
         if self.bot:
-            if not step.lines and self.bot.transcript:
-                step.lines = self.bot.transcript
-            self.report.log = self.bot.log or self.report.log
-            self.report.peak_bytes = max(self.report.peak_bytes, self.bot.peak_bytes)
-            self.bot.transcript = None
-            if not self.bot.is_sound:
+            if not step.lines and self.bot.wire.transcript:
+                step.lines = self.bot.wire.transcript
+            self.report.log = self.bot.wire.log or self.report.log
+            self.report.peak_bytes = max(self.report.peak_bytes, self.bot.process.peak_bytes)
+            self.bot.wire.transcript = None
+            if not self.bot.process.is_sound:
                 self.bot.close()
                 self.bot = None
         return step
@@ -206,7 +207,7 @@ class _Examiner:
     def _handshake(self) -> str:
         spec = replace(self.spec, capabilities=self.found.as_json() if self.report.name else {})
         self.bot = Bot(spec, self.limits, self.sandbox)
-        self.bot.transcript = []
+        self.bot.wire.transcript = []
         begin = time.monotonic()
         self.bot.start()
         self.bot.handshake()
@@ -238,9 +239,9 @@ class _Examiner:
 
     def _without_newgame(self, ruleset: Ruleset, problem: BotError) -> str:
         """A bot that does not get ready after `uginewgame` may do so without. Raises what it first failed by."""
-        lines = self._running().transcript
+        lines = self._running().wire.transcript
         self._restart(newgame=False)
-        self._running().transcript = lines
+        self._running().wire.transcript = lines
         try:
             self._prepare(ruleset)
         except BotError:
@@ -265,9 +266,9 @@ class _Examiner:
         problem = self._complaint(setting)
         if problem is None:
             return f"takes `{setting}`"
-        lines = self._running().transcript
+        lines = self._running().wire.transcript
         self._restart(setoption="bare")
-        self._running().transcript = lines
+        self._running().wire.transcript = lines
         self._prepare(self.home or self.rulesets[0])
         if self._complaint(setting) is None:
             return f"takes `{setting.bare()}` only ({problem})"
@@ -278,8 +279,8 @@ class _Examiner:
     def _complaint(self, setting: SetOption) -> str | None:
         """What the bot has against an option being set; None when nothing. It must still play afterwards."""
         bot = self._running()
-        lines = bot.transcript if bot.transcript is not None else []
-        bot.transcript = lines
+        lines = bot.wire.transcript if bot.wire.transcript is not None else []
+        bot.wire.transcript = lines
         before = len(lines)
         try:
             bot.tell(setting)
@@ -354,8 +355,7 @@ class _Examiner:
         assert self.bot
         self.found = replace(self.found, stop=False)
         bot = self.bot
-        late = bot.limits
-        bot.limits = replace(late, grace_ms=2000)
+        bot.grace_ms = 2000
         bot.capabilities = replace(bot.capabilities, stop=True)
         begin = time.monotonic()
         try:
@@ -363,9 +363,9 @@ class _Examiner:
         except BotError as error:
             if error.termination != "time":
                 raise _Unfit(f"go infinite, then stop: {error.detail}") from None
-            bot.is_sound = True
+            bot.process.is_sound = True
         finally:
-            bot.limits = late
+            bot.grace_ms = self.limits.grace_ms
         self.found = replace(self.found, stop=True)
         waited = 1000 * (time.monotonic() - begin) - 200
         return f"answered {waited:.0f} ms after stop" if waited > 0 else "answered before it was told to stop"
@@ -394,7 +394,7 @@ class _Examiner:
         return "bare answer" if is_bare else "response"
 
     def _memory(self) -> str:
-        peak = max(self.report.peak_bytes, self._running().peak_bytes)
+        peak = max(self.report.peak_bytes, self._running().process.peak_bytes)
         allowed = f" of {self.limits.memory_bytes / 2**20:,.0f} allowed" if self.limits.memory_bytes else ""
         return f"{peak / 2**20:,.1f} MB at most{allowed}"
 

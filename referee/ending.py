@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from referee.bot import Bot, BotError
+from referee.bot import Bot
 from referee.course import Course
+from referee.failure import BotError
 from referee.rules.core import SIDES, Outcome, Termination, Winner
 
 
@@ -33,7 +34,7 @@ def by_resignation(course: Course, side: int) -> Ending:
 
 def by_failure(course: Course, side: int, bot: Bot, error: BotError) -> Ending:
     """The bot of that side failed; its process plays no other game."""
-    bot.is_sound = False
+    bot.process.is_sound = False
     detail = f"{SIDES[side]} ({bot.spec.name}) lost at ply {len(course.moves) + 1}: {error.detail}"
     return Ending(SIDES[1 - side], error.termination, detail)
 

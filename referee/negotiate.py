@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping
 from protocol.messages import SetOption
 from protocol.negotiation import Ineligible, Plan, plan_setoptions
 from protocol.options import OptionDecl
-from referee.bot import Bot, BotError
+from referee.bot import Bot
+from referee.failure import BotError
 from referee.rules.core import Termination
 from referee.rules.rules import Ruleset
 

@@ -10,10 +10,11 @@ from typing import Literal
 
 from protocol.messages import Result
 from referee.adjudicate import Adjudicator
-from referee.bot import Bot, BotError, SandboxError, Stopped
+from referee.bot import Bot
 from referee.clock import Clock
 from referee.course import Course, Watch
 from referee.ending import Ending, by_failure, by_illegal_move, by_outcome, by_resignation
+from referee.failure import BotError, SandboxError, Stopped
 from referee.move_text import move_texts
 from referee.player import Player
 from referee.record import GameRecord, Ply, now
@@ -48,7 +49,9 @@ def play(spec: GameSpec, roster: Roster, watch: Watch | None = None) -> GameReco
     if ending.winner is not None:
         for bot in bots:
             bot.announce(Result(_RESULTS[ending.winner], ending.termination.value))
-    logs: dict[str, str] = {side: bot.log for side, bot in zip(SIDES, bots, strict=True) if bot.pid and bot.log}
+    logs: dict[str, str] = {
+        side: bot.wire.log for side, bot in zip(SIDES, bots, strict=True) if bot.process.child and bot.wire.log
+    }
     roster.release(bots)
     return _record(course, ending, bots, started=started, sandbox=roster.sandbox.name, logs=logs)
 
@@ -66,7 +69,7 @@ def _get_ready(course: Course, bots: Sequence[Bot]) -> list[Player] | Ending:
 
 
 def _start(bot: Bot) -> None:
-    if not bot.is_running:
+    if not bot.process.is_running:
         bot.start()
 
 

@@ -38,10 +38,10 @@ class Roster:
             bot = next((bot for bot in self._idle if bot.spec == spec and bot.limits == limits), None)
             if bot is not None:
                 self._idle.remove(bot)
-                if not bot.is_running:
+                if not bot.process.is_running:
                     bot.close()
                     bot = None
-            seated.append(bot or Bot(spec, limits, self.sandbox, self._stop_fd, self._watchdog))
+            seated.append(bot or Bot(spec, limits, self.sandbox, stop_fd=self._stop_fd, watchdog=self._watchdog))
         self._close_idle(keep=self._spare)
         return seated
 
@@ -53,7 +53,7 @@ class Roster:
     def release(self, bots: Sequence[Bot]) -> None:
         """Take bots back after a game: sound ones wait for the next, the others are killed."""
         for bot in bots:
-            if bot.is_sound and bot.is_running and bot.is_reusable:
+            if bot.is_reusable:
                 self._idle.append(bot)
             else:
                 bot.close()
@@ -62,7 +62,7 @@ class Roster:
     def discard(self, bots: Sequence[Bot]) -> None:
         """Kill bots without asking them to quit."""
         for bot in bots:
-            bot.is_sound = False
+            bot.process.is_sound = False
             bot.close()
         self._sweep()
 
@@ -78,7 +78,7 @@ class Roster:
 
     def _sweep(self) -> None:
         if self._is_reaper:
-            sweep(self._others | {bot.pid for bot in self._idle if bot.pid})
+            sweep(self._others | {bot.process.pid for bot in self._idle if bot.process.pid})
 
     def __enter__(self) -> Roster:
         return self

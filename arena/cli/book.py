@@ -58,7 +58,7 @@ def _make(arguments: argparse.Namespace) -> int:
     from contextlib import ExitStack
 
     from arena.collections.book import BookError, Judge, make_book, write_book
-    from referee.bot import BotError
+    from referee.failure import BotError
     from referee.sandbox import Sandbox
 
     ruleset = choice.settle(arguments)

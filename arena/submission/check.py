@@ -14,8 +14,9 @@ from arena.store.models import Version
 from arena.submission.bundle_store import BundleError, BundleStore
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
-from referee.bot import Bot, BotError
+from referee.bot import Bot
 from referee.check import CheckReport, check
+from referee.failure import BotError
 from referee.negotiate import negotiate
 from referee.rules import load
 from referee.rules.rules import Rules, Ruleset
@@ -136,7 +137,7 @@ def _announced(spec: BotSpec, rulesets: list[Ruleset], sandbox: Sandbox) -> list
         bot.handshake()
         return [each.variant.name for each in rulesets if not isinstance(negotiate(bot, each), Ineligible)]
     except BotError:
-        bot.is_sound = False
+        bot.process.is_sound = False
         return []
     finally:
         bot.close()

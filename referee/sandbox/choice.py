@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from referee.bot import Bot, BotError, SandboxError
+from referee.bot import Bot
+from referee.failure import BotError, SandboxError
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
 from referee.spec import BotSpec, Limits
 
@@ -44,8 +45,8 @@ def why_not(spec: BotSpec, sandbox: Sandbox, limits: Limits) -> str:
     except SandboxError as error:
         return str(error)
     except BotError as error:
-        last = (bot.log.strip().splitlines() or [""])[-1]
-        return "" if bot.is_running else last or error.detail
+        last = (bot.wire.log.strip().splitlines() or [""])[-1]
+        return "" if bot.process.is_running else last or error.detail
     else:
         return ""
     finally:

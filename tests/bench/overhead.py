@@ -76,7 +76,7 @@ def slot(family: str, folder: Path, games: int, core: int, thinks_ms: int = 0) -
     with Roster(Sandbox("none")) as roster:
         for spec in todo[:2]:
             assert len(play(spec, roster).moves) == PLIES
-        pids = [os.getpid(), *(bot.pid for bot in roster.idle if bot.pid)]
+        pids = [os.getpid(), *(bot.process.pid for bot in roster.idle if bot.process.pid)]
         cpu, begin = cpu_ns(pids), time.perf_counter()
         for spec in todo[2:]:
             play(spec, roster)

@@ -125,7 +125,7 @@ def test_options_are_set_in_the_style_the_engine_takes(reports: dict[str, CheckR
 def transcript(spec: BotSpec) -> list[str]:
     """The lines up to the first move."""
     bot = Bot(spec, LIMITS, NONE)
-    bot.transcript = []
+    bot.wire.transcript = []
     try:
         bot.start()
         bot.handshake()
@@ -135,7 +135,7 @@ def transcript(spec: BotSpec) -> list[str]:
         bot.think(b"position startpos\ngo movetime 100\n", 5000)
     finally:
         bot.close()
-    return bot.transcript
+    return bot.wire.transcript
 
 
 def test_an_engine_without_nodes_is_not_entered_where_nodes_count(reports: dict[str, CheckReport]) -> None:
@@ -164,7 +164,7 @@ def test_nothing_is_left_of_an_engine_that_is_killed(name: str) -> None:
         (bot,) = roster.seat([spec], LIMITS)
         bot.start()
         bot.handshake()
-        bot.is_sound = False  # it is not asked to quit: its input just ends
+        bot.process.is_sound = False  # it is not asked to quit: its input just ends
         roster.release([bot])
     assert children() <= before
 

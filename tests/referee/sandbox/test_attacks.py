@@ -51,7 +51,7 @@ def test_a_fork_bomb_goes_out(bounded: Roster, attack: Attack) -> None:
     before = children()
     record, _ = attack("fork_bomb", time=SHORT)
     assert outcome(record) == ("process-limit", "first")
-    assert children() <= before | {bot.pid for bot in bounded.idle}
+    assert children() <= before | {bot.process.pid for bot in bounded.idle}
 
 
 def test_files_without_end_count_as_memory(bounded: Roster, attack: Attack) -> None:
