@@ -31,7 +31,7 @@ def bridge(module: str, *words: str) -> BotSpec:
 
 def honest(*moves: str) -> BotSpec:
     """An opponent that plays these moves."""
-    script = str(HERE.parent / "referee" / "scripted.py")
+    script = str(HERE.parents[1] / "referee" / "scripted.py")
     return BotSpec("honest", (sys.executable, "-S", "-E", script, *moves))
 
 
