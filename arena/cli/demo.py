@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import heard
-from arena.cli.play import report, show_crosstable
+from arena.cli.results import report, show_crosstable
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
 from arena.events.bus import Bus, EventBus

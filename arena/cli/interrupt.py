@@ -1,6 +1,6 @@
 """SIGINT and SIGTERM for what runs until it is told to stop: the first stops it in good order, the next at once.
 
-Refuses to know what runs.
+`heard` is for an event loop, `InterruptThread` for what has none. Refuses to know what runs.
 """
 
 from __future__ import annotations
@@ -8,8 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any
 
 from arena.cli import output
 
@@ -48,4 +51,36 @@ def heard(stop: asyncio.Event, again: Callable[[], None] | None = None) -> Itera
             loop.remove_signal_handler(number)
 
 
-__all__ = ["Interrupts", "heard"]
+class InterruptThread:
+    """For the length of a `with`, the first Ctrl-C calls `stop`, and further ones `again`.
+
+    A signal may come in the middle of anything the main thread does, printing and holding locks included: its handler
+    only passes it on, and a thread answers it.
+    """
+
+    def __init__(self, stop: Callable[[], None], again: Callable[[], None]) -> None:
+        self._stop, self._again = stop, again
+        self._heard: SimpleQueue[bool] = SimpleQueue()
+        self._thread = threading.Thread(target=self._answer, daemon=True)
+        self._before: Any = None
+
+    def _answer(self) -> None:
+        if self._heard.get():
+            output.note("finishing the running games; Ctrl-C again calls them off")
+            self._stop()
+            while self._heard.get():
+                self._again()
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._thread.start()
+            self._before = signal.signal(signal.SIGINT, lambda *_: self._heard.put(True))
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._heard.put(False)
+            self._thread.join()
+
+
+__all__ = ["InterruptThread", "Interrupts", "heard"]

@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import signal
-import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 from arena.cli import output
 from arena.cli.choice import positive, read_options
 from arena.cli.exit import CommandError, Exit
-from referee.adjudicate import read_draw_rule, read_resign_rule
-from referee.bot_argument import IneligibleError, introduce, make_unique, read_bot, refuse_doubles, refuse_unreachable
+from arena.cli.interrupt import InterruptThread
+from arena.cli.local_run import UnkeptRun, games_of, limits_of
+from arena.cli.results import report, show, summarise
+from referee.bot_argument import IneligibleError, read_bot, refuse_doubles, refuse_unreachable
 from referee.dispatch import Dispatcher, left_to_play
-from referee.plan import Plan, openings, schedule
 from referee.pool import SlotPool
 from referee.ratings.sprt import Sprt, Verdict, judge, read_sprt
-from referee.ratings.standings import crosstable, standings, terminations
-from referee.ratings.trueskill import fold, leaderboard
 from referee.record import GameRecord
 from referee.record_text import write_text
 from referee.rules import families, load
-from referee.rules.rules import Ruleset
 from referee.run_folder import FolderError, RunFolder
 from referee.sandbox.choice import choose
-from referee.sandbox.reaper import become_subreaper, children, sweep
-from referee.spec import Adjudication, BotSpec, GameSpec, Limits, digest, read_time_control
+from referee.spec import GameSpec, Limits
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -87,11 +79,11 @@ def run(arguments: argparse.Namespace) -> int:
         sprt = read_sprt(arguments.sprt) if arguments.sprt else None
         if len(bots) < 2 or (sprt and len(bots) != 2):
             raise CommandError("an SPRT is between two bots" if sprt else "a tournament needs at least two bots")
-        sandbox, notes = choose(arguments.sandbox, bots, _limits(arguments))
+        sandbox, notes = choose(arguments.sandbox, bots, limits_of(arguments))
         output.note(*notes)
         arguments.sandbox = sandbox.name
-        with RunFolder(arguments.out) if arguments.out else _Memory() as folder:
-            games = _games(arguments, ruleset, bots, folder, sandbox)
+        with RunFolder(arguments.out) if arguments.out else UnkeptRun() as folder:
+            games = games_of(arguments, ruleset, bots, folder, sandbox)
             return _play(arguments, games, folder, sprt)
     except (FolderError, IneligibleError) as error:
         raise CommandError(str(error)) from None
@@ -101,119 +93,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise
 
 
-class _Memory:
-    """A run that nobody keeps: the same face as `RunFolder`."""
-
-    def __init__(self) -> None:
-        self.records: list[GameRecord] = []
-
-    def open(self) -> None:
-        return None
-
-    def begin(self, header: Mapping[str, Any]) -> None:
-        pass
-
-    def resume(self, games: Sequence[GameSpec]) -> list[GameRecord]:
-        return self.records
-
-    def append(self, record: GameRecord) -> None:
-        self.records.append(record)
-
-    def write(self, name: str, text: str) -> None:
-        pass
-
-    def __enter__(self) -> _Memory:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-def _limits(arguments: argparse.Namespace) -> Limits:
-    return replace(Limits(), margin_ms=arguments.margin, memory_bytes=arguments.memory * 2**20)
-
-
-def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, ...]) -> Plan:
-    adjudication = Adjudication(max_plies=arguments.max_plies)
-    if arguments.draw:
-        adjudication = read_draw_rule(arguments.draw, adjudication)
-    if arguments.resign:
-        adjudication = read_resign_rule(arguments.resign, adjudication)
-    text = Path(arguments.openings).read_text(encoding="utf-8") if os.path.isfile(arguments.openings) else None
-    return Plan(
-        ruleset=ruleset,
-        bots=bots,
-        openings=tuple(openings(ruleset, arguments.openings, (arguments.games + 1) // 2, arguments.seed, text)),
-        games=arguments.games,
-        format=arguments.format,
-        time=read_time_control(arguments.tc),
-        adjudication=adjudication,
-        limits=_limits(arguments),
-        seed=arguments.seed,
-        event="local",
-    )
-
-
-_IDENTITY = (
-    "family",
-    "variant",
-    "option",
-    "games",
-    "tc",
-    "format",
-    "openings",
-    "draw",
-    "resign",
-    "max_plies",
-    "seed",
-    "memory",
-)
-"""The arguments that make a run what it is: continuing it needs the same ones."""
-
-
-def _games(
-    arguments: argparse.Namespace,
-    ruleset: Ruleset,
-    bots: list[BotSpec],
-    folder: RunFolder | _Memory,
-    sandbox: Any,
-) -> list[GameSpec]:
-    """The schedule, the finished games of an earlier start read into `folder.records`."""
-    identity = {name: getattr(arguments, name) for name in _IDENTITY} | {"bots": arguments.bots}
-    header = folder.open()
-    if header is None:
-        _plan(arguments, ruleset, tuple(bots))  # nothing is started or stored for arguments that make no sense
-        output.note(f"{len(bots)} bots, asking each for its name ...")
-        limits, control = _limits(arguments), read_time_control(arguments.tc)
-        is_reaper, before = become_subreaper(), children()
-        named = make_unique([introduce(bot, ruleset, sandbox, limits, control) for bot in bots])
-        if is_reaper:
-            sweep(before)
-    else:
-        changed = [name for name, value in identity.items() if header.get("arguments", {}).get(name) != value]
-        if changed:
-            raise FolderError(
-                f"{arguments.out}: holds a run with another {', '.join(changed)}; "
-                "give the same arguments to continue it, or another folder"
-            )
-        try:
-            named = tuple(replace(bot, **known) for bot, known in zip(bots, header["bots"], strict=True))
-        except (KeyError, TypeError, ValueError):
-            raise FolderError(f"{arguments.out}/run.json: names no bots; the run is left as it is") from None
-    games = schedule(_plan(arguments, ruleset, named))
-    plan = digest([game.id for game in games])
-    if header is None:
-        known_bots = [
-            {"name": bot.name, "version": bot.version, "capabilities": dict(bot.capabilities)} for bot in named
-        ]
-        folder.begin({"arguments": identity, "bots": known_bots, "games": len(games), "schedule": plan})
-    elif header.get("schedule") != plan:
-        raise FolderError(f"{arguments.out}: was planned by another version of the rules or the program; start anew")
-    folder.resume(games)
-    return games
-
-
-def _play(arguments: argparse.Namespace, games: list[GameSpec], folder: RunFolder | _Memory, sprt: Sprt | None) -> int:
+def _play(
+    arguments: argparse.Namespace, games: list[GameSpec], folder: RunFolder | UnkeptRun, sprt: Sprt | None
+) -> int:
+    """Play what is left of the games, write and print what came of all of them."""
     names = list(dict.fromkeys(name for game in games for name in (game.first.name, game.second.name)))
     left = left_to_play(games, folder.records)
     if len(left) < len(games):
@@ -229,157 +112,49 @@ def _play(arguments: argparse.Namespace, games: list[GameSpec], folder: RunFolde
     def verdict() -> Verdict | None:
         return judge(sprt, folder.records, names[0]) if sprt else None
 
-    pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=arguments.affinity == "auto")
-    dispatcher = Dispatcher(pool, 2 * arguments.concurrency, keep)
-    with Interrupts(dispatcher, pool):
-        try:
-            void = dispatcher.run(left, lambda: (found := verdict()) is not None and found.state != "continue")
-        finally:
-            pool.shutdown()
-    elapsed = time.monotonic() - begin
+    void = _dispatch(arguments, left, keep, lambda: _is_decided(verdict()))
+    elapsed_s, final = time.monotonic() - begin, verdict()
     records = sorted(folder.records, key=lambda record: record.sequence)
-    found = _result(records, fresh, names, elapsed, verdict())
-    folder.write(
-        "result.json",
-        json.dumps({key: value for key, value in found.items() if key != "games"}, ensure_ascii=False, indent=1),
-    )
-    folder.write("games.txt", "".join(map(write_text, records)))
+    found = summarise(records, fresh, names, elapsed_s, final)
+    _keep_results(folder, found, records)
     if arguments.json:
         output.document(found)
     else:
-        _show(found)
+        show(found)
     for record in void:
         output.error(f"game {record.sequence} stayed void: {record.detail or record.termination}", is_fault=False)
-    is_decided = (final := verdict()) is not None and final.state != "continue"
-    if len(records) < len(games) and not is_decided:
+    if len(records) < len(games) and not _is_decided(final):
         output.note(f"{len(games) - len(records)} games are left to play; the same command with --out continues")
         return Exit.FAILED if void else Exit.INTERRUPTED
     return Exit.DONE
 
 
-class Interrupts:
-    """The first Ctrl-C finishes running games, the second calls them off.
+def _dispatch(
+    arguments: argparse.Namespace,
+    games: list[GameSpec],
+    keep: Callable[[GameRecord], None],
+    is_decided: Callable[[], bool],
+) -> list[GameRecord]:
+    """Play games until all are done or nothing depends on them any more; those that stayed void."""
+    pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=arguments.affinity == "auto")
+    dispatcher = Dispatcher(pool, 2 * arguments.concurrency, keep)
 
-    A signal may come in the middle of anything the main thread does, printing and holding locks included: its handler
-    only passes it on, and a thread answers it.
-    """
+    def abort() -> None:
+        dispatcher.abort()
+        pool.abort()
 
-    def __init__(self, dispatcher: Dispatcher, pool: SlotPool) -> None:
-        self._dispatcher, self._pool = dispatcher, pool
-        self._heard: SimpleQueue[bool] = SimpleQueue()
-        self._thread = threading.Thread(target=self._answer, daemon=True)
-        self._before: Any = None
-
-    def _answer(self) -> None:
-        count = 0
-        while self._heard.get():
-            count += 1
-            if count == 1:
-                output.note("finishing the running games; Ctrl-C again calls them off")
-                self._dispatcher.stop()
-            else:
-                self._dispatcher.abort()
-                self._pool.abort()
-
-    def __enter__(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            self._thread.start()
-            self._before = signal.signal(signal.SIGINT, lambda *_: self._heard.put(True))
-
-    def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-            self._heard.put(False)
-            self._thread.join()
+    with InterruptThread(dispatcher.stop, abort):
+        try:
+            return dispatcher.run(games, is_decided)
+        finally:
+            pool.shutdown()
 
 
-def report(record: GameRecord, done: int, total: int, wants_logs: bool) -> None:
-    """One line of progress per finished game, with the evidence of a forfeit."""
-    score = {"first": "1-0", "second": "0-1", "draw": "½-½"}.get(record.winner or "", "void")
-    output.note(
-        f"[{done}/{total}] {record.first} - {record.second}  {score}  {record.termination}, {len(record.moves)} plies"
-    )
-    if record.kind == "forfeit":
-        output.note(f"        {record.detail}")
-        if wants_logs:
-            for side, log in record.logs.items():
-                output.note(
-                    f"        {side}'s standard error:", *(f"          {line}" for line in log.splitlines()[-20:])
-                )
+def _is_decided(verdict: Verdict | None) -> bool:
+    return verdict is not None and verdict.state != "continue"
 
 
-def _result(
-    records: list[GameRecord], fresh: list[GameRecord], names: list[str], elapsed: float, verdict: Verdict | None
-) -> dict[str, Any]:
-    moves = sum(len(record.moves) for record in fresh)
-    found: dict[str, Any] = {
-        "games": [record.as_json() for record in records],
-        "standings": [standing.as_json() for standing in standings(records, names)],
-        "crosstable": crosstable(records, names),
-        "ratings": leaderboard(fold(records)),
-        "terminations": terminations(records),
-        "elapsed_s": round(elapsed, 3),
-        "moves": moves,
-        "moves_per_second": round(moves / elapsed, 1) if elapsed else 0.0,
-    }
-    if verdict:
-        found["sprt"] = verdict.as_json()
-    return found
-
-
-def _show(found: dict[str, Any]) -> None:
-    ratings = {line["name"]: line for line in found["ratings"]}
-    output.table(
-        ("#", "bot", "points", "games", "W", "D", "L", "score", "SB", "forfeits", "rating", "mu", "±2σ"),
-        [
-            (
-                str(line["rank"]),
-                line["name"],
-                f"{line['points']:g}",
-                str(line["games"]),
-                str(line["wins"]),
-                str(line["draws"]),
-                str(line["losses"]),
-                f"{100 * line['score']:.1f} %",
-                f"{line['sonneborn_berger']:g}",
-                str(line["forfeits"]),
-                *_rating(ratings.get(line["name"])),
-            )
-            for line in found["standings"]
-        ],
-        numbers=("#", "points", "games", "W", "D", "L", "score", "SB", "forfeits", "rating", "mu", "±2σ"),
-    )
-    output.text("")
-    show_crosstable(found["crosstable"])
-    output.text("", "rating = mu - 3 sigma (TrueSkill); SB = Sonneborn-Berger; W D L from the row's view")
-    if "sprt" in found:
-        test = found["sprt"]
-        output.text(
-            f"SPRT: {test['state']}, LLR {test['llr']:.2f} in ({test['lower']:.2f}, {test['upper']:.2f}), "
-            f"{test['pairs']} pairs {test['pentanomial']}"
-        )
-    reasons = ", ".join(f"{name} {count}" for name, count in found["terminations"].items())
-    output.text(f"terminations: {reasons or 'none'}")
-
-
-def _rating(line: dict[str, Any] | None) -> tuple[str, str, str]:
-    if line is None:
-        return "-", "-", "-"
-    return f"{line['conservative']:.2f}", f"{line['mu']:.2f}", f"{2 * line['sigma']:.2f}"
-
-
-def show_crosstable(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print a crosstable of `referee.ratings.standings.crosstable`; long results are shown as W-D-L counts."""
-    columns = [str(number) for number in range(1, len(rows) + 1)]
-    lines = []
-    for number, row in enumerate(rows, 1):
-        cells = ["·" if cell is None else _cell(cell) for cell in row["cells"]]
-        lines.append((str(number), row["name"], *cells, f"{row['points']:g}"))
-    output.table(("#", "crosstable", *columns, "points"), lines, numbers=("#", "points"))
-
-
-def _cell(cell: Mapping[str, Any]) -> str:
-    results = cell["results"]
-    if len(results) > 12:
-        results = f"+{results.count('W')} ={results.count('D')} -{results.count('L')}"
-    return f"{cell['points']:g} {results}".strip()
+def _keep_results(folder: RunFolder | UnkeptRun, found: dict[str, Any], records: list[GameRecord]) -> None:
+    summary = {key: value for key, value in found.items() if key != "games"}
+    folder.write("result.json", json.dumps(summary, ensure_ascii=False, indent=1))
+    folder.write("games.txt", "".join(map(write_text, records)))

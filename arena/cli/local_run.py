@@ -1,0 +1,151 @@
+"""The games of `arena play`: planned anew, or those of an earlier start that are continued. Refuses to play them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from arena.cli import output
+from referee.adjudicate import read_draw_rule, read_resign_rule
+from referee.bot_argument import introduce, make_unique
+from referee.plan import Plan, openings, schedule
+from referee.record import GameRecord
+from referee.rules.rules import Ruleset
+from referee.run_folder import FolderError, RunFolder
+from referee.sandbox import Sandbox
+from referee.sandbox.reaper import become_subreaper, children, sweep
+from referee.spec import Adjudication, BotSpec, GameSpec, Limits, digest, read_time_control
+
+_IDENTITY = (
+    "family",
+    "variant",
+    "option",
+    "games",
+    "tc",
+    "format",
+    "openings",
+    "draw",
+    "resign",
+    "max_plies",
+    "seed",
+    "memory",
+)
+"""The arguments that make a run what it is: continuing it needs the same ones."""
+
+
+class UnkeptRun:
+    """A run that nobody keeps: the same face as `RunFolder`."""
+
+    def __init__(self) -> None:
+        self.records: list[GameRecord] = []
+
+    def open(self) -> None:
+        return None
+
+    def begin(self, header: Mapping[str, Any]) -> None:
+        pass
+
+    def resume(self, games: Sequence[GameSpec]) -> list[GameRecord]:
+        return self.records
+
+    def append(self, record: GameRecord) -> None:
+        self.records.append(record)
+
+    def write(self, name: str, text: str) -> None:
+        pass
+
+    def __enter__(self) -> UnkeptRun:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def limits_of(arguments: argparse.Namespace) -> Limits:
+    """What bots may use."""
+    return replace(Limits(), margin_ms=arguments.margin, memory_bytes=arguments.memory * 2**20)
+
+
+def games_of(
+    arguments: argparse.Namespace,
+    ruleset: Ruleset,
+    bots: list[BotSpec],
+    folder: RunFolder | UnkeptRun,
+    sandbox: Sandbox,
+) -> list[GameSpec]:
+    """The schedule, the finished games of an earlier start read into `folder.records`.
+
+    Raises FolderError for a folder that holds another run, IneligibleError, ValueError.
+    """
+    identity = {name: getattr(arguments, name) for name in _IDENTITY} | {"bots": arguments.bots}
+    header = folder.open()
+    if header is None:
+        _plan(arguments, ruleset, tuple(bots))  # nothing is started or stored for arguments that make no sense
+        named = _introduced(arguments, ruleset, bots, sandbox)
+    else:
+        named = _remembered(arguments, header, identity, bots)
+    games = schedule(_plan(arguments, ruleset, named))
+    plan = digest([game.id for game in games])
+    if header is None:
+        known_bots = [
+            {"name": bot.name, "version": bot.version, "capabilities": dict(bot.capabilities)} for bot in named
+        ]
+        folder.begin({"arguments": identity, "bots": known_bots, "games": len(games), "schedule": plan})
+    elif header.get("schedule") != plan:
+        raise FolderError(f"{arguments.out}: was planned by another version of the rules or the program; start anew")
+    folder.resume(games)
+    return games
+
+
+def _introduced(
+    arguments: argparse.Namespace, ruleset: Ruleset, bots: list[BotSpec], sandbox: Sandbox
+) -> tuple[BotSpec, ...]:
+    """The bots with what they say of themselves."""
+    output.note(f"{len(bots)} bots, asking each for its name ...")
+    limits, control = limits_of(arguments), read_time_control(arguments.tc)
+    is_reaper, before = become_subreaper(), children()
+    named = make_unique([introduce(bot, ruleset, sandbox, limits, control) for bot in bots])
+    if is_reaper:
+        sweep(before)
+    return named
+
+
+def _remembered(
+    arguments: argparse.Namespace, header: Mapping[str, Any], identity: Mapping[str, Any], bots: list[BotSpec]
+) -> tuple[BotSpec, ...]:
+    """The bots as an earlier start of the same run knew them."""
+    changed = [name for name, value in identity.items() if header.get("arguments", {}).get(name) != value]
+    if changed:
+        raise FolderError(
+            f"{arguments.out}: holds a run with another {', '.join(changed)}; "
+            "give the same arguments to continue it, or another folder"
+        )
+    try:
+        return tuple(replace(bot, **known) for bot, known in zip(bots, header["bots"], strict=True))
+    except (KeyError, TypeError, ValueError):
+        raise FolderError(f"{arguments.out}/run.json: names no bots; the run is left as it is") from None
+
+
+def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, ...]) -> Plan:
+    adjudication = Adjudication(max_plies=arguments.max_plies)
+    if arguments.draw:
+        adjudication = read_draw_rule(arguments.draw, adjudication)
+    if arguments.resign:
+        adjudication = read_resign_rule(arguments.resign, adjudication)
+    text = Path(arguments.openings).read_text(encoding="utf-8") if os.path.isfile(arguments.openings) else None
+    return Plan(
+        ruleset=ruleset,
+        bots=bots,
+        openings=tuple(openings(ruleset, arguments.openings, (arguments.games + 1) // 2, arguments.seed, text)),
+        games=arguments.games,
+        format=arguments.format,
+        time=read_time_control(arguments.tc),
+        adjudication=adjudication,
+        limits=limits_of(arguments),
+        seed=arguments.seed,
+        event="local",
+    )
