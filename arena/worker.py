@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.store.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
-from arena.submission.unpack import Bounds
+from arena.submission.unpack import BundleBounds
 from referee.dispatch import void_record
 from referee.record import GameRecord
 from referee.rules.core import Termination
@@ -31,7 +31,7 @@ class BundlePlace:
     url: str
     cache: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: BundleBounds = field(default_factory=BundleBounds)
     cache_bytes: int = 4 * 2**30
 
     @classmethod
@@ -41,7 +41,7 @@ class BundlePlace:
             settings.bundles_url,
             str(settings.data / "unpacked"),
             dict(settings.bundle_options),
-            Bounds(settings.max_bundle_bytes, settings.max_bundle_files),
+            BundleBounds(settings.max_bundle_bytes, settings.max_bundle_files),
             settings.cache_bytes,
         )
 
@@ -61,7 +61,7 @@ class BundlePlace:
 
 
 @lru_cache(maxsize=4)
-def _open(url: str, cache: str, options: str, bounds: Bounds, cache_bytes: int) -> BundleStore:
+def _open(url: str, cache: str, options: str, bounds: BundleBounds, cache_bytes: int) -> BundleStore:
     import json
 
     if url.startswith(("http://", "https://")):

@@ -26,7 +26,7 @@ from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 
 from arena.store.errors import StoreUnavailableError
 from arena.submission.manifest import ManifestError, read_manifest
-from arena.submission.unpack import ArchiveError, Bounds, unpack
+from arena.submission.unpack import ArchiveError, BundleBounds, unpack
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -53,7 +53,7 @@ class BundleStore:
         cache: Path,
         *,
         options: Mapping[str, Any] | None = None,
-        bounds: Bounds | None = None,
+        bounds: BundleBounds | None = None,
         cache_bytes: int = 4 * 2**30,
     ) -> None:
         try:
@@ -62,7 +62,7 @@ class BundleStore:
             raise BundleError(f"the store of bundles {url!r} cannot be used: {error}") from None
         self._cache = cache
         self._cache_bytes = cache_bytes
-        self.bounds = bounds or Bounds()
+        self.bounds = bounds or BundleBounds()
         self._sound: set[str] = set()
 
     @classmethod
@@ -72,7 +72,7 @@ class BundleStore:
             settings.bundles_url,
             settings.data / "unpacked",
             options=settings.bundle_options,
-            bounds=Bounds(settings.max_bundle_bytes, settings.max_bundle_files),
+            bounds=BundleBounds(settings.max_bundle_bytes, settings.max_bundle_files),
             cache_bytes=settings.cache_bytes,
         )
 

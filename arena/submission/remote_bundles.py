@@ -14,7 +14,7 @@ from arena.client import Client, ClientError
 from arena.errors import Exit
 from arena.store.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
-from arena.submission.unpack import Bounds
+from arena.submission.unpack import BundleBounds
 
 TOKEN = "ARENA_WORKER_TOKEN"  # noqa: S105 - the name of a variable
 TRIES = 3
@@ -25,7 +25,9 @@ _BYTES = "application/octet-stream"
 class RemoteBundleStore(BundleStore):
     """The bundles of the arena at `server`, and the copies unpacked below `cache`."""
 
-    def __init__(self, server: str, cache: Path, *, bounds: Bounds | None = None, cache_bytes: int = 4 * 2**30) -> None:
+    def __init__(
+        self, server: str, cache: Path, *, bounds: BundleBounds | None = None, cache_bytes: int = 4 * 2**30
+    ) -> None:
         super().__init__(str(cache), cache, bounds=bounds, cache_bytes=cache_bytes)
         self._client = Client(server, os.environ.get(TOKEN))
 

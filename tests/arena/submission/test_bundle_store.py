@@ -16,7 +16,7 @@ import pytest
 
 from arena.store import StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
-from arena.submission.unpack import Bounds
+from arena.submission.unpack import BundleBounds
 from referee.spec import BotSpec, GameSpec
 from tests.arena.submission.packing import HONEST, SCRIPT, zipped
 
@@ -166,7 +166,7 @@ def test_bots_as_this_machine_runs_them(local: BundleStore) -> None:
 
 
 def test_a_bundle_beyond_the_bounds(tmp_path: Path) -> None:
-    bundles = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked", bounds=Bounds(10, 10))
+    bundles = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked", bounds=BundleBounds(10, 10))
     bundles.put(io.BytesIO(ZIP), DIGEST)
     with pytest.raises(BundleError, match="cannot be unpacked"):
         bundles.folder(DIGEST)

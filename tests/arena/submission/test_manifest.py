@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from arena.submission.manifest import Manifest, ManifestError, read_manifest
-from arena.submission.unpack import Bounds, unpack
+from arena.submission.unpack import BundleBounds, unpack
 from tests.arena.submission.packing import SCRIPT, zipped
 
 
 def read(text: str, tmp_path: Path, **more: bytes) -> Manifest:
     files = {"bot.toml": text.encode(), "run.sh": SCRIPT, "tool": b"plain", **more}
-    return read_manifest(unpack(io.BytesIO(zipped(files)), tmp_path / "new", Bounds()))
+    return read_manifest(unpack(io.BytesIO(zipped(files)), tmp_path / "new", BundleBounds()))
 
 
 def test_everything(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_programs_of_the_system(tmp_path: Path) -> None:
 
 
 def test_a_single_executable_needs_no_manifest(tmp_path: Path) -> None:
-    contents = unpack(io.BytesIO(SCRIPT), tmp_path / "new", Bounds())
+    contents = unpack(io.BytesIO(SCRIPT), tmp_path / "new", BundleBounds())
     assert read_manifest(contents) == Manifest(("./bot",))
 
 
@@ -98,15 +98,15 @@ def test_what_is_refused(text: str, words: str, tmp_path: Path) -> None:
 
 
 def test_without_a_manifest(tmp_path: Path) -> None:
-    contents = unpack(io.BytesIO(zipped({"run.sh": SCRIPT})), tmp_path / "new", Bounds())
+    contents = unpack(io.BytesIO(zipped({"run.sh": SCRIPT})), tmp_path / "new", BundleBounds())
     with pytest.raises(ManifestError, match=r"no bot.toml in the bundle \(it has run.sh\)"):
         read_manifest(contents)
-    contents = unpack(io.BytesIO(zipped({"bot.toml/x": SCRIPT, "y": b""})), tmp_path / "two", Bounds())
+    contents = unpack(io.BytesIO(zipped({"bot.toml/x": SCRIPT, "y": b""})), tmp_path / "two", BundleBounds())
     with pytest.raises(ManifestError, match="is a folder"):
         read_manifest(contents)
-    contents = unpack(io.BytesIO(zipped({"bot.toml": b"#" * 70_000})), tmp_path / "three", Bounds())
+    contents = unpack(io.BytesIO(zipped({"bot.toml": b"#" * 70_000})), tmp_path / "three", BundleBounds())
     with pytest.raises(ManifestError, match="longer than"):
         read_manifest(contents)
-    contents = unpack(io.BytesIO(zipped({"bot.toml": b"\xff\xfe"})), tmp_path / "four", Bounds())
+    contents = unpack(io.BytesIO(zipped({"bot.toml": b"\xff\xfe"})), tmp_path / "four", BundleBounds())
     with pytest.raises(ManifestError, match=r"bot\.toml:"):
         read_manifest(contents)

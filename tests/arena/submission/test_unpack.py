@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from arena.submission.unpack import ArchiveError, Bounds, kind_of, unpack
+from arena.submission.unpack import ArchiveError, BundleBounds, kind_of, unpack
 from tests.arena.submission.packing import HONEST, SCRIPT, special, tarred, zipped
 
-BOUNDS = Bounds(size_bytes=100_000, entries=50)
+BOUNDS = BundleBounds(size_bytes=100_000, entries=50)
 
 
 def files_in(folder: Path) -> dict[str, bytes]:

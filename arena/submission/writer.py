@@ -1,0 +1,103 @@
+"""Writes what an archive holds below a new folder: plain files with plain relative names, within bounds.
+
+Bytes are counted as they are written: what an archive says of itself is not believed. Refuses to know archives.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+MAX_NAME = 500
+_CHUNK = 64 * 1024
+_MAX_DEPTH = 24
+
+
+class ArchiveError(ValueError):
+    """An archive that is refused. The message names the entry and says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleBounds:
+    """How much an archive may hold: bytes unpacked, files and folders."""
+
+    size_bytes: int = 256 * 2**20
+    entries: int = 2000
+
+
+class FolderWriter:
+    """Writes files below a folder and keeps count."""
+
+    def __init__(self, folder: Path, bounds: BundleBounds) -> None:
+        self._folder = folder
+        self.bounds = bounds
+        self._folders: set[str] = set()
+        self.files: list[str] = []
+        self.size_bytes = 0
+
+    def make(self, name: str) -> None:
+        """A folder, with those above it."""
+        parts = _parts(name)
+        for depth in range(1, len(parts) + 1):
+            self._make("/".join(parts[:depth]))
+
+    def _make(self, name: str) -> None:
+        if name in self._folders:
+            return
+        self._count(name)
+        try:
+            (self._folder / name).mkdir()
+        except FileExistsError:
+            raise ArchiveError(f"{name!r} is a file and a folder at once") from None
+        self._folders.add(name)
+
+    def write(self, name: str, source: IO[bytes], *, is_executable: bool) -> None:
+        """A file of the archive."""
+        parts = _parts(name)
+        if not parts:
+            raise ArchiveError(f"{name[:80]!r}: a file without a name")
+        name = "/".join(parts)
+        for depth in range(1, len(parts)):
+            self._make("/".join(parts[:depth]))
+        self._count(name)
+        try:
+            handle = os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        except (FileExistsError, IsADirectoryError):
+            raise ArchiveError(f"{name!r} is in the archive twice") from None
+        with open(handle, "wb") as target:
+            head = b""
+            while chunk := source.read(_CHUNK):
+                head = head or chunk[:4]
+                self.size_bytes += len(chunk)
+                if self.size_bytes > self.bounds.size_bytes:
+                    raise ArchiveError(
+                        f"more than {self.bounds.size_bytes:,} bytes when unpacked (at {name!r}); that is the limit"
+                    )
+                target.write(chunk)
+            runs = is_executable or head.startswith((b"#!", b"\x7fELF"))
+            os.fchmod(handle, 0o555 if runs else 0o444)
+        self.files.append(name)
+
+    def _count(self, name: str) -> None:
+        if len(self.files) + len(self._folders) >= self.bounds.entries:
+            raise ArchiveError(f"more than {self.bounds.entries:,} files and folders (at {name!r}); that is the limit")
+
+
+def _parts(name: str) -> list[str]:
+    """The components of an entry's name. Raises ArchiveError unless it stays below the folder and is plain text."""
+    if name.startswith("/"):
+        raise ArchiveError(f"{name[:80]!r}: an absolute path; name files relative to the bundle")
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise ArchiveError(f"{name[:80]!r}: a path that leaves the bundle")
+    if not parts:
+        return []
+    if "\\" in name or not name.isprintable():
+        raise ArchiveError(f"{name[:80]!r}: a name with a backslash or unprintable characters")
+    if len(name.encode("utf-8", "replace")) > MAX_NAME or any(len(part.encode()) > 255 for part in parts):
+        raise ArchiveError(f"{name[:80]!r}…: a name that is too long")
+    if len(parts) > _MAX_DEPTH:
+        raise ArchiveError(f"{name[:80]!r}…: folders nested more than {_MAX_DEPTH} deep")
+    return parts
