@@ -17,7 +17,7 @@ from arena.cli.interrupt import heard
 
 if TYPE_CHECKING:
     from arena.cluster.link import Security
-    from arena.cluster.worker import Crew
+    from arena.cluster.worker import Worker
     from arena.config import Settings
 
 PATIENCE_S = 10.0
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     log.configure(settings.log_format, settings.log_level)
     try:
         from arena.cluster.link import ClusterError, address_of, security_of
-        from arena.cluster.worker import Crew
+        from arena.cluster.worker import Worker
     except ModuleNotFoundError as error:
         from arena.cli.scheduler import missing
 
@@ -69,11 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(str(error)) from None
     sandbox = _probe(settings)
     slots = arguments.slots or os.cpu_count() or 1
-    crew = Crew(slots, sandbox=sandbox, folder=settings.data.resolve() / "worker", name=arguments.name)
+    worker = Worker(slots, sandbox=sandbox, folder=settings.data.resolve() / "worker", name=arguments.name)
     try:
-        asyncio.run(_work(crew, address, security, arguments))
+        asyncio.run(_work(worker, address, security, arguments))
     finally:
-        crew.close()
+        worker.jobs.close()
     return Exit.DONE
 
 
@@ -88,20 +88,20 @@ def _probe(settings: Settings) -> str:
     return found.name
 
 
-async def _work(crew: Crew, address: str, security: Security | None, arguments: argparse.Namespace) -> None:
+async def _work(worker: Worker, address: str, security: Security | None, arguments: argparse.Namespace) -> None:
     stop = asyncio.Event()
-    with heard(stop, crew.abort):
+    with heard(stop, worker.jobs.abort):
         if not arguments.no_warm:
-            await _warm(crew, stop)
+            await _warm(worker, stop)
         if not stop.is_set():
-            await crew.work(address, stop, security=security, patience_s=arguments.wait, grace_s=arguments.grace)
+            await worker.work(address, stop, security=security, patience_s=arguments.wait, grace_s=arguments.grace)
 
 
-async def _warm(crew: Crew, stop: asyncio.Event) -> None:
+async def _warm(worker: Worker, stop: asyncio.Event) -> None:
     """Make every slot ready, unless told to stop."""
     from arena.worker import warm_up
 
-    warming = asyncio.ensure_future(asyncio.to_thread(crew.call, warm_up))
+    warming = asyncio.ensure_future(asyncio.to_thread(worker.jobs.call, warm_up))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait((warming, stopping), return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()

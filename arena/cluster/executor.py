@@ -13,27 +13,21 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, InvalidStateError
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 import distributed
 from distributed import Client, KilledWorker
 
 from arena.cluster import worker
-from arena.cluster.link import METADATA, SLOT, ClusterError, Security, configure, reason, version
-from arena.cluster.state import ClusterState, state_of
-from arena.log import logger
+from arena.cluster.connection import CLOSE_S, Connection, shut
+from arena.cluster.link import DONE, SLOT, TAKEN, TOPIC, Security, configure, version
+from arena.cluster.loop import LoopThread
+from arena.cluster.state import ClusterState
 from referee.pool import WorkerLostError
 
 P = ParamSpec("P")
 T = TypeVar("T")
-LOOK_S = 1.0
-"""How often the workers are counted."""
-ANSWER_S = 10.0
-"""A scheduler that takes longer to answer is lost."""
-CONNECT_S = 5.0
-RETRY_S = 0.5
-CLOSE_S = 3.0
 
 
 @dataclass(slots=True, eq=False)
@@ -46,14 +40,6 @@ class _Job:
     is_taken: bool = False
     """A worker has begun it."""
     remote: Any = None
-
-
-@dataclass(slots=True, eq=False)
-class _Link:
-    """A connection to the scheduler, until it is lost."""
-
-    client: Client
-    is_lost: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class ClusterExecutor(Executor):
@@ -71,23 +57,17 @@ class ClusterExecutor(Executor):
         patience_s: float = 10.0,
     ) -> None:
         configure()
-        self._address, self._security, self._on_event = address, security, on_event
-        self._topic = f"{worker.TOPIC}-{uuid.uuid4().hex}"
-        self._log = logger("cluster")
+        self._on_event = on_event
+        self._topic = f"{TOPIC}-{uuid.uuid4().hex}"
         self._jobs: dict[str, _Job] = {}
         self._tries: dict[str, int] = {}
         """How often a job's games were handed out before; forgotten when they end well."""
         self._lock = threading.Lock()
         self._is_closed = False
-        self._state = ClusterState(address)
-        self._link: _Link | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._loop = asyncio.new_event_loop()
-        self._linked = asyncio.Event()
-        self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
-        self._thread.start()
+        self._connection = Connection(address, security, self._topic, self._hear)
+        self._loop = LoopThread("cluster")
         try:
-            asyncio.run_coroutine_threadsafe(self._begin(patience_s), self._loop).result()
+            self._loop.run(self._open(patience_s))
         except BaseException:
             self._end()
             raise
@@ -95,11 +75,11 @@ class ClusterExecutor(Executor):
     @property
     def size(self) -> int:
         """How many jobs the fit workers there are now do at once; 0 without any."""
-        return self._state.slots
+        return self._connection.state.slots
 
     def describe(self) -> ClusterState:
         """What there is to play on, as last heard."""
-        return self._state
+        return self._connection.state
 
     # -- jobs --------------------------------------------------------------------------------------------------------
 
@@ -118,8 +98,8 @@ class ClusterExecutor(Executor):
             number = self._tries[name] = self._tries.get(name, 0) + 1
             key = f"pair-{name}-{number}"
             job = self._jobs[key] = _Job(key, name, future, fn, args)
-        future.add_done_callback(lambda _: self._call(self._recall, job))
-        self._call(self._start, job)
+        future.add_done_callback(lambda _: self._loop.call(self._recall, job))
+        self._loop.call(self._start, job)
         return future
 
     def call_off(self, future: Future[Any]) -> None:
@@ -129,7 +109,7 @@ class ClusterExecutor(Executor):
         with self._lock:
             found = [job for job in self._jobs.values() if job.future is future]
         for job in found:
-            self._call(self._stop, job)
+            self._loop.call(self._stop, job)
 
     def abort(self) -> None:
         """Call off everything."""
@@ -153,40 +133,26 @@ class ClusterExecutor(Executor):
                     future.exception()
         self._end()
 
-    def _call(self, function: Callable[[_Job], None], job: _Job) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended: so has every job
-            self._loop.call_soon_threadsafe(function, job)
-
     # -- in the loop -------------------------------------------------------------------------------------------------
 
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
-        self._loop.close()
+    async def _open(self, patience_s: float) -> None:
+        link = await self._connection.open(patience_s)
+        self._loop.begin(self._connection.keep(link))
 
     def _end(self) -> None:
         with contextlib.suppress(RuntimeError):
-            asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(CLOSE_S * 3)
-            self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(CLOSE_S)
+            self._loop.run(self._close(), CLOSE_S * 3)
+        self._loop.end(CLOSE_S)
 
     async def _close(self) -> None:
-        while self._tasks:
-            for task in self._tasks:  # again and again: what waits for two things at once may miss one
-                task.cancel()
-            await asyncio.wait(self._tasks, timeout=0.1)
+        await self._loop.cancel()
         for job in list(self._jobs.values()):
             _settle(job.future, error=CancelledError())
-        if self._link:
-            await _shut(self._link.client)
-
-    def _task(self, work: Any) -> None:
-        task = self._loop.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        if self._connection.link:
+            await shut(self._connection.link.client)
 
     def _start(self, job: _Job) -> None:
-        self._task(self._carry(job))
+        self._loop.begin(self._carry(job))
 
     def _recall(self, job: _Job) -> None:
         """A job's future is done, by whomever: nobody wants it from the cluster any more."""
@@ -197,13 +163,12 @@ class ClusterExecutor(Executor):
 
     def _stop(self, job: _Job) -> None:
         if job.remote is not None:
-            self._task(_cancel(job.remote))
+            self._loop.begin(_cancel(job.remote))
         _settle(job.future, error=CancelledError())
 
     async def _carry(self, job: _Job) -> None:
         """Bring one job to a worker, and its result back."""
-        await self._linked.wait()
-        link = self._link
+        link = await self._connection.linked()
         if job.future.done() or link is None:
             _settle(job.future, error=CancelledError())
             return
@@ -220,7 +185,7 @@ class ClusterExecutor(Executor):
             result = answer.result()
         except (CancelledError, asyncio.CancelledError):
             if job.remote.cancelled() and not job.future.done() and link.client.status != "running":
-                self._lose(link)
+                self._connection.lose(link)
             _settle(job.future, error=CancelledError())
         except KilledWorker as error:
             # What only waited there has killed nobody.
@@ -241,14 +206,14 @@ class ClusterExecutor(Executor):
     def _hear(self, event: tuple[float, Sequence[Mapping[str, Any]]]) -> None:
         """Events of jobs: that a worker has taken one, and what the games themselves tell."""
         for found in event[1]:
-            if found.get("event") == worker.TAKEN:
+            if found.get("event") == TAKEN:
                 with self._lock:
                     job = self._jobs.get(str(found["key"]))
                 if job and not job.is_taken:
                     job.is_taken = True
                     with contextlib.suppress(InvalidStateError):
                         job.future.set_running_or_notify_cancel()
-            elif found.get("event") == worker.DONE:
+            elif found.get("event") == DONE:
                 with self._lock:
                     job = self._jobs.get(str(found["key"]))
                     if job:
@@ -257,106 +222,6 @@ class ClusterExecutor(Executor):
                     _settle(job.future, pickle.loads(found["result"]))  # noqa: S301 - from our own workers
             elif self._on_event:
                 self._on_event(dict(found))
-
-    # -- the scheduler -----------------------------------------------------------------------------------------------
-
-    async def _begin(self, patience_s: float) -> None:
-        until = self._loop.time() + patience_s
-        while True:
-            try:
-                link = await self._connect(min(CONNECT_S, patience_s))
-                break
-            except (OSError, TimeoutError) as error:
-                if self._loop.time() >= until:
-                    raise ClusterError(
-                        f"no Dask scheduler answers at {self._address}: {reason(error)}; "
-                        "start one with `arena scheduler`, or change the setting executor"
-                    ) from None
-                await asyncio.sleep(RETRY_S)
-        self._task(self._keep(link))
-
-    async def _connect(self, timeout_s: float) -> _Link:
-        """Raises OSError, TimeoutError."""
-        client = Client(
-            self._address,
-            asynchronous=True,
-            timeout=timeout_s,
-            security=self._security,
-            set_as_default=False,
-            name="arena",
-        )
-        try:
-            await client
-            await client.set_metadata(METADATA, {"version": version()})
-            await client.run_on_scheduler(_tune)
-            self._subscribe(client)
-            self._count(await client.scheduler.identity(n_workers=-1))
-        except BaseException:
-            await _shut(client)
-            raise
-        link = self._link = _Link(client)
-        self._linked.set()
-        return link
-
-    async def _keep(self, link: _Link) -> None:
-        """Watch the scheduler; connect anew whenever it is lost, until the end."""
-        while not self._is_closed:
-            await self._watch(link)
-            self._lose(link)
-            await _shut(link.client)
-            is_told = False
-            while not self._is_closed:
-                try:
-                    link = await self._connect(CONNECT_S)
-                    break
-                except (OSError, TimeoutError, ValueError) as error:
-                    if not is_told:
-                        self._log.warning("scheduler away", address=self._address, error=reason(error))
-                        is_told = True
-                    await asyncio.sleep(RETRY_S)
-            self._log.info("scheduler", address=self._address, slots=self.size)
-
-    def _lose(self, link: _Link) -> None:
-        if self._link is link:
-            self._log.warning("scheduler lost", address=self._address, jobs=len(self._jobs))
-            self._link = None
-            self._linked.clear()
-            self._state = ClusterState(self._address)
-        link.is_lost.set()
-
-    async def _watch(self, link: _Link) -> None:
-        """Count the workers until the connection is lost or another scheduler has taken the place of this one."""
-        client, first = link.client, None
-        while client.status == "running" and not link.is_lost.is_set() and not self._is_closed:
-            try:
-                async with asyncio.timeout(ANSWER_S):
-                    identity = await client.scheduler.identity(n_workers=-1)
-            except (OSError, TimeoutError, ValueError):
-                return
-            first = first or identity["id"]
-            if identity["id"] != first or client.status != "running":
-                return
-            self._count(identity)
-            # Once more: after a cut too short to be seen here, the scheduler knows of no subscriptions.
-            self._subscribe(client)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_S):
-                    await link.is_lost.wait()
-
-    def _subscribe(self, client: Client) -> None:
-        client.subscribe_topic(self._topic, self._hear)
-
-    def _count(self, identity: Mapping[str, Any]) -> None:
-        before = {worker.name for worker in self._state.refused}
-        self._state = state_of(self._address, identity)
-        for refused in self._state.refused:
-            if refused.name not in before:
-                self._log.warning("worker refused", name=refused.name, version=refused.version, wanted=version())
-
-
-def _tune(dask_scheduler: Any) -> None:
-    """Set what matters on a scheduler that somebody else started, such as `dask scheduler`."""
-    dask_scheduler.allowed_failures = 0
 
 
 def _name(arguments: tuple[Any, ...]) -> str:
@@ -389,9 +254,3 @@ async def _end_of(job: _Job, client: Client) -> Any:
 async def _cancel(remote: Any) -> None:
     with contextlib.suppress(OSError, TimeoutError, CancelledError):
         await remote.cancel()
-
-
-async def _shut(client: Client) -> None:
-    with contextlib.suppress(OSError, TimeoutError, CancelledError):
-        async with asyncio.timeout(2 * CLOSE_S):
-            await client.close(timeout=CLOSE_S)

@@ -1,0 +1,160 @@
+"""The connection of an arena to its scheduler: made, watched, and made anew when it is lost.
+
+Refuses to know jobs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, field
+from typing import Any
+
+from distributed import Client
+
+from arena.cluster.link import METADATA, ClusterError, Security, reason, version
+from arena.cluster.state import ClusterState, state_of
+from arena.log import logger
+
+LOOK_S = 1.0
+"""How often the workers are counted."""
+ANSWER_S = 10.0
+"""A scheduler that takes longer to answer is lost."""
+CONNECT_S = 5.0
+RETRY_S = 0.5
+CLOSE_S = 3.0
+
+
+@dataclass(slots=True, eq=False)
+class Link:
+    """A client of the scheduler, until it is lost."""
+
+    client: Client
+    is_lost: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Connection:
+    """The connection to the scheduler at `address`; `hear` is called with the events of `topic`. Used in one loop."""
+
+    def __init__(
+        self, address: str, security: Security | None, topic: str, hear: Callable[[tuple[float, Any]], None]
+    ) -> None:
+        self._address, self._security, self._topic, self._hear = address, security, topic, hear
+        self._log = logger("cluster")
+        self._is_linked = asyncio.Event()
+        self.state = ClusterState(address)
+        """What there is to play on, as last heard."""
+        self.link: Link | None = None
+
+    async def linked(self) -> Link | None:
+        """The link, waiting until there is one; None if it was lost at once."""
+        await self._is_linked.wait()
+        return self.link
+
+    async def open(self, patience_s: float) -> Link:
+        """Connect for the first time. Raises ClusterError when nobody answers in time."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + patience_s
+        while True:
+            try:
+                return await self._connect(min(CONNECT_S, patience_s))
+            except (OSError, TimeoutError) as error:
+                if loop.time() >= until:
+                    raise ClusterError(
+                        f"no Dask scheduler answers at {self._address}: {reason(error)}; "
+                        "start one with `arena scheduler`, or change the setting executor"
+                    ) from None
+                await asyncio.sleep(RETRY_S)
+
+    async def _connect(self, timeout_s: float) -> Link:
+        """Raises OSError, TimeoutError."""
+        client = Client(
+            self._address,
+            asynchronous=True,
+            timeout=timeout_s,
+            security=self._security,
+            set_as_default=False,
+            name="arena",
+        )
+        try:
+            await client
+            await client.set_metadata(METADATA, {"version": version()})
+            await client.run_on_scheduler(_tune)
+            self._subscribe(client)
+            self._count(await client.scheduler.identity(n_workers=-1))
+        except BaseException:
+            await shut(client)
+            raise
+        link = self.link = Link(client)
+        self._is_linked.set()
+        return link
+
+    async def keep(self, link: Link) -> None:
+        """Watch the scheduler; connect anew whenever it is lost, until cancelled."""
+        while True:
+            await self._watch(link)
+            self.lose(link)
+            await shut(link.client)
+            is_told = False
+            while True:
+                try:
+                    link = await self._connect(CONNECT_S)
+                    break
+                except (OSError, TimeoutError, ValueError) as error:
+                    if not is_told:
+                        self._log.warning("scheduler away", address=self._address, error=reason(error))
+                        is_told = True
+                    await asyncio.sleep(RETRY_S)
+            self._log.info("scheduler", address=self._address, slots=self.state.slots)
+
+    def lose(self, link: Link) -> None:
+        """Note that a link is lost: what was handed out over it is not waited for."""
+        if self.link is link:
+            self._log.warning("scheduler lost", address=self._address)
+            self.link = None
+            self._is_linked.clear()
+            self.state = ClusterState(self._address)
+        link.is_lost.set()
+
+    async def _watch(self, link: Link) -> None:
+        """Count the workers until the connection is lost or another scheduler has taken the place of this one."""
+        client, first = link.client, None
+        while client.status == "running" and not link.is_lost.is_set():
+            try:
+                async with asyncio.timeout(ANSWER_S):
+                    identity = await client.scheduler.identity(n_workers=-1)
+            except (OSError, TimeoutError, ValueError):
+                return
+            first = first or identity["id"]
+            if identity["id"] != first or client.status != "running":
+                return
+            self._count(identity)
+            # Once more: after a cut too short to be seen here, the scheduler knows of no subscriptions.
+            self._subscribe(client)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await link.is_lost.wait()
+
+    def _subscribe(self, client: Client) -> None:
+        client.subscribe_topic(self._topic, self._hear)
+
+    def _count(self, identity: Mapping[str, Any]) -> None:
+        before = {worker.name for worker in self.state.refused}
+        self.state = state_of(self._address, identity)
+        for refused in self.state.refused:
+            if refused.name not in before:
+                self._log.warning("worker refused", name=refused.name, version=refused.version, wanted=version())
+
+
+def _tune(dask_scheduler: Any) -> None:
+    """Set what matters on a scheduler that somebody else started, such as `dask scheduler`."""
+    dask_scheduler.allowed_failures = 0
+
+
+async def shut(client: Client) -> None:
+    """Close a client, even one whose scheduler is gone."""
+    with contextlib.suppress(OSError, TimeoutError, CancelledError):
+        async with asyncio.timeout(2 * CLOSE_S):
+            await client.close(timeout=CLOSE_S)

@@ -1,0 +1,89 @@
+"""Jobs in the game slots of a worker: done, or called off when nobody waits for them. Refuses to know the scheduler."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from arena.cluster.link import DONE, TAKEN
+from arena.cluster.reports import Reports
+from arena.worker import BundlePlace
+from referee.pool import SlotPool
+
+LOOK_S = 0.1
+"""How often it is seen whether a job is still waited for."""
+
+
+class Jobs:
+    """What is done in `slots` game slots; bundles are unpacked below `folder`. `reports` takes what jobs tell."""
+
+    def __init__(self, slots: int, *, sandbox: str, folder: Path, reports: Reports) -> None:
+        self.slots = slots
+        self._folder, self._reports = folder, reports
+        self._pool = SlotPool(slots, sandbox=sandbox, on_event=reports.tell)
+        self._running: dict[str, Future[Any]] = {}
+
+    def __len__(self) -> int:
+        """How many are being done."""
+        return len(self._running)
+
+    def call(self, function: Callable[[], Any]) -> None:
+        """Have every slot do something once, and wait. Raises what it raises."""
+        for done in [self._pool.submit(function) for _ in range(self.slots)]:
+            done.result()
+
+    async def play(
+        self,
+        key: str,
+        topic: str,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        is_wanted: Callable[[], bool],
+    ) -> Any:
+        """Do a job in a slot; call it off once `is_wanted` says no."""
+        games = [str(spec.id) for spec in arguments[0]] if arguments and isinstance(arguments[0], (list, tuple)) else []
+        self._reports.follow(games, topic)
+        self._reports.put(topic, {"event": TAKEN, "key": key})
+        future = self._running[key] = self._pool.submit(function, *map(self._localised, arguments))
+        answer = asyncio.wrap_future(future)
+        try:
+            while not (await asyncio.wait({answer}, timeout=LOOK_S))[0]:
+                if not is_wanted():
+                    self._pool.call_off(future)
+            result = answer.result()
+            self._reports.put(topic, {"event": DONE, "key": key, "result": pickle.dumps(result)})
+            return result
+        finally:
+            if not future.done():  # the worker is closing
+                self._pool.call_off(future)
+            self._reports.flush()
+            self._reports.forget(games)
+            self._running.pop(key, None)
+
+    async def clear(self) -> None:
+        """Call off what is left and see it end: the slots are free again, and no bot is left."""
+        futures = list(self._running.values())
+        for future in futures:
+            self._pool.call_off(future)
+        if futures:
+            await asyncio.wait([asyncio.wrap_future(future) for future in futures])
+
+    def abort(self) -> None:
+        """Call off everything."""
+        self._pool.abort()
+
+    def close(self) -> None:
+        """End the slots."""
+        self._pool.abort()
+        self._pool.shutdown(cancel_futures=True)
+
+    def _localised(self, argument: Any) -> Any:
+        """An argument as this machine needs it: bundles are unpacked in the folder of this worker."""
+        if isinstance(argument, BundlePlace):
+            return replace(argument, cache=str(self._folder / "unpacked"))
+        return argument
