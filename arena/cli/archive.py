@@ -16,8 +16,8 @@ from arena.cli.parser import examples
 
 if TYPE_CHECKING:
     from arena.collections.collection import Collection
-    from arena.collections.entry import Entry
     from arena.store.archive import Archive, Search
+    from arena.store.archived_game import ArchivedGame
     from referee.rules.rules import GameFormat, Rules, Ruleset
 
 SHOWN = 50
@@ -139,7 +139,7 @@ def find_format(rules: Rules, name: str) -> GameFormat:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    from arena.collections.entry import make_entry
+    from arena.collections.conversion import to_archived
 
     ruleset = choice.settle(arguments)
     form = find_format(ruleset.rules, arguments.format) if arguments.format else None
@@ -149,8 +149,8 @@ def _import(arguments: argparse.Namespace) -> int:
         for name, text in texts:
             found = _read(text, name, ruleset, form)
             source = "stdin" if name == "-" else Path(name).name
-            entries = [make_entry(one, source, found.format) for one in found.games]
-            files.append(_import_json(name, found, len(entries), archive.add(entries)))
+            games = [to_archived(one, source, found.format) for one in found.games]
+            files.append(_import_json(name, found, len(games), archive.add(games)))
     if arguments.json:
         output.document({"files": files})
     else:
@@ -212,8 +212,8 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _sought(arguments: argparse.Namespace) -> Search:
     """The search of the arguments. Raises CommandError, UnknownNameError, ParseError, IllegalMoveError."""
-    from arena.collections.entry import position_key
     from arena.store.archive import Search
+    from arena.store.archived_game import position_key
     from referee.rules import load
     from referee.rules.position import Position
 
@@ -263,64 +263,66 @@ def _search(arguments: argparse.Namespace) -> int:
     search = _sought(arguments)
     with closing(_open(arguments)) as archive:
         total = archive.count(search)
-        entries = archive.find(search, limit=arguments.limit, offset=arguments.offset)
+        games = archive.find(search, limit=arguments.limit, offset=arguments.offset)
     if arguments.json:
-        output.document({"games": [entry.summary() for entry in entries], "total": total})
+        output.document({"games": [game.summary() for game in games], "total": total})
         return Exit.DONE
     columns = ("number", "family", "variant", "first", "second", "winner", "ended by", "plies", "source", "id")
     rows = [
         (
-            *(entry.number, entry.family, entry.variant, entry.first, entry.second, entry.winner or "-"),
-            *(entry.termination, str(len(entry.moves)), entry.source, entry.id),
+            *(game.number, game.family, game.variant, game.first, game.second, game.winner or "-"),
+            *(game.termination, str(len(game.moves)), game.source, game.id),
         )
-        for entry in entries
+        for game in games
     ]
     output.table(columns, rows, numbers=("plies",))
-    if total > len(entries):
-        output.note(f"{len(entries)} of {total} games; more with --limit and --offset")
+    if total > len(games):
+        output.note(f"{len(games)} of {total} games; more with --limit and --offset")
     return Exit.DONE
 
 
 # show and export
 
 
-def _chosen(arguments: argparse.Namespace) -> list[Entry]:
+def _chosen(arguments: argparse.Namespace) -> list[ArchivedGame]:
     search = _sought(arguments)
     with closing(_open(arguments)) as archive:
-        entries = archive.find(search)
-    if not entries:
+        games = archive.find(search)
+    if not games:
         raise CommandError("no game of the archive matches; look with: arena archive search", Exit.NOT_FOUND)
-    return entries
+    return games
 
 
 def _show(arguments: argparse.Namespace) -> int:
     from arena.cli import replay
 
-    entries = _chosen(arguments)
-    if len(entries) > 1:
-        output.note(f"the first of {len(entries)} games; narrow the search, or name one by --id")
-    replay.show(entries[0].record(), arguments.ply, as_json=arguments.json)
+    games = _chosen(arguments)
+    if len(games) > 1:
+        output.note(f"the first of {len(games)} games; narrow the search, or name one by --id")
+    replay.show(games[0].record(), arguments.ply, as_json=arguments.json)
     return Exit.DONE
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    entries = _chosen(arguments)
+    from arena.collections.conversion import to_text
+
+    games = _chosen(arguments)
     if arguments.format and arguments.form != "text":
         raise CommandError("--format is a notation of texts; leave it out, or take --form text")
     if arguments.form == "json":
-        records = [entry.record().as_json() for entry in entries]
+        records = [game.record().as_json() for game in games]
         text = json.dumps({"games": records}, ensure_ascii=False, indent=1) + "\n"
     elif arguments.form == "ndjson":
-        text = "".join(f"{entry.record().line()}\n" for entry in entries)
+        text = "".join(f"{game.record().line()}\n" for game in games)
     else:
         parts = []
-        for entry in entries:
-            form = find_format(entry.ruleset().rules, arguments.format) if arguments.format else None
-            parts.append(entry.written(form))
+        for game in games:
+            form = find_format(game.ruleset().rules, arguments.format) if arguments.format else None
+            parts.append(to_text(game, form))
         text = "\n".join(parts)
     if arguments.out:
         arguments.out.write_text(text, encoding="utf-8")
-        output.note(f"{len(entries)} game{'s' if len(entries) > 1 else ''} written to {arguments.out}")
+        output.note(f"{len(games)} game{'s' if len(games) > 1 else ''} written to {arguments.out}")
     else:
         output.text(text.removesuffix("\n"))
     return Exit.DONE

@@ -11,7 +11,7 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.parser import examples
 
 if TYPE_CHECKING:
-    from arena.collections.book import Line
+    from arena.collections.book import BookLine
 
 MOST_PLIES = 60
 
@@ -66,11 +66,11 @@ def _make(arguments: argparse.Namespace) -> int:
     if plies > MOST_PLIES:
         raise CommandError(f"--plies {plies} is no opening any more; take at most {MOST_PLIES}")
 
-    def tell(line: Line, looked_at: int) -> None:
+    def tell(line: BookLine, looked_at: int) -> None:
         output.progress(f"opening {len(done) + 1} of {arguments.count}, {looked_at} looked at")
         done.append(line)
 
-    done: list[Line] = []
+    done: list[BookLine] = []
     heading = [f"openings of {ruleset.rules.family} {ruleset.variant.name}: {arguments.count} of {plies} plies"]
     heading[0] += f" from {arguments.setups}" if arguments.setups else ""
     heading[0] += f", seed {arguments.seed}"

@@ -58,7 +58,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _dump(arguments: argparse.Namespace) -> int:
-    from arena.store.dump import dump
+    from arena.store.backup import dump
 
     file = arguments.file or Path(f"arena-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}.ndjson.zst")
     try:
@@ -71,7 +71,7 @@ def _dump(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace) -> int:
-    from arena.store.dump import load
+    from arena.store.backup import load
 
     with closing(open_any(settings_of(arguments))) as store:
         store.upgrade()

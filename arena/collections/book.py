@@ -33,7 +33,7 @@ class BookError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BookLine:
     """One opening of a book and its score, in hundredths for the side to move (None: not searched)."""
 
     opening: Opening
@@ -110,8 +110,8 @@ def make_book(
     margin: int,
     judge: Judge | None,
     setups: str | None = None,
-    on_line: Callable[[Line, int], None] = lambda line, looked_at: None,
-) -> list[Line]:
+    on_line: Callable[[BookLine, int], None] = lambda line, looked_at: None,
+) -> list[BookLine]:
     """`count` openings that lead to different positions, each within `margin` hundredths for either side.
 
     Deterministic by seed; without a judge nothing is searched. Raises BookError when there are too few.
@@ -119,7 +119,7 @@ def make_book(
     if plies == 0 and setups is None:
         raise BookError("a book without plies holds the start alone; take --plies 4, or --setups")
     seen: set[bytes] = set()
-    lines: list[Line] = []
+    lines: list[BookLine] = []
     looked_at = 0
     for opening in candidates(ruleset, plies, seed, setups):
         looked_at += 1
@@ -128,7 +128,7 @@ def make_book(
             seen.add(end.key)
             score = judge.score(end) if judge else None
             if score is None or abs(score) <= margin:
-                lines.append(Line(opening, score))
+                lines.append(BookLine(opening, score))
                 on_line(lines[-1], looked_at)
         if len(lines) == count:
             return lines
@@ -140,12 +140,12 @@ def make_book(
     )
 
 
-def write_book(lines: list[Line], ruleset: Ruleset, *, heading: list[str]) -> str:
+def write_book(lines: list[BookLine], ruleset: Ruleset, *, heading: list[str]) -> str:
     """The text of a book, which `referee.plan.file_openings` reads."""
     return "\n".join([*(f"# {line}" for line in heading), *(_written(line, ruleset) for line in lines), ""])
 
 
-def _written(line: Line, ruleset: Ruleset) -> str:
+def _written(line: BookLine, ruleset: Ruleset) -> str:
     opening = line.opening
     start = opening.position or (opening.variant if opening.variant != ruleset.variant.name else "")
     moves = " ".join(opening.moves)

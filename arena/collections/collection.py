@@ -27,7 +27,7 @@ _TITLE = re.compile(r"[\s|]*[A-Z][^\d.:]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class GameProblem:
     """Why a game of a collection cannot be used: in which line of the text, at which ply (0: before the first)."""
 
     line: int
@@ -41,7 +41,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CollectedGame:
     """A game that can be played: as read, as it stood in the text, and where; its rules, last position and outcome."""
 
     game: GameText
@@ -58,8 +58,8 @@ class Collection:
     """What came of a text."""
 
     format: str
-    games: list[Found] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    games: list[CollectedGame] = field(default_factory=list)
+    problems: list[GameProblem] = field(default_factory=list)
 
 
 def pieces(text: str) -> Iterator[tuple[int, str]]:
@@ -131,17 +131,17 @@ def _read_piece(piece: str, line: int, form: GameFormat, ruleset: Ruleset, found
         ply, position = _progress(_PARTIAL.sub("", piece[: error.index]), form, ruleset)
         hint = f" ({error.hint})" if error.hint else ""
         where = line + piece.count("\n", 0, error.index)
-        found.problems.append(Problem(where, ply, position, f"{error.problem}{hint}"))
+        found.problems.append(GameProblem(where, ply, position, f"{error.problem}{hint}"))
         return
     except ValueError as error:
-        found.problems.append(Problem(line, 0, "", str(error)))
+        found.problems.append(GameProblem(line, 0, "", str(error)))
         return
     for number, game in enumerate(games):
         try:
             found.games.append(_played(game, piece, line, ruleset))
         except _BadGame as bad:
             where = line + _line_of(piece, number, bad.ply, form, ruleset)
-            found.problems.append(Problem(where, bad.ply, bad.position, bad.message))
+            found.problems.append(GameProblem(where, bad.ply, bad.position, bad.message))
 
 
 class _BadGame(Exception):  # noqa: N818 - told as a problem
@@ -149,7 +149,7 @@ class _BadGame(Exception):  # noqa: N818 - told as a problem
         self.ply, self.position, self.message = ply, position, message
 
 
-def _played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> Found:
+def _played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> CollectedGame:
     """A game played through. Raises _BadGame at the first move that cannot be."""
     try:
         settled = settle(game, ruleset)
@@ -173,7 +173,7 @@ def _played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> Found:
     winner, outcome, final = WINNERS.get(game.result), here.outcome, settled.write(here.state)
     if outcome is not None and winner not in (None, outcome.winner):
         raise _BadGame(len(game.moves), final, _contradiction(game.result, outcome))
-    return Found(game, piece, line, settled, final, outcome, outcome.winner if outcome else winner)
+    return CollectedGame(game, piece, line, settled, final, outcome, outcome.winner if outcome else winner)
 
 
 def _contradiction(result: str, outcome: Outcome) -> str:

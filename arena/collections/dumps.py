@@ -4,59 +4,37 @@
     dumps/2026-11.ndjson.zst.sha256    its checksum, as `sha256sum --check` reads it
     dumps/index.json                   what is in which file, and up to which commit the archive has come
 
-The first line of a file is its heading with the licence; every other line is a game record with what the rating fold
-needs beside it (`committed`, `pool`, `is_rated`, `follows`). A run appends to copies that take the place of the files
-when they are whole, so a reader never sees half of one, and an interrupted run costs its own work only. Refuses to know
-who asks for it, and when.
+A run appends to copies that take the place of the files when they are whole, so a reader never sees half of one, and an
+interrupted run costs its own work only. Refuses to know who asks for it, and when.
 """
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import zstandard
-
+from arena.collections.dump import FORM, DamagedError, Dump, MonthFile, digest_of, document
 from arena.store.models import now
 
 if TYPE_CHECKING:
     from arena.config import Settings
     from arena.store import Store
-    from arena.store.games import GameLine
 
-FORM = "arena-games-1"
-ENDING = ".ndjson.zst"
 PORTION = 20_000
 """After so many games what was written becomes part of the archive: an interrupted first run goes on from there."""
 _INDEX = "index.json"
 _NAME = re.compile(r"\d{4}-\d{2}\.ndjson\.zst(\.sha256)?", re.ASCII)
-_CHUNK = 1024 * 1024
-_LEVEL = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Dump:
-    """One file: how many games it has, its size and SHA-256, its first and last commit number."""
-
-    file: str
-    month: str
-    games: int
-    bytes: int
-    sha256: str
-    first: int
-    last: int
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
+class DumpIndex:
     """All files by month, the commit number up to which every result is in them, and when that was (ISO 8601)."""
 
     through: int = 0
@@ -71,10 +49,6 @@ class Index:
 
 class Interrupted(Exception):  # noqa: N818 - what happened, not a fault
     """The order to stop came: what is whole stays, the rest is done the next time."""
-
-
-class DamagedError(Exception):
-    """A file of the archive that is not what the index says."""
 
 
 class Dumps:
@@ -94,14 +68,14 @@ class Dumps:
         """What new files allow."""
         return self._licence
 
-    def index(self) -> Index:
+    def index(self) -> DumpIndex:
         """What there is; nothing where no archive has been written. Raises OSError, DamagedError."""
         try:
             found = json.loads((self.folder / _INDEX).read_text(encoding="utf-8"))
             files = {month: Dump(**dump) for month, dump in found["files"].items()}
-            return Index(int(found["through"]), str(found["written"]), files)
+            return DumpIndex(int(found["through"]), str(found["written"]), files)
         except FileNotFoundError:
-            return Index()
+            return DumpIndex()
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedError(f"{self.folder / _INDEX} cannot be read: {error}") from None
 
@@ -120,11 +94,11 @@ class Dumps:
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._alone():
-            index = Index() if anew else self._sound()
+            index = DumpIndex() if anew else self._sound()
             try:
                 return self._append(store, index, must_stop)
             except DamagedError:
-                return self._append(store, Index(), must_stop)
+                return self._append(store, DumpIndex(), must_stop)
 
     def check(self) -> list[str]:
         """What is wrong with the files, in words."""
@@ -137,25 +111,25 @@ class Dumps:
             path = self.folder / dump.file
             if not path.is_file():
                 problems.append(f"{dump.file} is missing")
-            elif _digest(path) != dump.sha256:
+            elif digest_of(path) != dump.sha256:
                 problems.append(f"{dump.file} is not what the index says: its SHA-256 differs")
         return problems
 
-    def _sound(self) -> Index:
+    def _sound(self) -> DumpIndex:
         """The index, or an empty one where files are gone or shorter than it says."""
         try:
             found = self.index()
             whole = all((self.folder / dump.file).stat().st_size >= dump.bytes for dump in found.files.values())
         except (FileNotFoundError, DamagedError):
-            return Index()
-        return found if whole else Index()
+            return DumpIndex()
+        return found if whole else DumpIndex()
 
-    def _append(self, store: Store, index: Index, must_stop: Callable[[], bool]) -> int:
+    def _append(self, store: Store, index: DumpIndex, must_stop: Callable[[], bool]) -> int:
         ancestors = store.versions.ancestors()
         lines = store.games.results_with_records(after=index.through)
         count = 0
         while True:
-            months: dict[str, _Month] = {}
+            months: dict[str, MonthFile] = {}
             taken, last = 0, index.through
             with ExitStack() as stack:
                 for line, data in lines:
@@ -174,17 +148,17 @@ class Dumps:
                 index = self._publish(index, last, [month.close() for month in months.values()])
             count += taken
 
-    def _month(self, month: str, before: Dump | None) -> _Month:
+    def _month(self, month: str, before: Dump | None) -> MonthFile:
         heading = {"form": FORM, "month": month, "licence": self._licence, "source": self._source or None}
-        return _Month(self.folder, month, before, heading)
+        return MonthFile(self.folder, month, before, heading)
 
-    def _publish(self, index: Index, through: int, dumps: list[Dump]) -> Index:
+    def _publish(self, index: DumpIndex, through: int, dumps: list[Dump]) -> DumpIndex:
         """Put the new files in the place of the old ones. Cut short in between, the longer files' ends are redone."""
         for dump in dumps:
             os.replace(self.folder / f"{dump.file}.new", self.folder / dump.file)
             _write(self.folder / f"{dump.file}.sha256", f"{dump.sha256}  {dump.file}\n")
         files = {**index.files, **{dump.month: dump for dump in dumps}}
-        index = Index(through, now().isoformat(timespec="seconds"), dict(sorted(files.items())))
+        index = DumpIndex(through, now().isoformat(timespec="seconds"), dict(sorted(files.items())))
         _write(self.folder / _INDEX, json.dumps(asdict(index), indent=1) + "\n")
         return index
 
@@ -193,111 +167,6 @@ class Dumps:
         with open(self.folder / ".lock", "w", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # given back with the process, however it ends
             yield
-
-
-class _Month:
-    """A month's file in the making: the old content, checked while it is copied, and a new frame behind it."""
-
-    def __init__(self, folder: Path, month: str, before: Dump | None, heading: Mapping[str, Any]) -> None:
-        self._dump = before or Dump(f"{month}{ENDING}", month, 0, 0, "", 0, 0)
-        self._path = folder / f"{self._dump.file}.new"
-        self._total = hashlib.sha256()
-        self._size = 0
-        self._old = folder / self._dump.file
-        self._heading = None if before else heading
-
-    def __enter__(self) -> _Month:
-        self._file = open(self._path, "wb")
-        try:
-            if self._heading is None:
-                self._copy()
-            self._packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj()
-            if self._heading is not None:
-                self._pack(_line(self._heading))
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._path.unlink(missing_ok=True)
-
-    def add(self, line: GameLine, data: Mapping[str, Any]) -> None:
-        """One more game."""
-        self._pack(_line(data))
-        number = line.committed or 0
-        first = self._dump.first or number
-        self._dump = replace(self._dump, games=self._dump.games + 1, first=first, last=number)
-
-    def close(self) -> Dump:
-        """End the frame and see the file safe on the disk; what it is now."""
-        self._write(self._packer.flush())
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        return replace(self._dump, bytes=self._size, sha256=self._total.hexdigest())
-
-    def _copy(self) -> None:
-        left = self._dump.bytes
-        with open(self._old, "rb") as old:
-            while left and (chunk := old.read(min(left, _CHUNK))):
-                self._write(chunk)
-                left -= len(chunk)
-        if left or self._total.hexdigest() != self._dump.sha256:
-            raise DamagedError(f"{self._dump.file} is not what the index says")
-
-    def _pack(self, content: bytes) -> None:
-        self._write(self._packer.compress(content))
-
-    def _write(self, content: bytes) -> None:
-        self._file.write(content)
-        self._total.update(content)
-        self._size += len(content)
-
-
-def document(line: GameLine, data: bytes, ancestors: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """A game as the archive has it: the record as everybody may see it, and what the ratings follow from.
-
-    `follows` names, for each side, the versions before it, nearest first: a version new to a pool starts from the mu of
-    the nearest one that has a rating there.
-    """
-    return {
-        **without_logs(json.loads(data)),
-        "committed": line.committed,
-        "tournament": line.tournament_id,
-        "pool": line.pool,
-        "is_rated": line.is_rated,
-        "follows": {side: list(ancestors.get(getattr(line, side), ())) for side in ("first", "second")},
-    }
-
-
-def without_logs(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A record as everybody may see it: what bots said on standard error is for their owners."""
-    return {**data, "logs": {}}
-
-
-def read(path: Path) -> Iterator[dict[str, Any]]:
-    """The games of one file of the archive, without its heading. Raises OSError, ValueError, zstandard.ZstdError."""
-    with open(path, "rb") as file, zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as source:
-        rest = b""
-        is_heading = True
-        while chunk := source.read(_CHUNK):
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                if not is_heading:
-                    yield json.loads(line)
-                is_heading = False
-        if rest:
-            raise ValueError(f"{path} ends in the middle of a line")
-
-
-def _line(data: Mapping[str, Any]) -> bytes:
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
-
-
-def _digest(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _write(path: Path, text: str) -> None:

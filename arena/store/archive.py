@@ -28,7 +28,7 @@ from sqlalchemy import (
     select,
 )
 
-from arena.collections.entry import Entry
+from arena.store.archived_game import ArchivedGame
 from arena.store.engine import Sessions, open_engine
 
 FILE = "archive.sqlite3"
@@ -90,25 +90,25 @@ class Archive:
         """Give the file back."""
         self.engine.dispose()
 
-    def add(self, entries: Iterable[Entry]) -> int:
+    def add(self, games: Iterable[ArchivedGame]) -> int:
         """Keep games, all or none; how many of them were new. A game without a number gets its place as one."""
         added = 0
         with self._sessions.writing() as session:
             serial = session.scalar(select(func.max(_GAMES.c.serial))) or 0
-            for entry in entries:
-                if session.scalar(select(_GAMES.c.serial).where(_GAMES.c.id == entry.id)) is not None:
+            for game in games:
+                if session.scalar(select(_GAMES.c.serial).where(_GAMES.c.id == game.id)) is not None:
                     continue
                 serial, added = serial + 1, added + 1
-                session.execute(insert(_GAMES).values(**_row(entry, serial)))
-                session.execute(insert(_POSITIONS), [{"key": key, "serial": serial} for key in sorted(entry.keys())])
+                session.execute(insert(_GAMES).values(**_row(game, serial)))
+                session.execute(insert(_POSITIONS), [{"key": key, "serial": serial} for key in sorted(game.keys())])
         return added
 
-    def find(self, search: Search, *, limit: int | None = None, offset: int = 0) -> list[Entry]:
+    def find(self, search: Search, *, limit: int | None = None, offset: int = 0) -> list[ArchivedGame]:
         """The games that match, in the order they were added."""
         query = select(_GAMES.c.entry, _GAMES.c.number).where(*_conditions(search)).order_by(_GAMES.c.serial)
         with self._sessions.reading() as session:
             rows = session.execute(query.limit(limit).offset(offset)).all()
-        return [_entry(text, number) for text, number in rows]
+        return [_game(text, number) for text, number in rows]
 
     def count(self, search: Search) -> int:
         """How many games match."""
@@ -128,26 +128,26 @@ class Archive:
             return tuple(session.scalars(select(_GAMES.c[column]).distinct().order_by(_GAMES.c[column])))
 
 
-def _row(entry: Entry, serial: int) -> dict[str, Any]:
+def _row(game: ArchivedGame, serial: int) -> dict[str, Any]:
     return {
         "serial": serial,
-        "id": entry.id,
-        "family": entry.family,
-        "variant": entry.variant,
-        "number": entry.number or str(serial),
-        "first": entry.first,
-        "second": entry.second,
-        "winner": entry.winner,
-        "termination": entry.termination,
-        "source": entry.source,
-        "moves": " ".join(entry.moves) + " ",
-        "entry": json.dumps(asdict(entry), ensure_ascii=False),
+        "id": game.id,
+        "family": game.family,
+        "variant": game.variant,
+        "number": game.number or str(serial),
+        "first": game.first,
+        "second": game.second,
+        "winner": game.winner,
+        "termination": game.termination,
+        "source": game.source,
+        "moves": " ".join(game.moves) + " ",
+        "entry": json.dumps(asdict(game), ensure_ascii=False),
     }
 
 
-def _entry(text: str, number: str) -> Entry:
+def _game(text: str, number: str) -> ArchivedGame:
     data = json.loads(text)
-    return Entry(**{**data, "moves": tuple(data["moves"]), "number": number})
+    return ArchivedGame(**{**data, "moves": tuple(data["moves"]), "number": number})
 
 
 def _conditions(search: Search) -> list[ColumnElement[bool]]:

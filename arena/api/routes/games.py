@@ -28,7 +28,7 @@ from arena.api.schemas import (
     Side,
     VariantName,
 )
-from arena.collections.dumps import without_logs
+from arena.collections.dump import without_logs
 from arena.http import stream
 from arena.http.call import Answer, Call
 from arena.http.feed import Batch

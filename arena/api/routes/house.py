@@ -10,8 +10,8 @@ from arena.api.handle import MAX_BODY_BYTES
 from arena.api.page import MAX_LIMIT, Page, PageQuery, page
 from arena.api.registry import PREFIX, Routes
 from arena.api.schemas import AuditItem, DumpItem, Index, Limits, Number, Out, VoidItem
-from arena.collections.dumps import DamagedError, Dumps
-from arena.collections.dumps import Index as Archive
+from arena.collections.dump import DamagedError
+from arena.collections.dumps import DumpIndex, Dumps
 from arena.coordinator import cron
 from arena.http.call import Answer, Call
 from arena.http.problem import DOCS, Problem
@@ -122,7 +122,7 @@ async def dumps(call: Call) -> DumpList:
     try:
         found = await call.run(archive.index)
     except DamagedError:
-        found = Archive()  # the next run writes it anew
+        found = DumpIndex()  # the next run writes it anew
     items = [DumpItem(**asdict(dump), url=f"/dumps/{dump.file}") for dump in found.latest_first]
     written = datetime.fromisoformat(found.written) if found.written else None
     return DumpList(items=items, licence=archive.licence, through=found.through, written=written)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from arena.collections.dumps import DamagedError, Dumps, Index
+from arena.collections.dump import DamagedError
+from arena.collections.dumps import DumpIndex, Dumps
 from arena.http.call import CONTEXT
 from arena.http.problem import not_found
 from arena.pages.lists import column
@@ -32,7 +33,7 @@ async def show(request: web.Request) -> web.Response:
     try:
         found = await run(archive.index)
     except DamagedError:
-        found = Index()  # the next run writes it anew
+        found = DumpIndex()  # the next run writes it anew
     settings = request.app[CONTEXT].settings
     hour = settings.archive_hour
     dumps = arranged(request, _FILES, found.latest_first)

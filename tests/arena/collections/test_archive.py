@@ -16,9 +16,10 @@ import pytest
 from arena.cli.gametext import RECORD
 from arena.cli.run import run
 from arena.collections.collection import Collection, best_reading, pieces, read_collection
-from arena.collections.entry import Entry, make_entry, position_key
+from arena.collections.conversion import to_archived, to_text
 from arena.collections.notation import write_record
 from arena.store.archive import Archive, Search
+from arena.store.archived_game import ArchivedGame, position_key
 from referee.record import read_record, verify
 from referee.rules import families, load
 from referee.rules.core import ParseError, UnknownNameError
@@ -59,9 +60,9 @@ def archive(tmp_path: Path) -> Iterator[Archive]:
         yield found
 
 
-def entries(found: Collection, source: str = "file.txt") -> list[Entry]:
+def entries(found: Collection, source: str = "file.txt") -> list[ArchivedGame]:
     assert not found.problems, [str(problem) for problem in found.problems]
-    return [make_entry(one, source, found.format) for one in found.games]
+    return [to_archived(one, source, found.format) for one in found.games]
 
 
 # Reading
@@ -201,10 +202,10 @@ def test_game_427_comes_back_as_it_went_in(archive: Archive, form: str) -> None:
     text = text_427(form)
     archive.add(entries(best_reading(text, load("abalone").settle(), load("abalone").formats)))
     (one,) = archive.find(Search(number="427"))
-    assert one.written() == text
+    assert to_text(one) == text
     assert one.format == form
     for other in load("abalone").formats:
-        read = other.read(one.written(other), load("abalone").settle())
+        read = other.read(to_text(one, other), load("abalone").settle())
         assert [list(game.moves) for game in read] == [GAME_427["moves"]]
 
 
@@ -229,7 +230,7 @@ def test_a_record_of_the_arena_is_written_in_every_notation_of_its_family(family
     form = form_of(family, name)
     given = game_text(game, ruleset, First="one", Second="two")
     (found,) = read_collection(form.write(given, ruleset), form, load(family).settle()).games
-    record = make_entry(found, "here", name).record()
+    record = to_archived(found, "here", name).record()
     text = write_record(record, name)
     (again,) = read_collection(text, form, load(family).settle()).games
     assert again.game.moves == record.moves

@@ -12,7 +12,8 @@ import pytest
 import zstandard
 
 from arena.collections import dumps as module
-from arena.collections.dumps import Dumps, Interrupted, read
+from arena.collections.dump import read
+from arena.collections.dumps import Dumps, Interrupted
 from arena.store import Store, fold
 from referee.record import read_record
 from tests.arena.field import Field, record_of

@@ -9,7 +9,7 @@ import zstandard
 from sqlalchemy import text
 
 from arena.store import BadValueError, ConflictError, Store
-from arena.store.dump import dump, load
+from arena.store.backup import dump, load
 from arena.store.engine import Sessions
 from tests.arena.field import Field, record_of, void_of
 

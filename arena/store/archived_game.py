@@ -1,6 +1,6 @@
 """One archived game: who played whom, by which rules, how it ended, and the text it came as.
 
-Refuses to know where it is kept.
+Refuses to know where it is kept, and notations.
 """
 
 from __future__ import annotations
@@ -12,20 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from arena.collections import notation
-from arena.collections.collection import Found
 from referee.record import GameRecord, Ply
-from referee.rules.core import Kind, Termination
+from referee.rules.core import Termination
 from referee.rules.position import Position
-from referee.rules.rules import GameFormat, Ruleset, State, Value
-from referee.spec import digest
-
-NUMBERS = ("number", "game", "gameid", "id", "no")
-"""Tags, in lower case, that give a game's number in its own collection."""
+from referee.rules.rules import Ruleset, State, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArchivedGame:
     """A game of the archive. `position` is its start; `winner` None = unknown; `text` the game as it was imported."""
 
     id: str
@@ -99,13 +93,6 @@ class Entry:
             detail=f"game {self.number} of {self.source}" if self.source else "",
         )
 
-    def written(self, form: GameFormat | None = None) -> str:
-        """The game as text: as it was imported, or in a notation of its family. Raises ValueError."""
-        if form is None:
-            return self.text
-        result = notation.RESULTS[self.winner]
-        return notation.write(form, self.ruleset(), self.position, self.moves, tags=self.tags, result=result)
-
 
 def state_key(family: str, state: State) -> bytes:
     """Eight bytes for what positions share that are the same to a search: board and side to move."""
@@ -116,64 +103,3 @@ def position_key(position: Position) -> bytes:
     """The `state_key` of a position."""
     size = position.ruleset.rules.kernel.KEY_SIZE
     return state_key(position.ruleset.rules.family, position.state[:size])
-
-
-def _named(tags: Mapping[str, str], names: tuple[str, ...]) -> str:
-    lower = {name.lower(): value for name, value in tags.items()}
-    return next((lower[name] for name in names if lower.get(name)), "")
-
-
-def _players(tags: Mapping[str, str], ruleset: Ruleset) -> tuple[str, str]:
-    """The names of first and second: under those words, or under the names of the sides."""
-    sides = [side.lower() for side in ruleset.rules.sides]
-    opener = next((option for option in ruleset.rules.options if option.name == "first_player"), None)
-    if opener is not None:  # the sides are called by what they do, and either may move first
-        begins = str(ruleset.values[opener.name])
-        sides = [begins, *(value for value in opener.values if value != begins)]
-    first, second = (_named(tags, (word, side)) for word, side in zip(("first", "second"), sides, strict=False))
-    return first or "unknown", second or "unknown"
-
-
-def _ending(found: Found) -> Termination:
-    if found.outcome is not None:
-        return found.outcome.reason
-    if found.winner is None:
-        return Termination.STOPPED
-    return Termination.DRAW_AGREED if found.winner == "draw" else Termination.RESIGNED
-
-
-def make_entry(found: Found, source: str, form: str) -> Entry:
-    """An entry from a game of a collection. Its id is the content's: the same game is the same entry."""
-    ruleset, game = found.ruleset, found.game
-    first, second = _players(game.tags, ruleset)
-    position = ruleset.write(ruleset.read(game.position))
-    number = _named(game.tags, NUMBERS)
-    content = {
-        "family": ruleset.rules.family,
-        "variant": ruleset.variant.name,
-        "options": ruleset.overrides,
-        "position": position,
-        "moves": game.moves,
-        "first": first,
-        "second": second,
-        "number": number,
-    }
-    termination = _ending(found)
-    winner = None if termination.kind is Kind.VOID else found.winner
-    return Entry(
-        digest(content),
-        ruleset.rules.family,
-        ruleset.variant.name,
-        ruleset.overrides,
-        position,
-        game.moves,
-        first,
-        second,
-        winner,
-        termination.value,
-        number,
-        source,
-        form,
-        found.text,
-        dict(game.tags),
-    )
