@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import zstandard
 from sqlalchemy import Engine, LargeBinary, Table, func, insert, select, text
+from sqlalchemy.orm import Session
 from sqlmodel import SQLModel
 
 from arena.store import schema
@@ -53,33 +54,46 @@ def load(engine: Engine, path: Path) -> int:
     """
     tables = {table.name: table for table in _tables()}
     with Sessions(engine).writing() as session, _reader(path) as lines:
-        head = next(lines, {})
-        if head.get("form") != _FORM:
-            raise BadValueError(f"{path} is not a dump of an arena")
-        if head.get("schema") != schema.head():
-            raise BadValueError(f"the dump has schema {head.get('schema')}, the program {schema.head()}")
+        _check_head(path, next(lines, {}))
         for table in tables.values():
             if table.name != "counters" and session.scalar(select(func.count()).select_from(table)):
                 raise TakenError(f"the database is not empty: there are rows in {table.name}")
         session.execute(tables["counters"].delete())
-        count, is_whole = 0, False
-        for name, rows in _groups(lines):
-            if name is None:
-                is_whole = rows == [{"rows": count}]
-                break
-            if name not in tables:
-                raise BadValueError(f"{path}: no table {name!r} is known")
-            for part in batched(rows):
-                session.execute(insert(tables[name]), [_row(tables[name], row) for row in part])
-            count += len(rows)
-        if not is_whole:
-            raise BadValueError(f"{path} was cut: it does not end as it should")
+        count = _fill(session, tables, path, lines)
         if engine.dialect.name == "postgresql":
-            for table in tables.values():
-                if "id" in table.columns and table.columns["id"].autoincrement is not False and table.name != "games":
-                    line = f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id)) FROM {table.name}"  # noqa: S608 - our own names
-                    session.execute(text(line))
+            _go_on_counting(session, tables.values())
     return count
+
+
+def _check_head(path: Path, head: dict[str, Any]) -> None:
+    if head.get("form") != _FORM:
+        raise BadValueError(f"{path} is not a dump of an arena")
+    if head.get("schema") != schema.head():
+        raise BadValueError(f"the dump has schema {head.get('schema')}, the program {schema.head()}")
+
+
+def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterator[dict[str, Any]]) -> int:
+    """Store all rows; how many. Raises BadValueError unless the last line gives just that number."""
+    count = 0
+    for name, rows in _groups(lines):
+        if name is None:
+            if rows == [{"rows": count}]:
+                return count
+            break
+        if name not in tables:
+            raise BadValueError(f"{path}: no table {name!r} is known")
+        for part in batched(rows):
+            session.execute(insert(tables[name]), [_row(tables[name], row) for row in part])
+        count += len(rows)
+    raise BadValueError(f"{path} was cut: it does not end as it should")
+
+
+def _go_on_counting(session: Session, tables: Iterable[Table]) -> None:
+    """Have PostgreSQL give the next rows numbers behind those that came with theirs."""
+    for table in tables:
+        if "id" in table.columns and table.columns["id"].autoincrement is not False and table.name != "games":
+            line = f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id)) FROM {table.name}"  # noqa: S608 - our own names
+            session.execute(text(line))
 
 
 def _tables() -> list[Table]:
