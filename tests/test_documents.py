@@ -22,6 +22,9 @@ DOCUMENTS = sorted(
 )
 SUFFIXES = "py|md|html|css|js|c|h|cpp|hpp|java|rs|go|toml|yaml|yml|sh|json|txt|conf|acl|service|ini|mako"
 FILE = re.compile(rf"`((?!build/)[\w.@-]+(?:/[\w.@-]+)*\.(?:{SUFFIXES}))`")
+FOLDER = re.compile(
+    rf"(?:`|pytest )(?!arena/v1/|deploy/secrets/)((?:{'|'.join((*PACKAGES, 'deploy'))})/[\w/.-]*)(?=[`\s])"
+)
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 RUN = re.compile(rf"-m ((?:{'|'.join(PACKAGES)})(?:\.\w+)*)")
 DOTTED = re.compile(rf"(?<![\w./@:-])((?:{'|'.join(PACKAGES)})(?:\.\w+)+)(?!\w*[/@-])")
@@ -68,9 +71,11 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_files_that_are_named_exist(path: Path) -> None:
-    named = set(FILE.findall(path.read_text(encoding="utf-8"))) - set(OF_A_READER)
+    text = path.read_text(encoding="utf-8")
+    named = set(FILE.findall(text)) - set(OF_A_READER)
     gone = [one for one in named - NAMES if not any((home / one).exists() for home in (ROOT, path.parent))]
     assert not sorted(gone)
+    assert not [one for one in sorted(set(FOLDER.findall(text))) if not (ROOT / one).exists()]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
