@@ -18,7 +18,7 @@ from referee.dispatch import void_record
 from referee.record import GameRecord
 from referee.rules.core import Termination
 from referee.slot import play_games
-from referee.spec import GameSpec, canonical
+from referee.spec import PlannedGame, canonical
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -80,15 +80,14 @@ def warm_up() -> None:
         warm(family)
 
 
-def play_bundled(specs: Sequence[GameSpec], place: BundlePlace, wants_plies: bool = False) -> list[GameRecord]:
-    """Play planned games one after the other, with the bots as this machine has them; their records, by planned id.
+def play_bundled(games: Sequence[PlannedGame], place: BundlePlace, wants_plies: bool = False) -> list[GameRecord]:
+    """Play planned games one after the other, with the bots as this machine has them; their records.
 
     A game whose bundle cannot be had is void: nobody's fault, and the last of the list.
     """
-    ids = [spec.id for spec in specs]
     try:
         bundles = place.open()
-        ready = [bundles.resolve_game(spec) for spec in specs]
+        ready = [bundles.resolve_game(game) for game in games]
     except (BundleError, StoreUnavailableError) as error:
-        return [void_record(specs[0], Termination.SANDBOX_FAILED, str(error))]
-    return play_games(ready, wants_plies, ids)
+        return [void_record(games[0], Termination.SANDBOX_FAILED, str(error))]
+    return play_games(ready, wants_plies)

@@ -13,7 +13,7 @@ from referee.pool import WorkerLostError
 from referee.record import GameRecord, now
 from referee.rules.core import Kind, Termination
 from referee.slot import play_games
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 
 ATTEMPTS = 3
 """How often a game is tried before it stays void."""
@@ -38,16 +38,16 @@ class Dispatcher:
         """Start no more games, and do not play again what is called off."""
         self._stopping = self._aborting = True
 
-    def run(self, games: Iterable[GameSpec], is_enough: Callable[[], bool] = lambda: False) -> list[GameRecord]:
+    def run(self, games: Iterable[PlannedGame], is_enough: Callable[[], bool] = lambda: False) -> list[GameRecord]:
         """Play all games; the two of a pair run in one slot, one after the other, with the same processes.
 
         `on_record` gets every record that stands, in the order of completion. Returns the games that stayed void.
         """
-        waiting: Iterator[list[GameSpec]] = iter(
-            [list(pair) for _, pair in groupby(games, key=lambda game: (game.event, game.pair))]
+        waiting: Iterator[list[PlannedGame]] = iter(
+            [list(pair) for _, pair in groupby(games, key=lambda game: (game.spec.event, game.spec.pair))]
         )
-        again: list[list[GameSpec]] = []
-        running: dict[Future[list[GameRecord]], list[GameSpec]] = {}
+        again: list[list[PlannedGame]] = []
+        running: dict[Future[list[GameRecord]], list[PlannedGame]] = {}
         given_up: list[GameRecord] = []
         while True:
             while len(running) < self._in_flight and not self._stopping and not is_enough():
@@ -68,8 +68,8 @@ class Dispatcher:
                     again.append(left)
 
     def _take(
-        self, future: Future[list[GameRecord]], job: list[GameSpec], given_up: list[GameRecord]
-    ) -> list[GameSpec]:
+        self, future: Future[list[GameRecord]], job: list[PlannedGame], given_up: list[GameRecord]
+    ) -> list[PlannedGame]:
         """Hand over what the job brought; the games to be played again."""
         try:
             records = future.result()
@@ -78,22 +78,23 @@ class Dispatcher:
         except WorkerLostError as error:
             records = [void_record(job[0], Termination.WORKER_LOST, str(error))]
         left = []
-        for spec, record in zip(job, records, strict=False):
+        for game, record in zip(job, records, strict=False):
             if record.kind is not Kind.VOID:
                 self._on_record(record)
                 continue
-            tries = self._voids[spec.id] = self._voids.get(spec.id, 0) + 1
+            tries = self._voids[game.id] = self._voids.get(game.id, 0) + 1
             if self._aborting or tries >= ATTEMPTS:
                 given_up.append(record)
             else:
-                left.append(spec)
+                left.append(game)
         return left if self._aborting else left + job[len(records) :]
 
 
-def void_record(spec: GameSpec, termination: Termination, detail: str) -> GameRecord:
+def void_record(game: PlannedGame, termination: Termination, detail: str) -> GameRecord:
     """The record of a game that came to nothing before it began, or whose worker took its record with it."""
+    spec = game.spec
     return GameRecord(
-        id=spec.id,
+        id=game.id,
         family=spec.family,
         variant=spec.variant,
         options=spec.options,
@@ -115,7 +116,7 @@ def void_record(spec: GameSpec, termination: Termination, detail: str) -> GameRe
     )
 
 
-def left_to_play(games: Iterable[GameSpec], finished: Iterable[GameRecord]) -> list[GameSpec]:
+def left_to_play(games: Iterable[PlannedGame], finished: Iterable[GameRecord]) -> list[PlannedGame]:
     """The games whose record is not there yet."""
     known = {record.id for record in finished}
     return [game for game in games if game.id not in known]

@@ -15,7 +15,7 @@ import numpy as np
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset, Value
-from referee.spec import Adjudication, BotSpec, GameSpec, Limits, TimeControl
+from referee.spec import Adjudication, BotSpec, GameSpec, Limits, PlannedGame, TimeControl
 
 Format = Literal["round-robin", "gauntlet"]
 
@@ -243,13 +243,13 @@ class Plan:
     event: str = ""
 
 
-def schedule(plan: Plan) -> list[GameSpec]:
+def schedule(plan: Plan) -> list[PlannedGame]:
     """Every game of the plan in playing order, numbered from 1.
 
     Cycle after cycle, so that a tournament cut short is still balanced: in each, every pairing plays a pair of games
     from one opening with sides swapped (one game where `games` is odd, in the last cycle).
     """
-    games: list[GameSpec] = []
+    games: list[PlannedGame] = []
     pair = 0
     tables = pairings(len(plan.bots), plan.format)
     rounds = max((number for number, _, _ in tables), default=0)
@@ -261,23 +261,22 @@ def schedule(plan: Plan) -> list[GameSpec]:
             pair += 1
             for swapped in swaps:
                 first, second = (two, one) if swapped else (one, two)
-                games.append(
-                    GameSpec(
-                        family=plan.ruleset.rules.family,
-                        variant=opening.variant,
-                        options=options,
-                        position=opening.position,
-                        opening=opening.moves,
-                        first=plan.bots[first],
-                        second=plan.bots[second],
-                        time=plan.time,
-                        adjudication=plan.adjudication,
-                        limits=plan.limits,
-                        event=plan.event,
-                        sequence=len(games) + 1,
-                        round=cycle * rounds + number,
-                        pair=pair,
-                        seed=plan.seed,
-                    )
+                spec = GameSpec(
+                    family=plan.ruleset.rules.family,
+                    variant=opening.variant,
+                    options=options,
+                    position=opening.position,
+                    opening=opening.moves,
+                    first=plan.bots[first],
+                    second=plan.bots[second],
+                    time=plan.time,
+                    adjudication=plan.adjudication,
+                    limits=plan.limits,
+                    event=plan.event,
+                    sequence=len(games) + 1,
+                    round=cycle * rounds + number,
+                    pair=pair,
+                    seed=plan.seed,
                 )
+                games.append(PlannedGame.of(spec))
     return games

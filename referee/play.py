@@ -21,17 +21,18 @@ from referee.record import GameRecord, Ply, now
 from referee.roster import Roster
 from referee.rules.core import SIDES, Termination, Winner
 from referee.score import hundredths
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 
 _RESULTS: dict[Winner, Literal["p1win", "p2win", "draw"]] = {"first": "p1win", "second": "p2win", "draw": "draw"}
 
 
-def play(spec: GameSpec, roster: Roster, watch: Watch | None = None) -> GameRecord:
+def play(game: PlannedGame, roster: Roster, watch: Watch | None = None) -> GameRecord:
     """Play one game to its end and return its record, whatever the bots do.
 
     Raises UnknownNameError and ParseError for a spec that makes no sense; anything a bot does is in the record.
     """
     started = now()
+    spec = game.spec
     course = Course(spec, watch)
     bots = roster.seat((spec.first, spec.second), spec.limits)
     try:
@@ -53,7 +54,7 @@ def play(spec: GameSpec, roster: Roster, watch: Watch | None = None) -> GameReco
         side: bot.wire.log for side, bot in zip(SIDES, bots, strict=True) if bot.process.child and bot.wire.log
     }
     roster.release(bots)
-    return _record(course, ending, bots, started=started, sandbox=roster.sandbox.name, logs=logs)
+    return _record(game.id, course, ending, bots, started=started, sandbox=roster.sandbox.name, logs=logs)
 
 
 def _get_ready(course: Course, bots: Sequence[Bot]) -> list[Player] | Ending:
@@ -123,11 +124,18 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
 
 
 def _record(
-    course: Course, ending: Ending, bots: Sequence[Bot], *, started: str, sandbox: str, logs: dict[str, str]
+    game_id: str,
+    course: Course,
+    ending: Ending,
+    bots: Sequence[Bot],
+    *,
+    started: str,
+    sandbox: str,
+    logs: dict[str, str],
 ) -> GameRecord:
     spec = course.spec
     return GameRecord(
-        id=spec.id,
+        id=game_id,
         family=spec.family,
         variant=spec.variant,
         options=course.ruleset.overrides,

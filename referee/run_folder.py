@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from referee.record import GameRecord, RecordError, read_record
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 
 
 class FolderError(ValueError):
@@ -80,7 +80,7 @@ class RunFolder:
             os.fsync(file.fileno())
         os.replace(fresh, self.header_path)
 
-    def resume(self, games: Sequence[GameSpec]) -> list[GameRecord]:
+    def resume(self, games: Sequence[PlannedGame]) -> list[GameRecord]:
         """Read the finished games, drop a torn last line, and be ready to append. Raises FolderError."""
         by_id = {game.id: game for game in games}
         data = self.games_path.read_bytes() if self.games_path.exists() else b""
@@ -92,7 +92,7 @@ class RunFolder:
                 record = read_record(line)
             except RecordError as error:
                 raise FolderError(f"{place}: {error}; the run is left as it is") from None
-            if record.id not in by_id or by_id[record.id].sequence != record.sequence:
+            if record.id not in by_id or by_id[record.id].spec.sequence != record.sequence:
                 raise FolderError(f"{place}: game {record.id} is not part of this run; the run is left as it is")
             if record.id in seen:
                 raise FolderError(f"{place}: game {record.id} stands there twice; the run is left as it is")

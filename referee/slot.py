@@ -10,7 +10,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -19,7 +18,7 @@ from referee.record import GameRecord, Ply
 from referee.roster import Roster
 from referee.sandbox import open_sandbox
 from referee.sandbox.reaper import become_subreaper, wake_at_death_of_parent
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 
 Emit = Callable[[dict[str, Any]], None]
 
@@ -30,20 +29,17 @@ _roster: Roster | None = None
 _emit: Emit | None = None
 
 
-def play_games(
-    specs: Sequence[GameSpec], wants_plies: bool = False, ids: Sequence[str] | None = None
-) -> list[GameRecord]:
+def play_games(games: Sequence[PlannedGame], wants_plies: bool = False) -> list[GameRecord]:
     """Play games one after the other in this process's slot; the job given to an executor.
 
-    A game called off from outside is the last one: its void record ends the list. `ids` are what events and records
-    call the games, where a spec was changed for this machine and so has another id than the planned one.
+    A game called off from outside is the last one: its void record ends the list.
     """
     assert _roster is not None, "this process has no slot; open_slot() first"
     records = []
-    for spec, name in zip(specs, ids or [spec.id for spec in specs], strict=True):
-        emit({"event": "start", "game": name})
-        record = play(spec, _roster, _watch(name) if wants_plies else None)
-        records.append(record if ids is None else replace(record, id=name))
+    for game in games:
+        emit({"event": "start", "game": game.id})
+        record = play(game, _roster, _watch(game.id) if wants_plies else None)
+        records.append(record)
         if record.termination == "stopped":
             break
     return records

@@ -1,4 +1,4 @@
-"""What a game is before it is played: who, by which rules, on what clock. Frozen, canonical JSON, content-hashed.
+"""What a game is before it is played: who, by which rules, on what clock. Frozen, canonical JSON.
 
 Refuses to know how a game is played and where its result goes.
 """
@@ -146,10 +146,21 @@ class GameSpec:
     pair: int = 0
     seed: int = 0
 
-    @property
-    def id(self) -> str:
-        """The content hash of the whole spec: same spec, same id, everywhere."""
-        return digest(asdict(self))
+
+@dataclass(frozen=True, slots=True)
+class PlannedGame:
+    """A game that is to be played: its spec, and the id it was given when it was planned.
+
+    The id stays whatever becomes of the spec: a machine that plays it fills in where its bots are.
+    """
+
+    id: str
+    spec: GameSpec
+
+    @classmethod
+    def of(cls, spec: GameSpec) -> PlannedGame:
+        """Plan a game. Its id is the content hash of the whole spec: same plan, same ids, everywhere."""
+        return cls(digest(asdict(spec)), spec)
 
 
 def spec_from_json(data: Mapping[str, Any]) -> GameSpec:

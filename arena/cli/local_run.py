@@ -18,7 +18,7 @@ from referee.rules.rules import Ruleset
 from referee.run_folder import FolderError, RunFolder
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import become_subreaper, children, sweep
-from referee.spec import Adjudication, BotSpec, GameSpec, Limits, digest, read_time_control
+from referee.spec import Adjudication, BotSpec, Limits, PlannedGame, digest, read_time_control
 
 _IDENTITY = (
     "family",
@@ -49,7 +49,7 @@ class UnkeptRun:
     def begin(self, header: Mapping[str, Any]) -> None:
         pass
 
-    def resume(self, games: Sequence[GameSpec]) -> list[GameRecord]:
+    def resume(self, games: Sequence[PlannedGame]) -> list[GameRecord]:
         return self.records
 
     def append(self, record: GameRecord) -> None:
@@ -76,7 +76,7 @@ def games_of(
     bots: list[BotSpec],
     folder: RunFolder | UnkeptRun,
     sandbox: Sandbox,
-) -> list[GameSpec]:
+) -> list[PlannedGame]:
     """The schedule, the finished games of an earlier start read into `folder.records`.
 
     Raises FolderError for a folder that holds another run, IneligibleError, ValueError.

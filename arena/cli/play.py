@@ -24,7 +24,7 @@ from referee.record_text import write_text
 from referee.rules import families, load
 from referee.run_folder import FolderError, RunFolder
 from referee.sandbox.choice import choose
-from referee.spec import GameSpec, Limits
+from referee.spec import Limits, PlannedGame
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -94,10 +94,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _play(
-    arguments: argparse.Namespace, games: list[GameSpec], folder: RunFolder | UnkeptRun, sprt: Sprt | None
+    arguments: argparse.Namespace, games: list[PlannedGame], folder: RunFolder | UnkeptRun, sprt: Sprt | None
 ) -> int:
     """Play what is left of the games, write and print what came of all of them."""
-    names = list(dict.fromkeys(name for game in games for name in (game.first.name, game.second.name)))
+    names = list(dict.fromkeys(name for game in games for name in (game.spec.first.name, game.spec.second.name)))
     left = left_to_play(games, folder.records)
     if len(left) < len(games):
         output.note(f"{len(games) - len(left)} of {len(games)} games are there already")
@@ -131,7 +131,7 @@ def _play(
 
 def _dispatch(
     arguments: argparse.Namespace,
-    games: list[GameSpec],
+    games: list[PlannedGame],
     keep: Callable[[GameRecord], None],
     is_decided: Callable[[], bool],
 ) -> list[GameRecord]:

@@ -46,7 +46,7 @@ class Jobs:
         is_wanted: Callable[[], bool],
     ) -> Any:
         """Do a job in a slot; call it off once `is_wanted` says no."""
-        games = [str(spec.id) for spec in arguments[0]] if arguments and isinstance(arguments[0], (list, tuple)) else []
+        games = [str(game.id) for game in arguments[0]] if arguments and isinstance(arguments[0], (list, tuple)) else []
         self._reports.follow(games, topic)
         self._reports.put(topic, {"event": TAKEN, "key": key})
         future = self._running[key] = self._pool.submit(function, *map(self._localised, arguments))

@@ -78,11 +78,11 @@ class Handout:
         piles: list[deque[Pair]] = []
         for tournament_id in [*sources[start:], *sources[:start]]:
             waiting = self._store.games.waiting(tournament_id, limit)
-            ready = [game for game in waiting if game.spec.id not in memory.resting]
+            ready = [one for one in waiting if one.game.id not in memory.resting]
             if len(ready) == len(waiting) < limit:
                 memory.dry.add(tournament_id)
             if ready:
-                piles.append(deque(list(pair) for _, pair in groupby(ready, key=lambda game: game.pair)))
+                piles.append(deque(list(pair) for _, pair in groupby(ready, key=lambda one: one.game.spec.pair)))
             elif not waiting:  # the tournament may be over, or go on: look at once
                 memory.changed.add(tournament_id)
                 self._wake()
@@ -90,20 +90,20 @@ class Handout:
 
     def _submit(self, chosen: Sequence[Pair]) -> None:
         memory = self._memory
-        ids = [game.spec.id for pair in chosen for game in pair]
+        ids = [one.game.id for pair in chosen for one in pair]
         try:
             mine = set(self._store.games.hand_out(ids, self._owner))
         except StoreUnavailableError:
             memory.given_back.update(ids)  # nobody knows whether it was done
             raise
         for pair in chosen:
-            games = [game for game in pair if game.spec.id in mine]
-            if not games:
+            kept = [one for one in pair if one.game.id in mine]
+            if not kept:
                 continue
-            job = Job(games[0].tournament_id, games)
-            future = self._executor.submit(play_bundled, job.specs, self._place, True)
+            job = Job(kept[0].tournament_id, kept)
+            future = self._executor.submit(play_bundled, job.games, self._place, True)
             memory.jobs[future] = job
-            memory.by_game.update((spec.id, job) for spec in job.specs)
+            memory.by_game.update((game.id, job) for game in job.games)
             future.add_done_callback(self._on_done)
 
     def call_off(self, futures: Sequence[Future[list[GameRecord]]]) -> None:

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from arena.store.games import Waiting
 from referee.record import GameRecord
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 
 
 @dataclass(slots=True, eq=False)
@@ -20,15 +20,15 @@ class Job:
     """A pair of games given to one slot."""
 
     tournament_id: int
-    games: list[Waiting]
+    waiting: list[Waiting]
     playing: str = ""
     """The game that was begun last."""
     is_called_off: bool = False
 
     @property
-    def specs(self) -> list[GameSpec]:
+    def games(self) -> list[PlannedGame]:
         """The games to be played, in order."""
-        return [game.spec for game in self.games]
+        return [one.game for one in self.waiting]
 
 
 @dataclass(slots=True)

@@ -73,8 +73,8 @@ class Recorder:
         for future in drained(self._done):
             if job := memory.jobs.pop(future, None):
                 self._take_in(future, job)
-                for spec in job.specs:
-                    memory.by_game.pop(spec.id, None)
+                for game in job.games:
+                    memory.by_game.pop(game.id, None)
         playing = [game_id for game_id in memory.begun if game_id in memory.by_game]
         if playing:
             self._store.games.start(*playing)
@@ -94,7 +94,7 @@ class Recorder:
     def _note_begun(self, game_id: str, job: Job) -> None:
         job.playing = game_id
         self._memory.begun.append(game_id)
-        attempt = next(game.attempt for game in job.games if game.spec.id == game_id) + 1
+        attempt = next(one.attempt for one in job.waiting if one.game.id == game_id) + 1
         self._bus.publish(f"game/{game_id}/start", {"tournament": job.tournament_id, "attempt": attempt})
 
     def _take_in(self, future: Future[list[GameRecord]], job: Job) -> None:
@@ -107,13 +107,13 @@ class Recorder:
             pass
         except (WorkerLostError, JobError) as error:
             # The one that was being played is charged with it, or the first if none had begun.
-            spec = next((spec for spec in job.specs if spec.id == job.playing), job.specs[0])
-            records = [void_record(spec, Termination.WORKER_LOST, str(error))]
+            charged = next((game for game in job.games if game.id == job.playing), job.games[0])
+            records = [void_record(charged, Termination.WORKER_LOST, str(error))]
         except Exception as error:  # an executor's own: the network, a scheduler that died
-            records = [void_record(job.specs[0], Termination.WORKER_LOST, f"{type(error).__name__}: {error}")]
+            records = [void_record(job.games[0], Termination.WORKER_LOST, f"{type(error).__name__}: {error}")]
         stand = [record for record in records if record.termination is not Termination.STOPPED]
         memory.unrecorded.extend((record, job.tournament_id) for record in stand)
-        left = {spec.id for spec in job.specs} - {record.id for record in stand}
+        left = {game.id for game in job.games} - {record.id for record in stand}
         memory.given_back |= left
         memory.changed.add(job.tournament_id)
         if left:
@@ -174,7 +174,7 @@ class Recorder:
     def hand_back(self) -> None:
         """Whatever is still out waits again: this process will not bring it."""
         memory = self._memory
-        left = [game.spec.id for job in memory.jobs.values() for game in job.games]
+        left = [game.id for job in memory.jobs.values() for game in job.games]
         with contextlib.suppress(StoreUnavailableError):  # whoever takes over does it then
             self._store.games.give_back(worker=self._owner, ids=[*left, *memory.given_back])
             self._store.checks.give_back()

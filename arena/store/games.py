@@ -25,7 +25,7 @@ from referee.ratings.trueskill import pool_of
 from referee.record import GameRecord
 from referee.rules import load
 from referee.rules.core import Kind, Termination
-from referee.spec import GameSpec, spec_from_json
+from referee.spec import GameSpec, PlannedGame, spec_from_json
 
 _BATCH = 500
 """Rows per statement, within the parameter limits of every database."""
@@ -113,10 +113,8 @@ class Outline:
 class Waiting:
     """A planned game ready to be handed out; `attempt` counts the times it was before."""
 
-    spec: GameSpec
+    game: PlannedGame
     tournament_id: int
-    sequence: int
-    pair: int
     attempt: int
 
 
@@ -167,34 +165,29 @@ class Games:
 
     # -- planning ----------------------------------------------------------------------------------------------------
 
-    def plan(self, tournament_id: int, specs: Sequence[GameSpec], versions: Mapping[str, int]) -> int:
+    def plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int]) -> int:
         """Store games of a tournament in one transaction; those that are stored already are left alone.
 
-        `versions` gives the version of every bot name in the specs. `spec.sequence` must be new in the tournament.
+        `versions` gives the version of every bot name in the specs. Their sequence must be new in the tournament.
         Returns how many were new. Raises ConflictError when somebody else planned other games meanwhile.
         """
         try:
-            return self._plan(tournament_id, specs, versions)
+            return self._plan(tournament_id, games, versions)
         except IntegrityError as error:
             raise ConflictError(
                 f"the games of tournament {tournament_id} were planned meanwhile: {error.orig}"
             ) from None
 
-    def _plan(self, tournament_id: int, specs: Sequence[GameSpec], versions: Mapping[str, int]) -> int:
+    def _plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int]) -> int:
         pools: dict[str, str] = {}
         with self._sessions.writing() as session:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
             if tournament is None:
                 raise NotFoundError("tournament", tournament_id)
-            ids = [spec.id for spec in specs]
             known: set[str] = set()
-            for part in batched(ids):
+            for part in batched([game.id for game in games]):
                 known.update(session.scalars(select(col(Game.id)).where(col(Game.id).in_(part))))
-            rows = [
-                _row(tournament, spec, key, versions, pools)
-                for spec, key in zip(specs, ids, strict=True)
-                if key not in known
-            ]
+            rows = [_row(tournament, game, versions, pools) for game in games if game.id not in known]
             for new in batched(rows):
                 session.execute(insert(Game), new)
             tournament.planned_games += len(rows)
@@ -203,7 +196,7 @@ class Games:
     def waiting(self, tournament_id: int, limit: int) -> list[Waiting]:
         """The next planned games of a tournament, in planned order."""
         query = (
-            select(col(Game.spec), col(Game.sequence), col(Game.pair), col(Game.attempt))
+            select(col(Game.id), col(Game.spec), col(Game.attempt))
             .where(col(Game.tournament_id) == tournament_id, col(Game.state) == "planned")
             .order_by(col(Game.sequence))
             .limit(limit)
@@ -211,8 +204,8 @@ class Games:
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         return [
-            Waiting(spec_from_json(spec), tournament_id, sequence, pair, attempt)
-            for spec, sequence, pair, attempt in rows
+            Waiting(PlannedGame(game_id, spec_from_json(spec)), tournament_id, attempt)
+            for game_id, spec, attempt in rows
         ]
 
     def hand_out(self, ids: Sequence[str], worker: str) -> list[str]:
@@ -559,13 +552,14 @@ def last_commit(session: Session) -> int:
 
 
 def _row(
-    tournament: Tournament, spec: GameSpec, key: str, versions: Mapping[str, int], pools: dict[str, str]
+    tournament: Tournament, game: PlannedGame, versions: Mapping[str, int], pools: dict[str, str]
 ) -> dict[str, Any]:
+    spec = game.spec
     rules = f"{spec.family} {spec.variant} {sorted(spec.options.items())}"
     if rules not in pools:
         pools[rules] = pool_of(load(spec.family).settle(spec.variant, spec.options))
     return {
-        "id": key,
+        "id": game.id,
         "tournament_id": tournament.id,
         "sequence": spec.sequence,
         "round": spec.round,

@@ -30,7 +30,7 @@ from arena.submission.unpack import ArchiveError, BundleBounds, unpack
 
 if TYPE_CHECKING:
     from arena.config import Settings
-    from referee.spec import BotSpec, GameSpec
+    from referee.spec import BotSpec, PlannedGame
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _CHUNK = 1024 * 1024
@@ -229,7 +229,6 @@ class BundleStore:
     def resolve(self, spec: BotSpec) -> BotSpec:
         """The bot as this machine runs it: its bundle's folder; `python` of a sample bot is this interpreter.
 
-        The id of a game whose bots are resolved is another one: put the planned id back into its record.
         Raises BundleError, StoreUnavailableError.
         """
         if spec.bundle:
@@ -238,9 +237,10 @@ class BundleStore:
             return replace(spec, command=(sys.executable, *spec.command[1:]))
         return spec
 
-    def resolve_game(self, spec: GameSpec) -> GameSpec:
-        """A game with both bots resolved."""
-        return replace(spec, first=self.resolve(spec.first), second=self.resolve(spec.second))
+    def resolve_game(self, game: PlannedGame) -> PlannedGame:
+        """A game with both bots resolved; its id stays."""
+        spec = game.spec
+        return replace(game, spec=replace(spec, first=self.resolve(spec.first), second=self.resolve(spec.second)))
 
 
 def _open(url: str, options: dict[str, Any]) -> tuple[Any, str]:

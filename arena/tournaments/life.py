@@ -20,7 +20,7 @@ from arena.tournaments.eligibility import judge
 from arena.tournaments.entry import Field, resolve
 from arena.tournaments.meeting import Played, Seat, State, Step
 from arena.tournaments.settings import Document, SettingsError, read
-from arena.tournaments.spec import game_specs
+from arena.tournaments.spec import planned_games
 from referee.ratings.trueskill import Rating, pool_of
 
 LATEST = timedelta(days=366)
@@ -174,7 +174,7 @@ def _store(
     draw: openings.Draw,
 ) -> int:
     versions = store.versions.by_ids([entry.version_id for entry in entries])
-    specs = game_specs(
+    games = planned_games(
         tournament,
         document,
         draw(document, openings.size(document, len(entries))),
@@ -184,7 +184,7 @@ def _store(
         pair=max((game.pair for game in outlines), default=0),
     )
     assert tournament.id is not None
-    return store.games.plan(tournament.id, specs, {entry.name: entry.version_id for entry in entries})
+    return store.games.plan(tournament.id, games, {entry.name: entry.version_id for entry in entries})
 
 
 def seated(store: Store, tournament: Tournament) -> list[EntryLine]:

@@ -12,7 +12,7 @@ from arena.tournaments.eligibility import of_family
 from arena.tournaments.meeting import Meeting
 from arena.tournaments.settings import Document
 from referee.plan import Opening
-from referee.spec import BotSpec, GameSpec
+from referee.spec import BotSpec, GameSpec, PlannedGame
 
 
 def bot_spec(version: Version, family: str) -> BotSpec:
@@ -32,7 +32,7 @@ def event_of(tournament: Tournament) -> str:
     return f"{tournament.name} (#{tournament.id})"
 
 
-def game_specs(
+def planned_games(
     tournament: Tournament,
     document: Document,
     book: Sequence[Opening],
@@ -41,35 +41,34 @@ def game_specs(
     *,
     sequence: int,
     pair: int,
-) -> list[GameSpec]:
+) -> list[PlannedGame]:
     """The games of the meetings. `versions` are by seat; `sequence` and `pair` are the last numbers given out."""
     control, adjudication, limits = document.control, document.adjudication, document.bounds
     event, overrides = event_of(tournament), document.ruleset.overrides
     bots = {seat: bot_spec(version, document.family) for seat, version in versions.items()}
-    specs = []
+    games: list[PlannedGame] = []
     for meeting in meetings:
         for number in range(meeting.games):
             pair += number % 2 == 0
             sequence += 1
             opening = book[(meeting.opening + number // 2) % len(book)]
             first, second = (meeting.first, meeting.second) if number % 2 == 0 else (meeting.second, meeting.first)
-            specs.append(
-                GameSpec(
-                    family=document.family,
-                    variant=opening.variant,
-                    options={**overrides, **dict(opening.options)},
-                    position=opening.position,
-                    opening=opening.moves,
-                    first=bots[first],
-                    second=bots[second],
-                    time=control,
-                    adjudication=adjudication,
-                    limits=limits,
-                    event=event,
-                    sequence=sequence,
-                    round=meeting.round,
-                    pair=pair,
-                    seed=document.seed,
-                )
+            spec = GameSpec(
+                family=document.family,
+                variant=opening.variant,
+                options={**overrides, **dict(opening.options)},
+                position=opening.position,
+                opening=opening.moves,
+                first=bots[first],
+                second=bots[second],
+                time=control,
+                adjudication=adjudication,
+                limits=limits,
+                event=event,
+                sequence=sequence,
+                round=meeting.round,
+                pair=pair,
+                seed=document.seed,
             )
-    return specs
+            games.append(PlannedGame.of(spec))
+    return games

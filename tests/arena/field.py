@@ -12,7 +12,7 @@ from arena.store.models import Tournament, Version
 from arena.submission.check import spec_of
 from referee.record import GameRecord, Ply
 from referee.rules.core import Kind, Termination
-from referee.spec import GameSpec, TimeControl
+from referee.spec import GameSpec, PlannedGame, TimeControl
 
 NAMES = ("ada", "bob", "cleo", "dan")
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -58,52 +58,51 @@ class Field:
         assert tournament.id is not None
         return self.store.tournaments.move(tournament.id, "running")
 
-    def specs(self, count: int, *, first_sequence: int = 1, seed: int = 0) -> list[GameSpec]:
+    def games(self, count: int, *, first_sequence: int = 1, seed: int = 0) -> list[PlannedGame]:
         """Games between changing pairs of bots."""
         bots = [spec_of(version, "loa") for version in self.versions]
         found = []
         for number in range(first_sequence, first_sequence + count):
             one = number % len(bots)
             two = (one + 1 + number // len(bots) % (len(bots) - 1)) % len(bots)
-            found.append(
-                GameSpec(
-                    family="loa",
-                    variant="standard",
-                    first=bots[one],
-                    second=bots[two],
-                    time=TimeControl("nodes", 0, 0, 10),
-                    sequence=number,
-                    round=1,
-                    pair=(number + 1) // 2,
-                    seed=seed,
-                )
+            spec = GameSpec(
+                family="loa",
+                variant="standard",
+                first=bots[one],
+                second=bots[two],
+                time=TimeControl("nodes", 0, 0, 10),
+                sequence=number,
+                round=1,
+                pair=(number + 1) // 2,
+                seed=seed,
             )
+            found.append(PlannedGame.of(spec))
         return found
 
-    def plan(self, count: int, tournament_id: int | None = None, *, first_sequence: int = 1) -> list[GameSpec]:
+    def plan(self, count: int, tournament_id: int | None = None, *, first_sequence: int = 1) -> list[PlannedGame]:
         """Games stored in the tournament."""
         mine = tournament_id or self.tournament_id
-        specs = self.specs(count, first_sequence=first_sequence, seed=mine)
-        self.store.games.plan(mine, specs, {version.name: version.id or 0 for version in self.versions})
-        return specs
+        games = self.games(count, first_sequence=first_sequence, seed=mine)
+        self.store.games.plan(mine, games, {version.name: version.id or 0 for version in self.versions})
+        return games
 
     def play(self, count: int, tournament_id: int | None = None, *, first_sequence: int = 1) -> list[GameRecord]:
         """Games planned and committed."""
-        records = [record_of(spec) for spec in self.plan(count, tournament_id, first_sequence=first_sequence)]
+        records = [record_of(game) for game in self.plan(count, tournament_id, first_sequence=first_sequence)]
         for record in records:
             assert self.store.games.commit(record) is not None
         return records
 
 
-def record_of(spec: GameSpec, *, winner: str | None = None, termination: Termination | None = None) -> GameRecord:
+def record_of(game: PlannedGame, *, winner: str | None = None, termination: Termination | None = None) -> GameRecord:
     """A record of that game: thrown by dice that its id seeds, or as given."""
-    dice = random.Random(spec.id)
+    spec, dice = game.spec, random.Random(game.id)
     chosen = winner or dice.choice(["first", "first", "second", "draw"])
     how = termination or (Termination.REPETITION if chosen == "draw" else Termination("connection"))
     if termination is None and chosen != "draw" and dice.random() < 0.1:
         how = Termination.TIME
     return GameRecord(
-        id=spec.id,
+        id=game.id,
         family=spec.family,
         variant=spec.variant,
         options=spec.options,
@@ -123,6 +122,6 @@ def record_of(spec: GameSpec, *, winner: str | None = None, termination: Termina
     )
 
 
-def void_of(spec: GameSpec) -> GameRecord:
+def void_of(game: PlannedGame) -> GameRecord:
     """An attempt that came to nothing."""
-    return replace(record_of(spec, termination=Termination.WORKER_LOST), moves=(), plies=())
+    return replace(record_of(game, termination=Termination.WORKER_LOST), moves=(), plies=())

@@ -14,7 +14,7 @@ from referee.record import GameRecord
 from referee.roster import Roster
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import become_subreaper, children, descendants
-from referee.spec import GameSpec
+from referee.spec import GameSpec, PlannedGame
 from tests.badbots.catalogue import LIMITS, LONG, Fault
 from tests.referee.conftest import scripted
 
@@ -72,7 +72,7 @@ def spec_of(fault: Fault, sequence: int = 0) -> GameSpec:
 def judge(fault: Fault, found: Roster, sequence: int = 0) -> Verdict:
     """Play it."""
     begin = time.monotonic()
-    record = play(spec_of(fault, sequence), found)
+    record = play(PlannedGame.of(spec_of(fault, sequence)), found)
     end = time.monotonic()
     return Verdict(record, end - begin, _clear(found))
 
@@ -86,7 +86,7 @@ def _clear(found: Roster) -> float:
 def play_honestly(found: Roster) -> GameRecord:
     """A game of two honest bots: does the referee still work?"""
     one, two = scripted("one", "b1b3", "resign"), scripted("two", "h4f2")
-    return play(GameSpec("loa", "standard", one, two, time=LONG, limits=LIMITS), found)
+    return play(PlannedGame.of(GameSpec("loa", "standard", one, two, time=LONG, limits=LIMITS)), found)
 
 
 def complaint(fault: Fault, verdict: Verdict, is_confined: bool) -> str:

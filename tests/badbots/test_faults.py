@@ -11,6 +11,7 @@ import pytest
 from referee.roster import Roster
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import children
+from referee.spec import PlannedGame
 from tests.badbots import match
 from tests.badbots.catalogue import FAULTS, HERE, Fault
 from tests.referee.sandbox.levels import sandbox_or_skip
@@ -72,5 +73,5 @@ def test_the_loser_may_be_the_second_bot_too(roster: Roster) -> None:
     for fault in FAULTS:
         if fault.name in ("exits_on_go", "two_bestmoves", "illegal_move", "exits_at_start"):
             spec = replace(match.spec_of(fault), first=scripted("honest", "b1b3", "d1a4"), second=fault.bot)
-            record = play(spec, roster)
+            record = play(PlannedGame.of(spec), roster)
             assert (record.loser, record.termination) == ("second", fault.terminations[0]), fault.name

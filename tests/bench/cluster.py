@@ -19,7 +19,7 @@ from typing import Any
 
 from arena.worker import BundlePlace, play_bundled
 from referee.pool import SlotPool
-from referee.spec import Adjudication, GameSpec
+from referee.spec import Adjudication, PlannedGame
 from tests.bench.figure import Figure
 from tests.bench.overhead import build, specs
 
@@ -28,16 +28,16 @@ PLIES = 20
 PATIENCE_S = 120.0
 
 
-def pairs(folder: Path, count: int) -> list[list[GameSpec]]:
+def pairs(folder: Path, count: int) -> list[list[PlannedGame]]:
     """Pairs of games of 20 plies."""
     games = [
-        replace(spec, adjudication=Adjudication(max_plies=PLIES), pair=spec.sequence // 2)
+        PlannedGame.of(replace(spec, adjudication=Adjudication(max_plies=PLIES), pair=spec.sequence // 2))
         for spec in specs(FAMILY, folder, 2 * count)
     ]
     return [games[number : number + 2] for number in range(0, len(games), 2)]
 
 
-def rate(executor: Executor, slots: int, jobs: Sequence[list[GameSpec]], place: BundlePlace) -> float:
+def rate(executor: Executor, slots: int, jobs: Sequence[list[PlannedGame]], place: BundlePlace) -> float:
     """Games per second, twice as many jobs out as there are slots, as the arena does it."""
     todo = iter(jobs)
     warm = [executor.submit(play_bundled, job, place, True) for _, job in zip(range(2 * slots), todo, strict=False)]

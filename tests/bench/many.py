@@ -11,6 +11,7 @@ from pathlib import Path
 from referee.pool import SlotPool
 from referee.sandbox.reaper import children
 from referee.slot import play_games
+from referee.spec import PlannedGame
 from tests.bench.figure import Figure
 from tests.bench.overhead import build, cpu_ns, slots, specs
 
@@ -35,7 +36,7 @@ def _waiting(folder: Path, count: int, seconds: float) -> Figure:
     pool = SlotPool(count)
     try:
         todo = specs("loa", folder, count, LONG_MS)
-        jobs = [pool.submit(play_games, [spec]) for spec in todo]
+        jobs = [pool.submit(play_games, [PlannedGame.of(spec)]) for spec in todo]
         deadline = time.monotonic() + 120
         while len(everybody := _family(children() - before)) < 3 * count and time.monotonic() < deadline:
             time.sleep(0.2)  # a slot and two bots each

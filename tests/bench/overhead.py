@@ -17,7 +17,7 @@ from referee.roster import Roster
 from referee.rules import load
 from referee.rules.position import Position
 from referee.sandbox import Sandbox
-from referee.spec import Adjudication, BotSpec, GameSpec, TimeControl
+from referee.spec import Adjudication, BotSpec, GameSpec, PlannedGame, TimeControl
 from tests.bench.figure import Figure
 
 HERE = Path(__file__).parent
@@ -75,11 +75,11 @@ def slot(family: str, folder: Path, games: int, core: int, thinks_ms: int = 0) -
     todo = specs(family, folder, games + 2, thinks_ms)
     with Roster(Sandbox("none")) as roster:
         for spec in todo[:2]:
-            assert len(play(spec, roster).moves) == PLIES
+            assert len(play(PlannedGame.of(spec), roster).moves) == PLIES
         pids = [os.getpid(), *(bot.process.pid for bot in roster.idle if bot.process.pid)]
         cpu, begin = cpu_ns(pids), time.perf_counter()
         for spec in todo[2:]:
-            play(spec, roster)
+            play(PlannedGame.of(spec), roster)
         seconds, used = time.perf_counter() - begin, cpu_ns(pids) - cpu
     return used / 1e3 / (games * PLIES), games * PLIES / seconds
 

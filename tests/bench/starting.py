@@ -15,7 +15,7 @@ from pathlib import Path
 from referee.play import play
 from referee.roster import Roster
 from referee.sandbox import Sandbox
-from referee.spec import Adjudication
+from referee.spec import Adjudication, PlannedGame
 from tests.bench.figure import Figure, best_seconds
 from tests.bench.overhead import build, specs
 
@@ -43,11 +43,12 @@ def run(quick: bool) -> Iterator[Figure]:
             bare,
             "< 1",
         )
-        games = [replace(spec, adjudication=Adjudication(max_plies=2)) for spec in specs("loa", folder, 41)]
+        short = Adjudication(max_plies=2)
+        games = [PlannedGame.of(replace(spec, adjudication=short)) for spec in specs("loa", folder, 41)]
         with Roster(Sandbox("none")) as roster:
             play(games[0], roster)
             begin = time.perf_counter()
-            records = [play(spec, roster) for spec in games[1:]]
+            records = [play(game, roster) for game in games[1:]]
             whole = 1000 * (time.perf_counter() - begin) / len(records)
         thinking = sum(ply.ms for record in records for ply in record.plies) / len(records)
     yield Figure("starting", "from one game to the next, bots reused (games of two plies)", whole, "ms", goal="< 20")

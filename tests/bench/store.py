@@ -18,7 +18,7 @@ from arena.store import Store
 from arena.store.commit import pack
 from arena.store.models import now
 from referee.record import GameRecord
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 from tests.bench.figure import Figure
 from tests.bench.league import GAMES, open_league, short_game
 
@@ -37,8 +37,8 @@ def _writes(count: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as name:
         store = Store.in_folder(Path(name))
         try:
-            specs = _planned(store, count)
-            records = [_record(spec) for spec in specs]
+            games = _planned(store, count)
+            records = [_record(game) for game in games]
             raw = Path(name) / "raw.sqlite3"
             with closing(sqlite3.connect(raw, isolation_level=None)) as base:
                 base.execute("PRAGMA journal_mode=WAL")
@@ -69,7 +69,7 @@ def _writes(count: int) -> Iterator[Figure]:
     )
 
 
-def _planned(store: Store, count: int) -> list[GameSpec]:
+def _planned(store: Store, count: int) -> list[PlannedGame]:
     by = store.users.add("owner", "organiser").id or 0
     for name in ("one", "two"):
         bot = store.bots.add(name, by)
@@ -79,12 +79,13 @@ def _planned(store: Store, count: int) -> list[GameSpec]:
     document = {"name": "Bench", "family": "loa", "games": count, "entries": {"bots": ["one", "two"]}}
     row = tournaments.create(store, document, by, now())
     tournaments.plan(store, row.id or 0)
-    return [waiting.spec for waiting in store.games.waiting(row.id or 0, count)]
+    return [waiting.game for waiting in store.games.waiting(row.id or 0, count)]
 
 
-def _record(spec: GameSpec) -> GameRecord:
+def _record(game: PlannedGame) -> GameRecord:
+    spec = game.spec
     record = short_game(spec.family)
-    return replace(record, id=spec.id, first=spec.first.name, second=spec.second.name, sequence=spec.sequence)
+    return replace(record, id=game.id, first=spec.first.name, second=spec.second.name, sequence=spec.sequence)
 
 
 def _rebuild(count: int) -> Iterator[Figure]:

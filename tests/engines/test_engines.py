@@ -24,7 +24,7 @@ from referee.rules import load
 from referee.rules.position import Position
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import become_subreaper, children, sweep
-from referee.spec import BotSpec, GameSpec, Limits, TimeControl, read_time_control
+from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl, read_time_control
 from tests.engines import board as own_board
 
 HERE = Path(__file__).parent
@@ -99,7 +99,10 @@ def test_whole_games_on_clocks(first: str, second: str, reports: dict[str, Check
         for sequence, (white, black) in enumerate(((one, two), (two, one))):
             time = TimeControl("clock", 4000, 100)
             record = play(
-                GameSpec("pijersi", "standard", white, black, time=time, limits=LIMITS, sequence=sequence), roster
+                PlannedGame.of(
+                    GameSpec("pijersi", "standard", white, black, time=time, limits=LIMITS, sequence=sequence)
+                ),
+                roster,
             )
             assert record.kind == "rules", record.detail
             assert record.anomalies == (0, 0)
@@ -151,7 +154,7 @@ def test_a_movetime_leaves_room_for_the_overshoot(reports: dict[str, CheckReport
     assert white.capabilities["overshoot_ms"]
     with Roster(NONE, is_reaper=True) as roster:
         time = TimeControl("movetime", 400, 0)
-        record = play(GameSpec("pijersi", "standard", white, black, time=time, limits=limits), roster)
+        record = play(PlannedGame.of(GameSpec("pijersi", "standard", white, black, time=time, limits=limits)), roster)
     assert record.kind == "rules", record.detail
 
 

@@ -14,7 +14,7 @@ from referee.record import GameRecord
 from referee.roster import Roster
 from referee.sandbox import Sandbox
 from referee.slot import play_games  # noqa: F401 - imported here once, so that its cost is no test's
-from referee.spec import BotSpec, GameSpec, Limits, TimeControl
+from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
 
 HERE = Path(__file__).parent
 BLACK = ["b1b3", "d1a4", "e1c3"]
@@ -36,10 +36,10 @@ def roster() -> Iterator[Roster]:
 
 
 @pytest.fixture
-def game() -> Callable[..., GameSpec]:
+def game() -> Callable[..., PlannedGame]:
     """A Lines of Action game between two scripted bots; keywords replace fields of the spec."""
 
-    def build(one: list[str], two: list[str], **changes: Any) -> GameSpec:
+    def build(one: list[str], two: list[str], **changes: Any) -> PlannedGame:
         spec = GameSpec(
             "loa",
             "standard",
@@ -48,7 +48,7 @@ def game() -> Callable[..., GameSpec]:
             time=TimeControl("clock", 5000, 0),
             limits=FAST,
         )
-        return replace(spec, **changes)
+        return PlannedGame.of(replace(spec, **changes))
 
     return build
 

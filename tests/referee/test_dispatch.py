@@ -17,11 +17,11 @@ from referee.pool import JobError, SlotPool, WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
 from referee.slot import play_games
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 from tests.referee.conftest import a_record
 
 
-def specs(build: Callable[..., GameSpec], count: int) -> list[GameSpec]:
+def planned_games(build: Callable[..., PlannedGame], count: int) -> list[PlannedGame]:
     """Games in pairs; each ends at once by a resignation."""
     return [build(["resign"], [], sequence=number + 1, pair=number // 2 + 1) for number in range(count)]
 
@@ -29,13 +29,13 @@ def specs(build: Callable[..., GameSpec], count: int) -> list[GameSpec]:
 class Scripted(Executor):
     """Answers jobs at once with what `reply` makes of them."""
 
-    def __init__(self, reply: Callable[[list[GameSpec]], list[GameRecord]]) -> None:
+    def __init__(self, reply: Callable[[list[PlannedGame]], list[GameRecord]]) -> None:
         self.reply = reply
         self.jobs: list[list[int]] = []
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        job: list[GameSpec] = args[0]
-        self.jobs.append([spec.sequence for spec in job])
+        job: list[PlannedGame] = args[0]
+        self.jobs.append([game.spec.sequence for game in job])
         future: Future[Any] = Future()
         try:
             future.set_result(self.reply(job))
@@ -44,47 +44,47 @@ class Scripted(Executor):
         return future
 
 
-def done(spec: GameSpec) -> GameRecord:
+def done(game: PlannedGame) -> GameRecord:
     """A record of the game."""
-    return a_record(id=spec.id, sequence=spec.sequence, pair=spec.pair)
+    return a_record(id=game.id, sequence=game.spec.sequence, pair=game.spec.pair)
 
 
-def test_void_games_are_played_again_and_only_they(game: Callable[..., GameSpec]) -> None:
+def test_void_games_are_played_again_and_only_they(game: Callable[..., PlannedGame]) -> None:
     failures = {2: 2}
 
-    def reply(job: list[GameSpec]) -> list[GameRecord]:
+    def reply(job: list[PlannedGame]) -> list[GameRecord]:
         found = []
-        for spec in job:
-            if failures.get(spec.sequence, 0) > 0:
-                failures[spec.sequence] -= 1
-                found.append(replace(done(spec), winner=None, kind=Kind.VOID, termination=Termination.SANDBOX_FAILED))
+        for one in job:
+            if failures.get(one.spec.sequence, 0) > 0:
+                failures[one.spec.sequence] -= 1
+                found.append(replace(done(one), winner=None, kind=Kind.VOID, termination=Termination.SANDBOX_FAILED))
             else:
-                found.append(done(spec))
+                found.append(done(one))
         return found
 
     kept: list[int] = []
     executor = Scripted(reply)
-    left = Dispatcher(executor, 1, lambda record: kept.append(record.sequence)).run(specs(game, 4))
+    left = Dispatcher(executor, 1, lambda record: kept.append(record.sequence)).run(planned_games(game, 4))
     assert (sorted(kept), left) == ([1, 2, 3, 4], [])
     assert executor.jobs == [[1, 2], [2], [2], [3, 4]]
 
 
-def test_a_game_that_kills_its_worker_is_given_up_charged_to_nobody(game: Callable[..., GameSpec]) -> None:
-    def reply(job: list[GameSpec]) -> list[GameRecord]:
-        if job[0].sequence == 1:
+def test_a_game_that_kills_its_worker_is_given_up_charged_to_nobody(game: Callable[..., PlannedGame]) -> None:
+    def reply(job: list[PlannedGame]) -> list[GameRecord]:
+        if job[0].spec.sequence == 1:
             raise WorkerLostError("killed")
-        return [done(spec) for spec in job]
+        return [done(one) for one in job]
 
     kept: list[int] = []
     executor = Scripted(reply)
-    left = Dispatcher(executor, 2, lambda record: kept.append(record.sequence)).run(specs(game, 4))
+    left = Dispatcher(executor, 2, lambda record: kept.append(record.sequence)).run(planned_games(game, 4))
     assert [record.sequence for record in left] == [1]
     assert (left[0].kind, left[0].winner) == (Kind.VOID, None)
     assert sum(1 in job for job in executor.jobs) == ATTEMPTS
     assert sorted(kept) == [2, 3, 4]
 
 
-def test_the_pool_is_an_executor_and_keeps_its_slots(game: Callable[..., GameSpec]) -> None:
+def test_the_pool_is_an_executor_and_keeps_its_slots(game: Callable[..., PlannedGame]) -> None:
     with SlotPool(2) as pool:
         futures = [pool.submit(os.getpid) for _ in range(6)]
         pids = {future.result(timeout=60) for future in futures}
@@ -105,8 +105,8 @@ def test_a_killed_slot_loses_its_job_and_is_replaced() -> None:
         assert pool.submit(os.getpid).result(timeout=60) != pid
 
 
-def test_every_game_once_though_slots_are_killed(game: Callable[..., GameSpec]) -> None:
-    games = specs(game, 16)
+def test_every_game_once_though_slots_are_killed(game: Callable[..., PlannedGame]) -> None:
+    games = planned_games(game, 16)
     kept: list[str] = []
     with SlotPool(2) as pool:
         pid = pool.submit(os.getpid).result(timeout=60)
@@ -117,16 +117,15 @@ def test_every_game_once_though_slots_are_killed(game: Callable[..., GameSpec]) 
                 os.kill(pid, signal.SIGKILL)
 
         assert Dispatcher(pool, 4, keep).run(games) == []
-    assert sorted(kept) == sorted(spec.id for spec in games)
+    assert sorted(kept) == sorted(one.id for one in games)
     assert left_to_play(games, [a_record(id=game_id) for game_id in kept]) == []
 
 
-def test_abort_calls_off_a_waiting_game_at_once(game: Callable[..., GameSpec]) -> None:
-    spec = game([], [])
+def test_abort_calls_off_a_waiting_game_at_once(game: Callable[..., PlannedGame]) -> None:
     started = threading.Event()
     pool = SlotPool(1, on_event=lambda event: started.set())
     dispatcher = Dispatcher(pool, 1, lambda record: pytest.fail("nothing stands"))
-    opening = replace(spec, opening=("b1b3",))
+    opening = game([], [], opening=("b1b3",))
 
     def stop() -> None:
         pool.submit(os.getpid).add_done_callback(lambda _: None)
@@ -141,7 +140,7 @@ def test_abort_calls_off_a_waiting_game_at_once(game: Callable[..., GameSpec]) -
     assert [record.termination for record in left] in ([Termination.STOPPED], [])
 
 
-def test_one_job_is_called_off_and_the_others_play_on(game: Callable[..., GameSpec]) -> None:
+def test_one_job_is_called_off_and_the_others_play_on(game: Callable[..., PlannedGame]) -> None:
     endless = game([], [], sequence=1)
     with SlotPool(2) as pool:
         waiting = pool.submit(play_games, [endless])  # its slot is only just being started
@@ -159,12 +158,11 @@ def test_one_job_is_called_off_and_the_others_play_on(game: Callable[..., GameSp
         assert pool.submit(play_games, [game(["resign"], [])]).result(timeout=60)[0].kind is Kind.FORFEIT
 
 
-def test_records_and_events_go_by_the_ids_of_the_plan(game: Callable[..., GameSpec]) -> None:
+def test_records_and_events_go_by_the_ids_of_the_plan(game: Callable[..., PlannedGame]) -> None:
     events: list[dict[str, Any]] = []
     with SlotPool(1, on_event=events.append) as pool:
-        spec = replace(
-            game(["resign"], []), opening=("b1b3",), first=game([], []).second, second=game(["resign"], []).first
-        )
-        records = pool.submit(play_games, [spec], True, ["planned"]).result(timeout=60)
+        spec = game(["resign"], [], opening=("b1b3",)).spec
+        resolved = PlannedGame("planned", replace(spec, first=spec.second, second=spec.first))
+        records = pool.submit(play_games, [resolved], True).result(timeout=60)
     assert [record.id for record in records] == ["planned"]
     assert [(event["event"], event["game"]) for event in events] == [("start", "planned"), ("ply", "planned")]

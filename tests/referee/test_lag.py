@@ -11,7 +11,7 @@ import pytest
 from referee.pool import SlotPool
 from referee.record import GameRecord, read_record
 from referee.slot import play_games
-from referee.spec import BotSpec, GameSpec, TimeControl
+from referee.spec import BotSpec, GameSpec, PlannedGame, TimeControl
 from tests.referee.conftest import FAST, HERE, scripted
 
 CLOCK = TimeControl("clock", 300, 0)
@@ -27,8 +27,10 @@ def pool() -> Iterator[SlotPool]:
 def held(pool: SlotPool, *words: str) -> GameRecord:
     """A game of a bot that stops the slot for a while at its first move; the opponent resigns at its second."""
     holding = BotSpec("holding", (sys.executable, "-S", "-E", str(HERE / "holding.py"), *words))
-    spec = GameSpec("loa", "standard", holding, scripted("two", "h4f2", "resign"), time=CLOCK, limits=LIMITS)
-    return pool.submit(play_games, [spec]).result(60)[0]
+    game = PlannedGame.of(
+        GameSpec("loa", "standard", holding, scripted("two", "h4f2", "resign"), time=CLOCK, limits=LIMITS)
+    )
+    return pool.submit(play_games, [game]).result(60)[0]
 
 
 def test_a_referee_that_was_stopped_charges_nobody_for_it(pool: SlotPool) -> None:
@@ -55,8 +57,8 @@ def test_a_bot_that_is_late_by_itself_loses_with_the_figures(pool: SlotPool) -> 
     from tests.badbots.catalogue import FAULTS
 
     late = next(fault.bot for fault in FAULTS if fault.name == "late")
-    spec = GameSpec("loa", "standard", late, scripted("two", "h4f2"), time=CLOCK, limits=LIMITS)
-    record = pool.submit(play_games, [spec]).result(60)[0]
+    game = PlannedGame.of(GameSpec("loa", "standard", late, scripted("two", "h4f2"), time=CLOCK, limits=LIMITS))
+    record = pool.submit(play_games, [game]).result(60)[0]
     assert (record.termination, record.loser) == ("time", "first")
     assert "320.0 ms were left" in record.detail
     assert "came later" in record.detail
@@ -67,7 +69,9 @@ def test_the_margin_is_what_a_flag_may_be_overstepped_by(pool: SlotPool) -> None
 
     late = next(fault.bot for fault in FAULTS if fault.name == "late")
     limits = replace(LIMITS, margin_ms=2000)
-    spec = GameSpec("loa", "standard", late, scripted("two", "h4f2", "resign"), time=CLOCK, limits=limits)
-    record = pool.submit(play_games, [spec]).result(60)[0]
+    game = PlannedGame.of(
+        GameSpec("loa", "standard", late, scripted("two", "h4f2", "resign"), time=CLOCK, limits=limits)
+    )
+    record = pool.submit(play_games, [game]).result(60)[0]
     assert (record.termination, record.loser) == ("resigned", "second")
     assert record.plies[0].charged_ms > 300

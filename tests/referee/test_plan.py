@@ -44,7 +44,8 @@ def test_the_table_of_four_is_fides() -> None:
 
 @pytest.mark.parametrize(("bots", "games"), [(2, 1), (2, 2), (3, 5), (5, 4)])
 def test_every_pairing_plays_its_games_in_swapped_pairs(bots: int, games: int) -> None:
-    specs = schedule(plan(bots, games))
+    planned = schedule(plan(bots, games))
+    specs = [game.spec for game in planned]
     assert [spec.sequence for spec in specs] == list(range(1, len(specs) + 1))
     met = Counter(frozenset((spec.first.name, spec.second.name)) for spec in specs)
     assert set(met.values()) == {games}
@@ -57,16 +58,18 @@ def test_every_pairing_plays_its_games_in_swapped_pairs(bots: int, games: int) -
         if len(pair) == 2:
             one, two = pair
             assert (one.first, one.second, one.opening) == (two.second, two.first, two.opening)
-    assert len({spec.id for spec in specs}) == len(specs)
+    assert len({game.id for game in planned}) == len(planned)
 
 
 def test_same_plan_same_schedule() -> None:
-    assert [spec.id for spec in schedule(plan(4, 6))] == [spec.id for spec in schedule(plan(4, 6))]
+    assert [game.id for game in schedule(plan(4, 6))] == [game.id for game in schedule(plan(4, 6))]
 
 
 def test_a_gauntlet_is_one_against_all() -> None:
     assert pairings(4, "gauntlet") == [(1, 0, 1), (2, 0, 2), (3, 0, 3)]
-    assert all("bot0" in (spec.first.name, spec.second.name) for spec in schedule(plan(4, 2, format="gauntlet")))
+    assert all(
+        "bot0" in (game.spec.first.name, game.spec.second.name) for game in schedule(plan(4, 2, format="gauntlet"))
+    )
 
 
 def test_random_openings_are_playable_different_and_stable() -> None:

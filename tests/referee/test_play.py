@@ -14,11 +14,11 @@ from referee.play import play
 from referee.record import GameRecord, RecordError, read_record, verify
 from referee.record_text import read_texts, write_text
 from referee.roster import Roster
-from referee.spec import Adjudication, GameSpec, TimeControl
+from referee.spec import Adjudication, PlannedGame, TimeControl
 from tests.referee.conftest import BLACK, FAST, WHITE, scripted
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "loa.json"
-Build = Callable[..., GameSpec]
+Build = Callable[..., PlannedGame]
 
 
 def short_games() -> list[dict[str, object]]:
@@ -90,8 +90,8 @@ def test_no_answer_at_all_is_a_stall_and_says_so(game: Build, roster: Roster) ->
 
 
 def test_without_a_clock_the_longest_wait_ends_it(game: Build, roster: Roster) -> None:
-    spec = game(BLACK[:1], WHITE, time=TimeControl("depth", 0, 0, 3), limits=replace(FAST, move_ms=100))
-    assert play(spec, roster).termination == "stalled"
+    planned = game(BLACK[:1], WHITE, time=TimeControl("depth", 0, 0, 3), limits=replace(FAST, move_ms=100))
+    assert play(planned, roster).termination == "stalled"
 
 
 def test_a_program_that_is_not_there_forfeits(game: Build, roster: Roster) -> None:
@@ -112,8 +112,8 @@ def test_a_crash_names_its_exit_code_and_keeps_the_log(game: Build, roster: Rost
 def test_a_draw_is_agreed_by_two_offers_in_a_row(game: Build, roster: Roster) -> None:
     record = play(game([BLACK[0], f"{BLACK[1]}_draw"], [WHITE[0], f"{WHITE[1]}_draw"]), roster)
     assert (record.winner, record.termination, len(record.moves)) == ("draw", "draw-agreed", 4)
-    spec = game([BLACK[0], f"{BLACK[1]}_draw"], WHITE[:2], time=TimeControl("clock", 200, 0))
-    assert play(spec, roster).termination == "stalled"
+    planned = game([BLACK[0], f"{BLACK[1]}_draw"], WHITE[:2], time=TimeControl("clock", 200, 0))
+    assert play(planned, roster).termination == "stalled"
 
 
 def test_scores_adjudicate(game: Build, roster: Roster) -> None:
@@ -132,8 +132,8 @@ def test_plies_limit_draws(game: Build, roster: Roster) -> None:
 
 def test_openings_are_played_for_the_bots_and_marked(game: Build, roster: Roster) -> None:
     opening = tuple(_mixed(BLACK, WHITE)[:3])
-    spec = game(["--echo", *BLACK[2:], "resign"], WHITE[1:], opening=opening)
-    record = play(spec, roster)
+    planned = game(["--echo", *BLACK[2:], "resign"], WHITE[1:], opening=opening)
+    record = play(planned, roster)
     assert record.moves == tuple(_mixed(BLACK, WHITE))
     assert [ply.book for ply in record.plies] == [True] * 3 + [False] * 3
     assert f"position startpos moves {' '.join(record.moves[:4])}" in record.logs["first"]
@@ -156,9 +156,9 @@ def test_variants_that_change_the_start_only_come_as_a_position(game: Build, ros
 
 def test_a_bot_that_asks_is_told_the_result(game: Build, roster: Roster) -> None:
     asks = ["--echo", "--option", "option name UGI_Result type check default true"]
-    spec = game([*asks, "resign"], [])
-    play(spec, roster)
-    record = play(replace(spec, sequence=2), roster)
+    planned = game([*asks, "resign"], [])
+    play(planned, roster)
+    record = play(PlannedGame.of(replace(planned.spec, sequence=2)), roster)
     assert "result p2win resigned" in record.logs["first"]
 
 
@@ -170,14 +170,14 @@ def test_a_bot_without_clocks_gets_a_move_time(game: Build, roster: Roster) -> N
 
 
 def test_processes_are_used_again_between_games_unless_they_misbehaved(game: Build, roster: Roster) -> None:
-    spec = game(["--echo", *BLACK[:1], "a1a9"], WHITE)
-    first = play(spec, roster)
-    second = play(replace(spec, sequence=2), roster)
+    planned = game(["--echo", *BLACK[:1], "a1a9"], WHITE)
+    first = play(planned, roster)
+    second = play(PlannedGame.of(replace(planned.spec, sequence=2)), roster)
     assert first.termination == second.termination == "illegal-move"
     assert second.logs["first"].count("ugi\n") == 1, "the loser by an illegal move was started afresh"
     quiet = game(["--echo", "resign"], ["--echo"])
     play(quiet, roster)
-    again = play(replace(quiet, sequence=2), roster)
+    again = play(PlannedGame.of(replace(quiet.spec, sequence=2)), roster)
     assert again.logs["first"].count("uginewgame") == 2, "a sound process plays on"
 
 

@@ -9,18 +9,18 @@ import pytest
 
 from referee.record import GameRecord
 from referee.run_folder import FolderError, RunFolder
-from referee.spec import BotSpec, GameSpec
+from referee.spec import BotSpec, GameSpec, PlannedGame
 from tests.referee.conftest import a_record
 
 GAMES = [
-    GameSpec("loa", "standard", BotSpec("one", ("./a",)), BotSpec("two", ("./b",)), sequence=number)
+    PlannedGame.of(GameSpec("loa", "standard", BotSpec("one", ("./a",)), BotSpec("two", ("./b",)), sequence=number))
     for number in range(1, 6)
 ]
 
 
-def record_of(spec: GameSpec) -> GameRecord:
+def record_of(game: PlannedGame) -> GameRecord:
     """A record of that game."""
-    return a_record(id=spec.id, sequence=spec.sequence)
+    return a_record(id=game.id, sequence=game.spec.sequence)
 
 
 def begin(path: Path, done: int) -> None:
@@ -29,8 +29,8 @@ def begin(path: Path, done: int) -> None:
         assert folder.open() is None
         folder.begin({"what": "test"})
         folder.resume(GAMES)
-        for spec in GAMES[:done]:
-            folder.append(record_of(spec))
+        for game in GAMES[:done]:
+            folder.append(record_of(game))
 
 
 def test_finished_games_are_there_again(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_doubled_and_foreign_games_are_refused(tmp_path: Path) -> None:
         folder.open()
         with pytest.raises(FolderError, match=r"line 3: .*twice"):
             folder.resume(GAMES)
-    file.write_text(record_of(replace(GAMES[0], seed=99)).line() + "\n")
+    file.write_text(record_of(PlannedGame.of(replace(GAMES[0].spec, seed=99))).line() + "\n")
     with RunFolder(tmp_path) as folder:
         folder.open()
         with pytest.raises(FolderError, match=r"line 1: .*not part of this run"):

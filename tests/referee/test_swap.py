@@ -6,7 +6,7 @@ import pytest
 
 from referee.play import play
 from referee.roster import Roster
-from referee.spec import GameSpec
+from referee.spec import GameSpec, PlannedGame
 from tests.referee.conftest import FAST, scripted
 
 KNOWS = ("--option", "option name SwapPhase type check default false")
@@ -43,7 +43,7 @@ def test_who_knows_no_swaps_sees_the_position_after_them(
 ) -> None:
     first, second = scripted("one", "--echo", *one, "resign"), scripted("two", "--echo", *two, "resign")
     spec = GameSpec("pijersi", "standard", first, second, options={"swap_phase": True}, opening=opening, limits=FAST)
-    record = play(spec, roster)
+    record = play(PlannedGame.of(spec), roster)
     assert (record.winner, record.termination, record.moves) == ("second", "resigned", moves)
     for side, expected in (("first", one_heard), ("second", two_heard)):
         lines = [line if line == AFTER else f"{STARTPOS} moves {line}" if line else STARTPOS for line in expected]

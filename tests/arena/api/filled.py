@@ -11,7 +11,7 @@ from referee.record import GameRecord, Ply
 from referee.record import now as instant
 from referee.rules import families, load
 from referee.rules.core import Kind, Termination
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 from tests.arena.api.server import Server
 
 SAMPLES = {"random": "bots.random_mover", "greedy": "bots.greedy", "alphabeta": "bots.alphabeta"}
@@ -52,10 +52,10 @@ def fill(server: Server) -> Arena:
     )
     by = store.users.find("organiser").id or 0
     finished = _tournament(store, by, "Finished", ["random", "greedy", "alphabeta"])
-    records = [play(store, spec) for spec in specs(store, finished)]
+    records = [play(store, game) for game in planned(store, finished)]
     tournaments.advance(store, finished, now())
     running = _tournament(store, by, "Running", ["random", "greedy"])
-    waiting = specs(store, running)
+    waiting = planned(store, running)
     records.append(play(store, waiting.pop(0)))
     return Arena(
         server,
@@ -63,18 +63,19 @@ def fill(server: Server) -> Arena:
         finished,
         running,
         [record.id for record in records],
-        [spec.id for spec in waiting],
+        [game.id for game in waiting],
     )
 
 
 def play_abalone(store: Store, moves: tuple[str, ...]) -> GameRecord:
     """A game of a tournament of its own, of real moves from the usual start; the second player resigned."""
     by = store.users.find("organiser").id or 0
-    spec = specs(store, _tournament(store, by, "Real", ["random", "greedy"], "abalone"))[0]
+    game = planned(store, _tournament(store, by, "Real", ["random", "greedy"], "abalone"))[0]
+    spec = game.spec
     reason, plies = Termination.RESIGNED, tuple(Ply(ms=1.0) for _ in moves)
     rules = load("abalone").settle(spec.variant, spec.options)
     start = spec.position or rules.write(rules.read())
-    record = replace(record_of(spec), position=start, moves=moves, plies=plies, detail="")
+    record = replace(record_of(game), position=start, moves=moves, plies=plies, detail="")
     return _commit(store, replace(record, winner="first", termination=reason, kind=reason.kind))
 
 
@@ -86,19 +87,20 @@ def _tournament(store: Store, by: int, name: str, bots: list[str], family: str =
     return row.id
 
 
-def specs(store: Store, tournament: int) -> list[GameSpec]:
+def planned(store: Store, tournament: int) -> list[PlannedGame]:
     """The games of a tournament that are still to be played."""
-    return [waiting.spec for waiting in store.games.waiting(tournament, 100)]
+    return [waiting.game for waiting in store.games.waiting(tournament, 100)]
 
 
-def record_of(spec: GameSpec, *, plies: int = 6) -> GameRecord:
+def record_of(game: PlannedGame, *, plies: int = 6) -> GameRecord:
     """A made-up record of a planned game: moves that are no moves, a winner by its number."""
+    spec = game.spec
     winner = ("first", "second", "draw")[spec.sequence % 3]
     reason = Termination("connection") if winner != "draw" else Termination.REPETITION
     if spec.sequence % 5 == 4 and winner != "draw":
         reason = Termination.CRASHED
     return GameRecord(
-        id=spec.id,
+        id=game.id,
         family=spec.family,
         variant=spec.variant,
         options=spec.options,
@@ -121,9 +123,9 @@ def record_of(spec: GameSpec, *, plies: int = 6) -> GameRecord:
     )
 
 
-def play(store: Store, spec: GameSpec) -> GameRecord:
+def play(store: Store, game: PlannedGame) -> GameRecord:
     """Hand a planned game out and commit a made-up record of it."""
-    return _commit(store, record_of(spec))
+    return _commit(store, record_of(game))
 
 
 def _commit(store: Store, record: GameRecord) -> GameRecord:
@@ -133,6 +135,6 @@ def _commit(store: Store, record: GameRecord) -> GameRecord:
     return record
 
 
-def void_of(spec: GameSpec) -> GameRecord:
+def void_of(game: PlannedGame) -> GameRecord:
     """An attempt that came to nothing."""
-    return replace(record_of(spec), winner=None, termination=Termination.WORKER_LOST, kind=Kind.VOID)
+    return replace(record_of(game), winner=None, termination=Termination.WORKER_LOST, kind=Kind.VOID)

@@ -16,7 +16,7 @@ from arena.submission.bundle_store import BundleError
 from arena.submission.remote_bundles import TOKEN, RemoteBundleStore
 from arena.worker import BundlePlace, play_bundled
 from referee.rules.core import Kind, Termination
-from referee.spec import BotSpec, GameSpec
+from referee.spec import BotSpec, GameSpec, PlannedGame
 from tests.arena.api.server import Server
 from tests.arena.submission.packing import HONEST, zipped
 
@@ -76,7 +76,7 @@ def test_a_wrong_token_is_our_fault(
     place = replace(BundlePlace.of_workers(settings), cache=str(tmp_path / "far"))
     bots = [BotSpec(name, ("./run.sh",), bundle=DIGEST) for name in ("one", "two")]
     monkeypatch.setenv(TOKEN, server.person("somebody"))
-    (record,) = play_bundled([GameSpec("loa", "standard", *bots)], place)
+    (record,) = play_bundled([PlannedGame.of(GameSpec("loa", "standard", *bots))], place)
     assert (record.kind, record.termination) == (Kind.VOID, Termination.SANDBOX_FAILED)
     assert f"set {TOKEN} there to a token with the scope worker" in record.detail
     assert server.url in record.detail

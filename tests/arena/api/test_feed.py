@@ -14,7 +14,8 @@ from arena import tournaments
 from arena.api.registry import PREFIX
 from arena.http import feed
 from arena.store.models import now
-from tests.arena.api.filled import Arena, play, specs
+from referee.spec import PlannedGame
+from tests.arena.api.filled import Arena, planned, play
 from tests.arena.api.test_streams import Reader, publish
 
 PLIES = 40
@@ -32,11 +33,11 @@ def game(arena: Arena) -> str:
     by = arena.store.users.find("organiser").id or 0
     row = tournaments.create(arena.store, {"name": "Live", "family": "loa", "entries": entries}, by, now())
     tournaments.plan(arena.store, row.id or 0)
-    spec = specs(arena.store, row.id or 0)[0]
-    arena.store.games.hand_out([spec.id], "test")
-    arena.store.games.start(spec.id)
-    publish(arena, f"game/{spec.id}/start", attempt=1)
-    return spec.id
+    game = planned(arena.store, row.id or 0)[0]
+    arena.store.games.hand_out([game.id], "test")
+    arena.store.games.start(game.id)
+    publish(arena, f"game/{game.id}/start", attempt=1)
+    return game.id
 
 
 @pytest.fixture
@@ -52,9 +53,8 @@ def ply(arena: Arena, game: str, number: int, move: str = "") -> None:
 
 
 def end(arena: Arena, game: str) -> None:
-    spec = arena.store.games.spec(game)
     arena.store.games.give_back(ids=[game])
-    play(arena.store, spec)
+    play(arena.store, PlannedGame(game, arena.store.games.spec(game)))
     publish(arena, f"game/{game}/end")
 
 

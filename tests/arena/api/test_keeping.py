@@ -8,7 +8,7 @@ import json
 import pytest
 
 from arena.api.registry import PREFIX
-from tests.arena.api.filled import Arena, play, specs
+from tests.arena.api.filled import Arena, planned, play
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_the_second_request_is_304(arena: Arena, path: str) -> None:
 
 def test_a_new_result_changes_the_etag(arena: Arena) -> None:
     before = {path: arena.server.get(PREFIX + path).headers["ETag"] for path in ("/games", "/leaderboards/loa")}
-    play(arena.store, specs(arena.store, arena.running)[0])
+    play(arena.store, planned(arena.store, arena.running)[0])
     for path, etag in before.items():
         assert arena.server.get(PREFIX + path, headers={"If-None-Match": etag}).status == 200
 
@@ -157,7 +157,7 @@ def test_pages_make_up_the_list(arena: Arena, path: str) -> None:
 
 def test_new_rows_repeat_and_hide_nothing(arena: Arena) -> None:
     before = walk(arena, "/games", 200)
-    game = specs(arena.store, arena.running)[0]
+    game = planned(arena.store, arena.running)[0]
     during = walk(arena, "/games", 3, lambda: play(arena.store, game))
     assert during == before
     assert walk(arena, "/games", 200)[1:] == before

@@ -13,7 +13,7 @@ from arena.api.registry import PREFIX
 from referee.record import read_record
 from referee.record_text import read_texts
 from referee.rules import families
-from tests.arena.api.filled import Arena, specs, void_of
+from tests.arena.api.filled import Arena, planned, void_of
 
 
 def items(arena: Arena, path: str, token: str | None = None) -> list[dict[str, object]]:
@@ -293,11 +293,11 @@ def test_an_export_has_no_pages_and_filters_must_make_sense(arena: Arena) -> Non
 
 
 def test_voids(arena: Arena) -> None:
-    spec = specs(arena.store, arena.running)[0]
-    arena.store.games.hand_out([spec.id], "test")
-    arena.store.games.void(void_of(spec), "test")
+    game = planned(arena.store, arena.running)[0]
+    arena.store.games.hand_out([game.id], "test")
+    arena.store.games.void(void_of(game), "test")
     (found,) = items(arena, "/voids")
-    assert (found["game_id"], found["termination"]) == (spec.id, "worker-lost")
+    assert (found["game_id"], found["termination"]) == (game.id, "worker-lost")
 
 
 def test_limits_and_referee(arena: Arena) -> None:

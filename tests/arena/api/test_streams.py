@@ -13,7 +13,8 @@ from arena import tournaments
 from arena.api.registry import PREFIX
 from arena.http import feed
 from arena.store.models import now
-from tests.arena.api.filled import Arena, play, record_of, specs
+from referee.spec import PlannedGame
+from tests.arena.api.filled import Arena, planned, play, record_of
 
 
 @pytest.fixture(autouse=True)
@@ -63,10 +64,10 @@ def game(arena: Arena) -> str:
         now(),
     )
     tournaments.plan(arena.store, row.id or 0)
-    spec = specs(arena.store, row.id or 0)[0]
-    arena.store.games.hand_out([spec.id], "test")
-    arena.store.games.start(spec.id)
-    return spec.id
+    game = planned(arena.store, row.id or 0)[0]
+    arena.store.games.hand_out([game.id], "test")
+    arena.store.games.start(game.id)
+    return game.id
 
 
 def test_a_finished_game_is_told_at_once(arena: Arena) -> None:
@@ -119,7 +120,7 @@ def test_a_game_as_it_goes(arena: Arena, game: str) -> None:
         # Whoever was cut off behind ply 1 gets ply 2 and nothing twice.
         with Reader(arena, f"/games/{game}/stream?after=1") as other:
             assert other.next()["seq"] == 2
-        record = record_of(arena.store.games.spec(game))
+        record = record_of(PlannedGame(game, arena.store.games.spec(game)))
         arena.store.games.commit(record, "test")
         publish(arena, f"game/{game}/end", state="finished")
         rest = list(reader.rest())
@@ -181,7 +182,7 @@ def test_a_tournament_as_it_goes(arena: Arena) -> None:
     )
     number = row.id or 0
     tournaments.plan(arena.store, number)
-    one, two = specs(arena.store, number)
+    one, two = planned(arena.store, number)
     with Reader(arena, f"/tournaments/{number}/stream", Accept="application/x-ndjson") as reader:
         state = reader.next()
         assert (state["event"], state["seq"], state["tournament"]["state"]) == ("state", 0, "running")
@@ -208,7 +209,7 @@ def test_keep_alive_and_news_that_were_lost(arena: Arena, game: str, monkeypatch
         assert json.loads(reader.line())["event"] == "state"
         assert reader.line() == b"\n"
         # Nobody tells the bus: the next look at the database finds it all the same.
-        arena.store.games.commit(record_of(arena.store.games.spec(game)), "test")
+        arena.store.games.commit(record_of(PlannedGame(game, arena.store.games.spec(game))), "test")
         assert [line["event"] for line in reader.rest()][-1] == "final"
     with Reader(arena, f"/games/{arena.waiting[-1]}/stream", Accept="text/event-stream") as reader:
         block = [reader.line() for _ in range(6)]

@@ -14,7 +14,7 @@ import pytest
 from arena.api.registry import PREFIX
 from arena.collections.dumps import Dumps
 from arena.store import Store, StoreUnavailableError, engine
-from tests.arena.api.filled import Arena, fill, play, record_of, specs
+from tests.arena.api.filled import Arena, fill, planned, play, record_of
 from tests.arena.api.server import Server, settings_in
 from tests.arena.postgres import Cluster
 
@@ -66,7 +66,7 @@ def fill_up(folder: Path) -> Path:
 def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     server, store, token = cramped.server, cramped.store, cramped.tokens["author"]
     path = f"{PREFIX}/bots/fresh/versions?family=loa"
-    waiting = specs(store, cramped.running)
+    waiting = planned(store, cramped.running)
     before = store.games.last_commit()
     ballast = fill_up(small_disk)
     # Uploading.
@@ -79,8 +79,8 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
 
     def commit_all() -> None:
         nonlocal done
-        for spec in waiting:
-            store.games.commit(record_of(spec, plies=100_000))
+        for game in waiting:
+            store.games.commit(record_of(game, plies=100_000))
             done += 1
             fill_up(small_disk)
 
@@ -95,8 +95,8 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     assert server.get(f"{PREFIX}/bots/fresh").status == 404
     ballast.unlink()
     assert server.post(path, token=token, data=SCRIPT).status == 202
-    for spec in waiting:
-        store.games.commit(record_of(spec))
+    for game in waiting:
+        store.games.commit(record_of(game))
     assert store.games.last_commit() == before + len(waiting)
     assert store.ratings.check() == []
     assert Dumps.of(server.context.settings).update(store) == before + len(waiting)
@@ -148,6 +148,6 @@ def test_a_postgresql_that_goes_away_and_comes_back(cluster: Cluster, tmp_path: 
             cluster.run(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
             reply = server.ask("PATCH", f"{PREFIX}/bots/zeta", token=token, body={"description": "new words"})
             assert reply.status == 200, reply.body
-            play(store, specs(store, arena.running)[0])
+            play(store, planned(store, arena.running)[0])
             assert server.get("/readyz").status == 200
             assert store.ratings.check() == []

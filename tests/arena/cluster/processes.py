@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 from arena.worker import BundlePlace
-from referee.spec import GameSpec, TimeControl
+from referee.spec import GameSpec, PlannedGame, TimeControl
 from tests.referee.conftest import BLACK, FAST, WHITE, scripted
 
 ROOT = Path(__file__).parents[3]
@@ -174,13 +174,15 @@ def worker(address: str, folder: Path, *words: str, slots: int = 1, **environmen
         command.close()
 
 
-def pair(one: Sequence[str], two: Sequence[str], number: int = 0, time: str = "clock") -> list[GameSpec]:
+def pair(one: Sequence[str], two: Sequence[str], number: int = 0, time: str = "clock") -> list[PlannedGame]:
     """Two games of scripted bots, sides swapped. A mute bot has a thousand seconds to think."""
     control = TimeControl("clock", 1_000_000 if MUTE in (one, two) else 5000, 0)
     limits = replace(FAST, start_ms=20_000, ready_ms=20_000)
     bots = scripted("one", *one), scripted("two", *two)
     return [
-        GameSpec("loa", "standard", *sides, time=control, limits=limits, sequence=2 * number + turn, pair=number)
+        PlannedGame.of(
+            GameSpec("loa", "standard", *sides, time=control, limits=limits, sequence=2 * number + turn, pair=number)
+        )
         for turn, sides in enumerate((bots, bots[::-1]))
     ]
 

@@ -13,7 +13,7 @@ from arena.cluster.executor import ClusterExecutor
 from arena.cluster.link import ClusterError
 from arena.worker import play_bundled
 from referee.pool import JobError, WorkerLostError
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import House, Opener
 from tests.arena.cluster.processes import BLACK_RESIGNS, MUTE, PATIENCE_S, RESIGN, WHITE_PLAYS, Command, are_gone, pair
@@ -34,7 +34,7 @@ def begin(executor: ClusterExecutor, worker: Command, folder: Path) -> Future[An
     return future
 
 
-def played(executor: ClusterExecutor, future: Future[Any], games: list[GameSpec], folder: Path) -> Any:
+def played(executor: ClusterExecutor, future: Future[Any], games: list[PlannedGame], folder: Path) -> Any:
     """What becomes of a job that may have waited at a worker that is gone: then it is handed out once more."""
     found = outcome(future)
     if found is CancelledError:
@@ -57,13 +57,13 @@ def test_a_pair_is_played_and_told_of(house: House, open_executor: Opener, tmp_p
     house.worker()
     events: list[dict[str, Any]] = []
     executor = open_executor(on_event=events.append)
-    specs = pair(BLACK_RESIGNS, WHITE_PLAYS)
-    records = executor.submit(play_bundled, specs, processes.place(tmp_path), True).result(PATIENCE_S)
-    assert [record.id for record in records] == [spec.id for spec in specs]
+    games = pair(BLACK_RESIGNS, WHITE_PLAYS)
+    records = executor.submit(play_bundled, games, processes.place(tmp_path), True).result(PATIENCE_S)
+    assert [record.id for record in records] == [game.id for game in games]
     assert [record.sandbox for record in records] == ["none", "none"]
     moves = [(event["game"], event["move"]) for event in events if event["event"] == "ply"]
     assert moves == [(record.id, move) for record in records for move in record.moves]
-    assert [event["game"] for event in events if event["event"] == "start"] == [spec.id for spec in specs]
+    assert [event["game"] for event in events if event["event"] == "start"] == [game.id for game in games]
     (state,) = executor.describe().workers
     assert (state.slots, state.sandbox, state.is_fit, executor.size) == (1, "none", True, 1)
 
@@ -156,7 +156,7 @@ def test_a_worker_that_is_told_to_end_finishes_its_game(house: House, open_execu
     assert len(outcome(futures[0])) == 2
     house.worker()
     for games, future in zip(pairs, futures, strict=True):
-        assert [record.id for record in played(executor, future, games, tmp_path)] == [spec.id for spec in games]
+        assert [record.id for record in played(executor, future, games, tmp_path)] == [game.id for game in games]
 
 
 def test_a_worker_that_is_told_to_end_waits_no_longer_than_it_may(

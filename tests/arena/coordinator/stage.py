@@ -18,7 +18,7 @@ from arena.store import Store
 from arena.store.models import Tournament
 from referee.record import GameRecord
 from referee.rules.core import Termination
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 from tests.arena.field import record_of
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -27,10 +27,10 @@ NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 class Dice(Executor):
     """Answers jobs at once, or keeps them until `release` when `is_held`. `reply` makes the record of a game."""
 
-    def __init__(self, reply: Callable[[GameSpec], GameRecord] = record_of, *, is_held: bool = False) -> None:
+    def __init__(self, reply: Callable[[PlannedGame], GameRecord] = record_of, *, is_held: bool = False) -> None:
         self.size = 2
         self.reply, self.is_held = reply, is_held
-        self.held: list[tuple[Future[Any], Sequence[GameSpec]]] = []
+        self.held: list[tuple[Future[Any], Sequence[PlannedGame]]] = []
         self.played: list[str] = []
         self.called_off: list[Future[Any]] = []
 
@@ -49,10 +49,10 @@ class Dice(Executor):
 
     def release(self, count: int = 10**9) -> None:
         """Answer the jobs that wait."""
-        for future, specs in self.held[:count]:
+        for future, games in self.held[:count]:
             if future.running() or future.set_running_or_notify_cancel():
                 try:
-                    records = [self.reply(spec) for spec in specs]
+                    records = [self.reply(game) for game in games]
                 except Exception as error:
                     future.set_exception(error)
                     continue
@@ -63,16 +63,16 @@ class Dice(Executor):
     def call_off(self, future: Future[Any]) -> None:
         """As a slot does it: the game being played ends void, what follows it in the job is not begun."""
         self.called_off.append(future)
-        for number, (held, specs) in enumerate(self.held):
+        for number, (held, games) in enumerate(self.held):
             if held is future and not future.cancel():
                 del self.held[number]
-                future.set_result([void_of(specs[0], Termination.STOPPED)])
+                future.set_result([void_of(games[0], Termination.STOPPED)])
                 return
 
 
-def void_of(spec: GameSpec, termination: Termination = Termination.WORKER_LOST) -> GameRecord:
+def void_of(game: PlannedGame, termination: Termination = Termination.WORKER_LOST) -> GameRecord:
     """An attempt that came to nothing."""
-    return replace(record_of(spec, termination=termination), moves=(), plies=())
+    return replace(record_of(game, termination=termination), moves=(), plies=())
 
 
 class Stage:

@@ -22,7 +22,7 @@ from referee.play import play
 from referee.record import GameRecord
 from referee.roster import Roster
 from referee.sandbox import Sandbox
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 from tests.arena.coordinator.stage import Dice, Stage
 from tests.referee.conftest import BLACK, HERE, WHITE
 
@@ -37,8 +37,8 @@ def folder(sqlite_store: Store, tmp_path: Path) -> Path:
     number = stage.create(games=2, time="5+0", entries={"bots": ["black", "white"]})
     with Roster(Sandbox("none")) as roster:
 
-        def reply(spec: GameSpec) -> GameRecord:
-            return play(spec, roster)
+        def reply(game: PlannedGame) -> GameRecord:
+            return play(game, roster)
 
         stage.play(number, Dice(reply))
     return tmp_path

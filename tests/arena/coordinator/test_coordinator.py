@@ -17,7 +17,7 @@ from arena.tournaments import SettingsError, StateError
 from referee.pool import WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Termination
-from referee.spec import GameSpec
+from referee.spec import PlannedGame
 from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
 
 DOCUMENTS: dict[str, dict[str, Any]] = {
@@ -76,7 +76,8 @@ def test_the_games_of_a_pair_go_to_one_slot_with_sides_swapped(stage: Stage) -> 
     dice = Dice(is_held=True)
     stage.coordinator(dice).turn()
     assert len(dice.held) == 4
-    for _, (one, two) in dice.held:
+    for _, pair in dice.held:
+        one, two = (game.spec for game in pair)
         assert (one.first.name, one.second.name) == (two.second.name, two.first.name)
         assert one.pair == two.pair
     assert stage.store.games.counts(number) == {"planned": 4, "queued": 8}
@@ -93,10 +94,10 @@ def test_a_void_game_is_played_again_and_given_up_in_the_end_charged_to_nobody(
     number = stage.create(games=2)
     tries: Counter[int] = Counter()
 
-    def reply(spec: GameSpec) -> GameRecord:
-        tries[spec.sequence] += 1
-        is_void = spec.sequence == 5 or (spec.sequence == 8 and tries[8] < most)
-        return void_of(spec, termination) if is_void else record_of(spec)
+    def reply(game: PlannedGame) -> GameRecord:
+        tries[game.spec.sequence] += 1
+        is_void = game.spec.sequence == 5 or (game.spec.sequence == 8 and tries[8] < most)
+        return void_of(game, termination) if is_void else record_of(game)
 
     stage.play(number, Dice(reply), turn=timedelta(minutes=1))
     assert tries == {sequence: most if sequence in (5, 8) else 1 for sequence in range(1, 13)}
@@ -118,11 +119,11 @@ def test_a_game_that_comes_to_nothing_again_and_again_rests_longer_and_longer_an
     number = stage.create(games=4)
     tried: list[datetime] = []
 
-    def reply(spec: GameSpec) -> GameRecord:
-        if spec.sequence > 1:
-            return record_of(spec)
+    def reply(game: PlannedGame) -> GameRecord:
+        if game.spec.sequence > 1:
+            return record_of(game)
         tried.append(stage.now)
-        return void_of(spec) if len(tried) < 6 else record_of(spec)
+        return void_of(game) if len(tried) < 6 else record_of(game)
 
     stage.play(number, Dice(reply), turn=timedelta(seconds=0.5))
     rests = [(after - before).total_seconds() for before, after in pairwise(tried)]
@@ -148,11 +149,11 @@ def test_what_somebody_else_has_by_now_is_not_given_back(stage: Stage) -> None:
 def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
 
-    def reply(spec: GameSpec) -> GameRecord:
-        stage.bus.publish("executor/start", {"game": spec.id})
-        if spec.sequence == 2:
+    def reply(game: PlannedGame) -> GameRecord:
+        stage.bus.publish("executor/start", {"game": game.id})
+        if game.spec.sequence == 2:
             raise WorkerLostError("killed")
-        return record_of(spec)
+        return record_of(game)
 
     dice = Dice(reply)
     coordinator = stage.coordinator(dice)
@@ -260,7 +261,7 @@ def test_draining_lets_running_games_finish_then_pauses(stage: Stage) -> None:
     coordinator.turn()
     first = dice.held[0][0]
     first.set_running_or_notify_cancel()
-    for game in coordinator.memory.jobs[first].specs:
+    for game in coordinator.memory.jobs[first].games:
         coordinator.recorder.game_began(game.id)
     tournaments.drain(stage.store, number, stage.user_id, stage.now)
     coordinator.turn()

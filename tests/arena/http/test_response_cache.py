@@ -19,7 +19,7 @@ from arena.http.response_cache import ResponseCache
 from arena.store import Store
 from arena.store.changes import Changes
 from arena.store.models import now
-from tests.arena.api.filled import Arena, play, specs
+from tests.arena.api.filled import Arena, planned, play
 from tests.arena.field import Field
 
 COOKIE = "arena"
@@ -199,11 +199,11 @@ def test_every_write_is_seen_at_once(arena: Arena) -> None:
 
 
 def test_a_result_is_seen_at_once(arena: Arena) -> None:
-    spec = specs(arena.store, arena.running)[0]
-    page, document = f"/games/{spec.id}", f"{PREFIX}/games/{spec.id}"
+    game = planned(arena.store, arena.running)[0]
+    page, document = f"/games/{game.id}", f"{PREFIX}/games/{game.id}"
     assert arena.server.get(document).json["state"] == "planned"
     assert "waiting to be played" in arena.server.get(page).body.decode()
-    play(arena.store, spec)
+    play(arena.store, game)
     assert arena.server.get(document).json["state"] == "finished"
     assert "waiting to be played" not in arena.server.get(page).body.decode()
 

@@ -38,7 +38,7 @@ def examples(site: Site) -> dict[str, Sequence[object]]:
         "other": ("bob", stage.odd_bot),
         "number": (1,),
         "tournament": list(stage.tournaments.values()),
-        "game": [*stage.finished.values(), *(spec.id for spec in stage.running.values()), stage.forfeit],
+        "game": [*stage.finished.values(), *(game.id for game in stage.running.values()), stage.forfeit],
         "submission": (stage.submission,),
         "topic": re.findall(r'href="/help/([a-z-]+)"', site.server.get("/help").body.decode()),
         "form": ("csv", "json"),

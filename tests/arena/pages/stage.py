@@ -19,7 +19,7 @@ from referee.rules import families, load
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
-from referee.spec import GameSpec, TimeControl
+from referee.spec import GameSpec, PlannedGame, TimeControl
 
 HOSTILE = "<script>alert(1)</script>\u202eevil\x07 \"quoted' & <b>bold</b> " + "x" * 200
 LOG = "<img src=x onerror=alert(1)>\n\u202eright to left\n" + "y" * 10_000
@@ -36,7 +36,7 @@ class Stage:
 
     store: Store
     finished: dict[str, str] = field(default_factory=dict)
-    running: dict[str, GameSpec] = field(default_factory=dict)
+    running: dict[str, PlannedGame] = field(default_factory=dict)
     tournaments: dict[str, int] = field(default_factory=dict)
     forfeit: str = ""
     odd_bot: str = ""
@@ -61,8 +61,9 @@ def random_moves(ruleset: Ruleset, plies: int, seed: int) -> list[str]:
     return moves
 
 
-def record_of(spec: GameSpec, moves: list[str], **given: Any) -> GameRecord:
+def record_of(game: PlannedGame, moves: list[str], **given: Any) -> GameRecord:
     """A record of these moves: as the rules say, or as given; drawn by length where neither says anything."""
+    spec = game.spec
     ruleset = load(spec.family).settle(spec.variant, spec.options)
     final = Position.start(ruleset, spec.position).play_all(moves)
     winner, how = (
@@ -70,7 +71,7 @@ def record_of(spec: GameSpec, moves: list[str], **given: Any) -> GameRecord:
     )
     how = given.pop("termination", how)
     winner = given.pop("winner", winner)
-    dice = random.Random(spec.id)
+    dice = random.Random(game.id)
     plies = tuple(
         Ply(
             ms=round(dice.uniform(1, 900), 3),
@@ -83,7 +84,7 @@ def record_of(spec: GameSpec, moves: list[str], **given: Any) -> GameRecord:
     )
     started = START + timedelta(hours=spec.sequence)
     return GameRecord(
-        id=spec.id,
+        id=game.id,
         family=spec.family,
         variant=spec.variant,
         options=spec.options,
@@ -183,8 +184,8 @@ def _call_names(stage: Stage) -> None:
         version.name = f"{ODD_NAME} v1"
         session.execute(update(Game).where(col(Game.state) == "running").values(worker=ODD_NAME))
         session.add_all(
-            Void(game_id=spec.id, attempt=1, termination="worker-lost", detail=HOSTILE, worker=ODD_NAME)
-            for spec in stage.running.values()
+            Void(game_id=game.id, attempt=1, termination="worker-lost", detail=HOSTILE, worker=ODD_NAME)
+            for game in stage.running.values()
         )
 
 
@@ -248,8 +249,9 @@ def _tournament(
             seed=number,
         )
     )
-    store.games.plan(row.id, specs, names)
-    for index, spec in enumerate(specs[:-1]):
+    games = [PlannedGame.of(spec) for spec in specs]
+    store.games.plan(row.id, games, names)
+    for index, game in enumerate(games[:-1]):
         moves = random_moves(ruleset, plies if index == 0 else 12, seed=index)
         given: dict[str, Any] = {}
         if index == 1:
@@ -263,13 +265,13 @@ def _tournament(
             given.pop("kind")
         elif index > 1 and index % 3:
             given = {"termination": Termination.RESIGNED, "winner": "first" if index % 2 else "second"}
-        record = record_of(spec, moves, **given)
+        record = record_of(game, moves, **given)
         assert store.games.commit(record, "worker-1") is not None
         if index == 0:
             stage.finished[family] = record.id
         if index == 1 and not stage.forfeit:
             stage.forfeit = record.id
-    last = specs[-1]
+    last = games[-1]
     store.games.hand_out([last.id], "worker-1")
     store.games.start(last.id)
     stage.running[family] = last

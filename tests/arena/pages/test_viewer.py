@@ -159,20 +159,20 @@ def charts_grow(page: Any, count: int) -> None:
 
 @pytest.mark.parametrize("family", families())
 def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Witness, family: str) -> None:
-    spec = site.stage.running[family]
+    game = site.stage.running[family]
     bus = site.server.context.bus
-    moves = random_moves(load(family).settle(spec.variant), 14, seed=5)
+    moves = random_moves(load(family).settle(game.spec.variant), 14, seed=5)
 
     def publish(first: int, last: int) -> None:
         for number in range(first, last + 1):
             payload = {"number": number, "move": moves[number - 1], "ms": 10.0 + number, "score": number}
-            bus.publish(f"game/{spec.id}/ply", payload)
+            bus.publish(f"game/{game.id}/ply", payload)
 
-    if site.server.context.store.games.get(spec.id).state != "running":
+    if site.server.context.store.games.get(game.id).state != "running":
         pytest.skip("the game is over: its test has run before")
-    bus.publish(f"game/{spec.id}/start", {"tournament": 1, "attempt": 1})
+    bus.publish(f"game/{game.id}/start", {"tournament": 1, "attempt": 1})
     publish(1, 4)
-    visit(page, site, f"/games/{spec.id}")
+    visit(page, site, f"/games/{game.id}")
     reads(page, "#connection", "Live")
     reads(page, "#ply", "4")
     publish(5, 6)
@@ -195,10 +195,10 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     page.context.set_offline(False)
     reads(page, "#ply", "11")
 
-    record = record_of(spec, moves)
+    record = record_of(game, moves)
     assert site.stage.store.games.commit(record) is not None
     publish(12, 14)
-    bus.publish(f"game/{spec.id}/end", {"tournament": 1, "state": "finished", "winner": record.winner})
+    bus.publish(f"game/{game.id}/end", {"tournament": 1, "state": "finished", "winner": record.winner})
     reads(page, "#ply", "14")
     reads(page, "#connection", "The game is over.")
     charts_grow(page, 7)

@@ -22,8 +22,8 @@ def rows(store: Store, table: str) -> list[str]:
 @pytest.mark.parametrize("name", ["all.ndjson", "all.ndjson.zst"])
 def test_there_and_back(name: str, store: Store, field: Field, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("dump")
-    spec = field.plan(1)[0]
-    store.games.void(void_of(spec))
+    game = field.plan(1)[0]
+    store.games.void(void_of(game))
     field.play(20)
     field.versions[0] = field.version("ada")
     count = dump(store.engine, folder / name)
@@ -32,8 +32,8 @@ def test_there_and_back(name: str, store: Store, field: Field, tmp_path_factory:
     other = Store.in_folder(folder / "other")
     assert load(other.engine, folder / name) == count
     assert other.ratings.check() == []
-    assert other.games.get(spec.id) == store.games.get(spec.id)
-    assert other.games.record(spec.id) == store.games.record(spec.id)
+    assert other.games.get(game.id) == store.games.get(game.id)
+    assert other.games.record(game.id) == store.games.record(game.id)
     assert other.ratings.leaderboard("loa") == store.ratings.leaderboard("loa")
     if store.engine.dialect.name == "sqlite":
         for table in ("games", "ratings", "rating_changes", "versions", "voids", "counters", "audit", "entries"):

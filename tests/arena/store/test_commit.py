@@ -14,47 +14,48 @@ from arena.store import ConflictError, NotFoundError, Store
 from arena.store.models import Rating, RatingChange
 from referee.ratings import trueskill
 from referee.rules.core import Termination
+from referee.spec import PlannedGame
 from tests.arena.field import Field, record_of, void_of
 
 
 def test_a_result_is_there_at_once_and_whole(store: Store, field: Field) -> None:
-    spec = field.plan(1)[0]
-    record = record_of(spec, winner="first")
+    game = field.plan(1)[0]
+    record = record_of(game, winner="first")
     done = store.games.commit(record, "worker 1")
     assert done is not None
     assert (done.number, done.pool, len(done.changes)) == (1, "loa", 2)
-    line = store.games.get(spec.id)
+    line = store.games.get(game.id)
     assert (line.state, line.committed, line.winner, line.plies, line.worker) == ("finished", 1, "first", 2, "worker 1")
-    assert store.games.record(spec.id) == record
-    assert store.games.spec(spec.id) == spec
+    assert store.games.record(game.id) == record
+    assert store.games.spec(game.id) == game.spec
     tournament = store.tournaments.get(field.tournament_id)
     assert (tournament.planned_games, tournament.finished_games) == (1, 1)
     best, worst = store.ratings.leaderboard("loa").items
-    assert (best.name, best.wins, worst.losses) == (spec.first.name, 1, 1)
-    changes = store.ratings.of_game(spec.id)
+    assert (best.name, best.wins, worst.losses) == (game.spec.first.name, 1, 1)
+    changes = store.ratings.of_game(game.id)
     assert {change.mu for change in changes.values()} == {best.mu, worst.mu}
     assert store.ratings.check() == []
 
 
 def test_the_first_result_stands(store: Store, field: Field) -> None:
-    spec = field.plan(1)[0]
-    assert store.games.commit(record_of(spec, winner="first")) is not None
+    game = field.plan(1)[0]
+    assert store.games.commit(record_of(game, winner="first")) is not None
     before = store.ratings.leaderboard("loa").items
-    assert store.games.commit(record_of(spec, winner="second")) is None
-    assert store.games.record(spec.id).winner == "first"
+    assert store.games.commit(record_of(game, winner="second")) is None
+    assert store.games.record(game.id).winner == "first"
     assert store.ratings.leaderboard("loa").items == before
     assert store.games.commit(record_of(field.plan(1, first_sequence=2)[0])) is not None
     assert store.games.last_commit() == 2  # the refused one took no number
 
 
 def test_many_writers_at_once(store: Store, field: Field) -> None:
-    specs = field.plan(30)
-    jobs = [record_of(spec) for spec in specs for _ in range(3)]
+    games = field.plan(30)
+    jobs = [record_of(game) for game in games for _ in range(3)]
     random.Random(1).shuffle(jobs)
     with ThreadPoolExecutor(8) as pool:
         done = [result for result in pool.map(store.games.commit, jobs) if result is not None]
     assert sorted(result.number for result in done) == list(range(1, 31))
-    assert {result.game_id for result in done} == {spec.id for spec in specs}
+    assert {result.game_id for result in done} == {game.id for game in games}
     assert store.tournaments.get(field.tournament_id).finished_games == 30
     assert store.ratings.check() == []
 
@@ -106,9 +107,9 @@ def test_unrated_games_and_games_of_a_bot_with_itself_move_nothing(store: Store,
     friendly = field.add_tournament(is_rated=False).id
     assert friendly is not None
     field.play(3, friendly)
-    spec = field.specs(1, seed=9)[0]
-    alone = replace(spec, second=spec.first)
-    store.games.plan(field.tournament_id, [alone], {alone.first.name: field.versions[1].id or 0})
+    game = field.games(1, seed=9)[0]
+    alone = PlannedGame.of(replace(game.spec, second=game.spec.first))
+    store.games.plan(field.tournament_id, [alone], {alone.spec.first.name: field.versions[1].id or 0})
     done = store.games.commit(record_of(alone))
     assert done is not None
     assert done.changes == ()
@@ -130,28 +131,28 @@ def test_a_new_version_starts_from_the_one_before(store: Store, field: Field) ->
 
 
 def test_voids_are_noted_and_played_again(store: Store, field: Field) -> None:
-    spec, other = field.plan(2)
-    assert store.games.hand_out([spec.id], "worker 1") == [spec.id]
-    assert store.games.void(void_of(spec), "worker 1")
-    line = store.games.get(spec.id)
+    game, other = field.plan(2)
+    assert store.games.hand_out([game.id], "worker 1") == [game.id]
+    assert store.games.void(void_of(game), "worker 1")
+    line = store.games.get(game.id)
     assert (line.state, line.attempt, line.worker) == ("planned", 1, "")
-    store.games.hand_out([spec.id], "worker 2")
-    assert store.games.void(void_of(spec), "worker 2", give_up=True)
-    line = store.games.get(spec.id)
+    store.games.hand_out([game.id], "worker 2")
+    assert store.games.void(void_of(game), "worker 2", give_up=True)
+    line = store.games.get(game.id)
     assert (line.state, line.kind, line.termination, line.committed) == ("void", "void", "worker-lost", None)
     assert store.tournaments.get(field.tournament_id).finished_games == 1
-    assert [void.attempt for void in store.games.voids_of(spec.id)] == [1, 2]
-    assert [line.game_id for line in store.games.voids(limit=1).items] == [spec.id]
-    assert store.games.commit(record_of(spec)) is None  # too late
-    assert not store.games.void(void_of(spec))
+    assert [void.attempt for void in store.games.voids_of(game.id)] == [1, 2]
+    assert [line.game_id for line in store.games.voids(limit=1).items] == [game.id]
+    assert store.games.commit(record_of(game)) is None  # too late
+    assert not store.games.void(void_of(game))
     with pytest.raises(ValueError, match="void"):
         store.games.commit(void_of(other))
-    assert store.games.record(spec.id).termination == Termination.WORKER_LOST
+    assert store.games.record(game.id).termination == Termination.WORKER_LOST
 
 
 def test_what_does_not_fit_is_refused(store: Store, field: Field) -> None:
-    spec = field.plan(1)[0]
-    record = record_of(spec)
+    game = field.plan(1)[0]
+    record = record_of(game)
     with pytest.raises(NotFoundError, match="no game"):
         store.games.commit(replace(record, id="0123456789abcdef"))
     with pytest.raises(ConflictError, match="the record says"):

@@ -13,17 +13,17 @@ from tests.arena.field import Field
 
 
 def test_a_plan_is_stored_once(store: Store, field: Field) -> None:
-    specs = field.plan(10)
-    assert field.plan(10) == specs
+    games = field.plan(10)
+    assert field.plan(10) == games
     field.plan(12)
     assert store.tournaments.get(field.tournament_id).planned_games == 12
-    assert [game.spec for game in store.games.waiting(field.tournament_id, 3)] == specs[:3]
+    assert [waiting.game for waiting in store.games.waiting(field.tournament_id, 3)] == games[:3]
     with pytest.raises(NotFoundError, match="no tournament"):
-        store.games.plan(10**6, specs, {})
+        store.games.plan(10**6, games, {})
 
 
 def test_games_are_handed_out_once(store: Store, field: Field) -> None:
-    ids = [spec.id for spec in field.plan(20)]
+    ids = [game.id for game in field.plan(20)]
     with ThreadPoolExecutor(4) as pool:
         parts = list(pool.map(lambda worker: store.games.hand_out(ids, f"worker {worker}"), range(4)))
     assert sorted(game for part in parts for game in part) == sorted(ids)

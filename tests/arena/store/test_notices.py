@@ -14,10 +14,10 @@ def test_an_author_hears_of_their_own(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     stranger = sqlite_store.users.add("yan")
     assert stranger.id is not None
-    specs = field.plan(3)
-    sqlite_store.games.commit(record_of(specs[0], winner="first", termination=Termination.STALLED))
-    sqlite_store.games.commit(record_of(specs[1], winner="second", termination=Termination.RESIGNED))
-    sqlite_store.games.commit(record_of(specs[2], winner="draw", termination=Termination.REPETITION))
+    games = field.plan(3)
+    sqlite_store.games.commit(record_of(games[0], winner="first", termination=Termination.STALLED))
+    sqlite_store.games.commit(record_of(games[1], winner="second", termination=Termination.RESIGNED))
+    sqlite_store.games.commit(record_of(games[2], winner="draw", termination=Termination.REPETITION))
     bot = sqlite_store.bots.add("eve", field.user_id)
     version = sqlite_store.versions.add(bot.id or 0, command=["./bot"], families=["loa"], bundle="ab" * 32)
     sqlite_store.checks.claim()
@@ -29,7 +29,7 @@ def test_an_author_hears_of_their_own(sqlite_store: Store) -> None:
     notices = sqlite_store.notices.of(field.user_id)
     assert sorted((one.kind, one.name, one.what) for one in notices) == [
         ("check", "eve v1", "failed"),
-        ("fault", specs[0].second.name, "stalled"),
+        ("fault", games[0].spec.second.name, "stalled"),
         ("tournament", "cup", "finished"),
     ]
     assert next(one.detail for one in notices if one.kind == "check") == "no answer to ugi"

@@ -38,7 +38,7 @@ PAGES: dict[str, Page] = {
     "tournaments that are on": lambda store, field: store.tournaments.in_states("running", "paused"),
     "due tournaments": lambda store, field: store.tournaments.due(now()),
     "entries": lambda store, field: store.tournaments.entries(field.tournament_id),
-    "game": lambda store, field: store.games.get(field.specs(1, seed=field.tournament_id)[0].id),
+    "game": lambda store, field: store.games.get(field.games(1, seed=field.tournament_id)[0].id),
     "games of a tournament": lambda store, field: store.games.of_tournament(field.tournament_id, after=HALF),
     "planned games": lambda store, field: store.games.of_tournament(field.tournament_id, state="planned"),
     "waiting games": lambda store, field: store.games.waiting(field.tournament_id, 10),
@@ -98,9 +98,9 @@ def statements(store: Store) -> Iterator[list[tuple[str, Any]]]:
 
 
 def fill(field: Field) -> None:
-    specs = field.plan(120)
-    for spec in specs[:6]:
-        field.store.games.void(void_of(spec))
+    games = field.plan(120)
+    for game in games[:6]:
+        field.store.games.void(void_of(game))
     field.play(100)
     other = field.add_tournament().id
     assert other is not None

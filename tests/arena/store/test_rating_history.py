@@ -13,8 +13,8 @@ from tests.arena.field import Field, record_of
 def test_every_commit_is_remembered_as_it_was(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     then = []
-    for spec in field.plan(40):
-        done = sqlite_store.games.commit(record_of(spec))
+    for game in field.plan(40):
+        done = sqlite_store.games.commit(record_of(game))
         assert done is not None
         then.append((done.number, sqlite_store.ratings.leaderboard("loa").items))
     for number, lines in then:

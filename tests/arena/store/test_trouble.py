@@ -37,13 +37,13 @@ def test_locked(impatient: Store, tmp_path: Path) -> None:
     assert impatient.games.get(one.id).state == "planned"  # reading goes on
     other.execute("ROLLBACK")
     other.close()
-    done = [impatient.games.commit(record_of(spec)) for spec in (one, two)]
+    done = [impatient.games.commit(record_of(game)) for game in (one, two)]
     assert [result.number for result in done if result] == [1, 2]
 
 
 def test_full(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
-    specs = field.plan(40)
+    games = field.plan(40)
     limit = {"pages": 0}
 
     def bound(connection: sqlite3.Connection, *_: object) -> None:
@@ -53,8 +53,8 @@ def test_full(sqlite_store: Store) -> None:
     event.listen(sqlite_store.engine, "checkout", bound)
 
     def commit_all() -> None:
-        for spec in specs:
-            sqlite_store.games.commit(record_of(spec))
+        for game in games:
+            sqlite_store.games.commit(record_of(game))
 
     with pytest.raises(StoreUnavailableError, match="full"):
         commit_all()

@@ -17,7 +17,7 @@ import pytest
 from arena.store import StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
-from referee.spec import BotSpec, GameSpec
+from referee.spec import BotSpec, GameSpec, PlannedGame
 from tests.arena.submission.packing import HONEST, SCRIPT, zipped
 
 ZIP = zipped(HONEST)
@@ -159,7 +159,10 @@ def test_bots_as_this_machine_runs_them(local: BundleStore) -> None:
     bundled = BotSpec("zeta v1", ("./run.sh",), bundle=DIGEST)
     sample = BotSpec("greedy v1", ("python", "-m", "bots.greedy", "--family", "loa"))
     plain = BotSpec("x", ("/usr/bin/true",))
-    game = local.resolve_game(GameSpec("loa", "standard", bundled, sample))
+    planned = PlannedGame.of(GameSpec("loa", "standard", bundled, sample))
+    resolved = local.resolve_game(planned)
+    assert resolved.id == planned.id
+    game = resolved.spec
     assert game.first.folder == str(local.folder(DIGEST))
     assert game.second.command == (sys.executable, *sample.command[1:])
     assert local.resolve(plain) == plain

@@ -12,7 +12,7 @@ from referee.play import play
 from referee.record import GameRecord
 from referee.roster import Roster
 from referee.sandbox import Sandbox
-from referee.spec import BotSpec, GameSpec, Limits, TimeControl
+from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -50,4 +50,7 @@ def meet(
     name = variant or load(family).variants[0].name
     control = time or TimeControl("clock", 20_000, 100)
     with Roster(Sandbox("none")) as roster:
-        return play(GameSpec(family, name, first, second, options=dict(options), time=control, limits=LIMITS), roster)
+        return play(
+            PlannedGame.of(GameSpec(family, name, first, second, options=dict(options), time=control, limits=LIMITS)),
+            roster,
+        )

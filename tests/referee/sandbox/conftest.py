@@ -17,7 +17,7 @@ from referee.play import play
 from referee.record import GameRecord
 from referee.roster import Roster
 from referee.sandbox import Sandbox
-from referee.spec import BotSpec, GameSpec, Limits, TimeControl
+from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
 from tests.badbots import match
 from tests.referee.conftest import scripted
 from tests.referee.sandbox.levels import sandbox_or_skip
@@ -79,7 +79,7 @@ def attack(bundle: Path, roster: Roster) -> Attack:
             time=TimeControl("clock", 8000, 0),
             limits=LIMITS,
         )
-        record = play(replace(spec, **changes), roster)
+        record = play(PlannedGame.of(replace(spec, **changes)), roster)
         lines = [line for line in record.logs.get("first", "").splitlines() if line.startswith("{")]
         return record, json.loads(lines[0]) if lines else {}
 

@@ -16,7 +16,7 @@ import pytest
 from referee.play import play
 from referee.roster import Roster
 from referee.sandbox.reaper import children, descendants
-from referee.spec import Adjudication, GameSpec, TimeControl
+from referee.spec import Adjudication, GameSpec, PlannedGame, TimeControl
 from tests.referee.sandbox.conftest import LIMITS, Attack, attacker, is_root
 from tests.referee.sandbox.levels import sandbox_or_skip
 
@@ -125,7 +125,7 @@ def test_two_bots_cannot_meet(bundle: Path, roster: Roster) -> None:
         opening=("b1b3", "h4f2", "d1a4"),
         adjudication=Adjudication(max_plies=5),
     )
-    record = play(spec, roster)
+    record = play(PlannedGame.of(spec), roster)
     assert record.termination == "max-plies", record.detail
     for side in ("first", "second"):
         found = json.loads(record.logs[side].splitlines()[0])

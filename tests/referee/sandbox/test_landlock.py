@@ -14,7 +14,7 @@ from typing import Any
 from referee.play import play
 from referee.record import GameRecord
 from referee.sandbox import open_sandbox
-from referee.spec import BotSpec, GameSpec, TimeControl
+from referee.spec import BotSpec, GameSpec, PlannedGame, TimeControl
 from tests.badbots import match
 from tests.referee.sandbox.conftest import ATTACKS, LIMITS, is_root
 from tests.referee.sandbox.levels import working
@@ -40,7 +40,7 @@ def attack(folder: Path, name: str, *words: object, **changes: Any) -> tuple[Gam
         limits=LIMITS,
     )
     with match.roster(open_sandbox("landlock")) as roster:
-        record = play(replace(spec, **changes), roster)
+        record = play(PlannedGame.of(replace(spec, **changes)), roster)
     lines = [line for line in record.logs.get("first", "").splitlines() if line.startswith("{")]
     return record, json.loads(lines[0]) if lines else {"log": record.logs, "detail": record.detail}
 

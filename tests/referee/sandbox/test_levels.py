@@ -19,7 +19,7 @@ from referee.sandbox.choice import choose
 from referee.sandbox.launch import environment
 from referee.sandbox.selftest import test as examine
 from referee.sandbox.view import look
-from referee.spec import BotSpec, GameSpec, Limits
+from referee.spec import BotSpec, GameSpec, Limits, PlannedGame
 from tests.badbots import match
 from tests.badbots.catalogue import HERE, LIMITS
 from tests.referee.conftest import scripted
@@ -86,7 +86,7 @@ def test_trusted_bots_fall_back_to_where_they_start_with_a_note(open_folder: Pat
 def test_a_sandbox_that_cannot_be_set_up_is_no_bots_fault(tmp_path: Path) -> None:
     bot = replace(scripted("gone"), command=("python3", "bot.py"), folder=str(tmp_path / "not-there"))
     with Roster(sandbox_or_skip("bwrap")) as roster:
-        record = play(GameSpec("loa", "standard", bot, scripted("two"), limits=LIMITS), roster)
+        record = play(PlannedGame.of(GameSpec("loa", "standard", bot, scripted("two"), limits=LIMITS)), roster)
         assert (record.winner, record.termination, record.kind) == (None, "sandbox-failed", "void")
         assert "not-there" in record.detail
         assert match.play_honestly(roster).termination == "resigned"
@@ -96,7 +96,7 @@ def test_every_level_plays_and_is_on_record(open_folder: Path) -> None:
     for name in working():
         with match.roster(open_sandbox(name)) as roster:
             bot = BotSpec("shell", ("/bin/sh", str(HERE / "shell_gone.sh")))
-            record = play(GameSpec("loa", "standard", bot, bot, limits=LIMITS), roster)
+            record = play(PlannedGame.of(GameSpec("loa", "standard", bot, bot, limits=LIMITS)), roster)
         if name != "rlimits" and name != "landlock":  # where the tests are under /root, another user cannot see them
             assert (record.termination, record.sandbox) == ("crashed", name), record.detail
         assert record.sandbox == name
