@@ -15,7 +15,6 @@ from referee.rules.position import Position
 from referee.rules.rules import Option, Ruleset
 
 RULE_PREFIX = "Rule."
-SWAP_RULE = "swap_phase"
 
 
 def _declaration(option: Option) -> OptionDecl:
@@ -61,8 +60,8 @@ class Table:
         found += map(_declaration, self.rules.options)
         if self.rules.notation.read_setup is not None:
             found.append(OptionDecl("Setup", "string", variants[0]))
-        if any(option.name == SWAP_RULE for option in self.rules.options):
-            found.append(OptionDecl("SwapPhase", "check", "false"))
+        if self.rules.phase is not None:
+            found.append(OptionDecl(self.rules.phase.announced_by, "check", "false"))
         return found
 
     def set_option(self, name: str, value: str) -> None:
@@ -76,14 +75,20 @@ class Table:
             self._variant, self._setup, self._options = wanted, None, {}
         elif name == "Setup":
             self._set_up(value)
-        elif name == "SwapPhase" or name.startswith(RULE_PREFIX):
-            rule = SWAP_RULE if name == "SwapPhase" else name.removeprefix(RULE_PREFIX)
+        elif rule := self._rule_of(name):
             self.rules.option(rule).read(value)
             self._options[rule] = value
         else:
             raise BadOption("option", name, [option.name for option in self.declarations()])
         self._ruleset = None
         self._forget()
+
+    def _rule_of(self, name: str) -> str:
+        """The rule that an option tells: `Rule.<rule>`, or by its own name that there is a phase before play."""
+        phase = self.rules.phase
+        if phase is not None and name == phase.announced_by:
+            return phase.rule
+        return name.removeprefix(RULE_PREFIX) if name.startswith(RULE_PREFIX) else ""
 
     def _set_up(self, value: str) -> None:
         """A named or numbered set-up, or one in positional notation."""

@@ -1,7 +1,7 @@
-"""What a bot is told before a game, from what it announced: variant, set-up, swap phase and rule options.
+"""What a bot is told before a game, from what it announced: variant, set-up, phase before play and rule options.
 
-Pure functions of the announced options. Refuses to know any family: which rules there are, what they change and what a
-variant implies are arguments.
+Pure functions of the announced options. Refuses to know any family: which rules and phases there are, what they change
+and what a variant implies are arguments.
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ RuleKind: TypeAlias = Literal["moves", "result", "limits", "display"]
 
 VARIANT_OPTION = "Variant"
 SETUP_OPTION = "Setup"
-SWAP_OPTION = "SwapPhase"
 RULE_PREFIX = "Rule."
-SWAP_RULE = "swap_phase"
-"""The rule that a bot need not know: the referee passes in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +26,12 @@ class Plan:
     """What to send before the first position: `setoptions` in this order.
 
     `use_startpos`: the bot's own start position is the game's, so `position startpos` will do; else it needs `fen`.
-    `passes_swap`: the referee passes for the bot in the swap phase, and shows it the position after both swaps.
+    `passes_phase`: the referee passes for the bot in the phase before play, and shows it the position after it.
     """
 
     setoptions: tuple[SetOption, ...] = ()
     use_startpos: bool = True
-    passes_swap: bool = False
+    passes_phase: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +121,9 @@ def plan_setoptions(
     rule_kinds: Mapping[str, RuleKind],
     rule_defaults: Mapping[str, Value],
     setup: str | None,
-    swap_phase: bool,
+    phase_rule: str = "",
+    phase_option: str = "",
+    has_phase: bool = False,
     variant_rules: Mapping[str, Value] | None = None,
     families: Collection[str] = (),
 ) -> Plan | Ineligible:
@@ -135,6 +134,8 @@ def plan_setoptions(
     `variant_rules`: the options the variant itself sets; a bot that takes the variant need not announce those one by
     one. `variant_start_only`: the variant has none, and differs from the default in its start position alone.
     `setup`: the name or notation of the set-up for families that have them (the default's name included), else None.
+    `phase_rule` is the rule option of the family's phase before play, which a bot need not know, `phase_option` the
+    option by which it says that it does, `has_phase` whether this game has it; empty for a family without.
     `families`: what the bot announced with `id family`; empty means the submitter's word counts.
     """
     if families and family not in families:
@@ -152,17 +153,16 @@ def plan_setoptions(
     told, startpos, in_variant = start
     variant_told = any(message.name == VARIANT_OPTION for message in told)
 
-    swap = options.get(SWAP_OPTION)
-    own_rule = options.get(RULE_PREFIX + SWAP_RULE)
-    knows_swap = any(option is not None and option.accepts(_written(True, option)) for option in (swap, own_rule))
-    passes = swap_phase and not knows_swap
-    if swap is not None and swap.accepts(_written(swap_phase, swap)) and not swap.is_default(_written(swap_phase)):
-        told.append(SetOption(SWAP_OPTION, _written(swap_phase, swap)))
+    phase, own_rule = options.get(phase_option), options.get(RULE_PREFIX + phase_rule)
+    knows_phase = any(option is not None and option.accepts(_written(True, option)) for option in (phase, own_rule))
+    passes = has_phase and not knows_phase
+    if phase is not None and phase.accepts(_written(has_phase, phase)) and not phase.is_default(_written(has_phase)):
+        told.append(SetOption(phase_option, _written(has_phase, phase)))
 
     implied = dict(rule_defaults) | (dict(variant_rules or {}) if in_variant else {})
     for name, value in (dict(rule_defaults) | dict(changed_rules)).items():
         option = options.get(RULE_PREFIX + name)
-        binding = rule_kinds.get(name, "moves") in ("moves", "result") and name != SWAP_RULE
+        binding = rule_kinds.get(name, "moves") in ("moves", "result") and name != phase_rule
         as_implied = name in implied and _written(implied[name]) == _written(value)
         if option is not None and option.accepts(_written(value, option)):
             # Told the variant, the bot has the variant's own value now, whatever it announced before.

@@ -95,7 +95,7 @@ class CheckReport:
 
 
 HANDSHAKE = "start and handshake"
-ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, "Variant", "Setup", "SwapPhase", "Family", "UGI_Reuse")
+ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, "Variant", "Setup", "Family", "UGI_Reuse")
 _EASY = ("check", "spin", "combo", "string")
 _COMPLAINT = re.compile(r"error|unknown|unrecogni[sz]ed|invalid|no such", re.IGNORECASE)
 
@@ -261,7 +261,9 @@ class _Examiner:
         usable = [option for option in self._running().session.options.values() if _harmless(option)]
         if not usable:
             return "no option to set"
-        option = min(usable, key=lambda option: (option.name in ARENA_OPTIONS, _EASY.index(option.type)))
+        phase = self.rulesets[0].rules.phase
+        ours = (*ARENA_OPTIONS, phase.announced_by if phase else "")
+        option = min(usable, key=lambda option: (option.name in ours, _EASY.index(option.type)))
         setting = SetOption(option.name, option.default)
         problem = self._complaint(setting)
         if problem is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from referee.record import Ply
 from referee.rules import load
 from referee.rules.core import ParseError
-from referee.rules.history import Line
+from referee.rules.history import LineOfPlay
 from referee.spec import GameSpec
 
 Watch = Callable[[int, str, Ply], None]
@@ -20,20 +20,20 @@ Watch = Callable[[int, str, Ply], None]
 class Course:
     """A game from its start through its opening to now.
 
-    `is_swapping`: the sides may still be swapped before play proper begins; `was_swapping` the same before the last
-    ply. Raises UnknownNameError and ParseError for a spec that makes no sense.
+    `is_in_phase`: the phase before play proper lasts; `was_in_phase` the same before the last ply, `starts_in_phase`
+    before the first. Raises UnknownNameError and ParseError for a spec that makes no sense.
     """
 
     def __init__(self, spec: GameSpec, watch: Watch | None = None) -> None:
         self.spec = spec
         self.ruleset = load(spec.family).settle(spec.variant, spec.options)
-        self.line = Line(self.ruleset, spec.position)
+        self.line = LineOfPlay(self.ruleset, spec.position)
         self.moves: list[str] = []
         self.plies: list[Ply] = []
         self.start = self.position
         self._watch = watch
-        self._has_swaps = bool(self.ruleset.values.get("swap_phase"))
-        self.is_swapping = self.was_swapping = self._has_swaps and self.starts_swapping
+        self._phase = self.ruleset.phase
+        self.starts_in_phase = self.is_in_phase = self.was_in_phase = self._is_before_play()
         for text in spec.opening:
             self.push_text(text, Ply(book=True))
 
@@ -42,18 +42,16 @@ class Course:
         """The position now, as written."""
         return self.ruleset.write(self.line.state)
 
-    @property
-    def starts_swapping(self) -> bool:
-        """Whether the game began with the choice of sides."""
-        return self.start.endswith(" swap")
+    def _is_before_play(self) -> bool:
+        return self._phase is not None and self._phase.holds(self.line.state, self.ruleset.config)
 
     def push(self, text: str, ply: Ply, code: int) -> None:
         """Play a legal move, given as its canonical text and its code."""
         self.line.push(code)
         self.moves.append(text)
         self.plies.append(ply)
-        if self._has_swaps:
-            self.was_swapping, self.is_swapping = self.is_swapping, self.position.endswith(" swap")
+        if self._phase:
+            self.was_in_phase, self.is_in_phase = self.is_in_phase, self._is_before_play()
         if self._watch:
             self._watch(len(self.moves), text, ply)
 
@@ -66,6 +64,6 @@ class Course:
         self.push(text, ply, code)
 
     def push_pass(self) -> None:
-        """Pass for a bot that knows no swaps."""
+        """Pass for a bot that does not know the phase."""
         notation = self.ruleset.rules.notation
         self.push_text(notation.write_move(notation.pass_move), Ply())

@@ -9,7 +9,7 @@ from functools import cache
 
 from referee.rules import load
 from referee.rules.core import ParseError
-from referee.rules.history import Line
+from referee.rules.history import LineOfPlay
 
 _MOST_TEXTS = 500_000
 
@@ -25,7 +25,7 @@ class MoveTexts:
         self.names: dict[int, str] = {}
         self._notation = load(family).notation
 
-    def read(self, text: str | None, line: Line) -> int | None:
+    def read(self, text: str | None, line: LineOfPlay) -> int | None:
         """The code of a move as a bot wrote it, in this position; None for what is no move."""
         try:
             code = self._notation.read_move(text or "", line.state, line.ruleset.config)

@@ -40,7 +40,9 @@ def negotiate_options(
         variant_rules=ruleset.variant.options,
         families=families,
         setup=ruleset.variant.name if rules.notation.read_setup else None,
-        swap_phase=bool(ruleset.values.get("swap_phase")),
+        phase_rule=rules.phase.rule if rules.phase else "",
+        phase_option=rules.phase.announced_by if rules.phase else "",
+        has_phase=ruleset.phase is not None,
     )
 
 

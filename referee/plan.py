@@ -116,8 +116,8 @@ def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> lis
         drawn = deal(variant, rng)
         named = ruleset.rules.settle(drawn.name, drawn.options)
         position = None if named.variant.position == drawn.position else drawn.position
-        if position and ruleset.values.get("swap_phase"):
-            position += " swap"  # a start that a name stands for gets its swap phase from the option itself
+        if position and ruleset.phase:  # a start that a name stands for begins with its phase by itself
+            position = ruleset.phase.begin(position)
         found.append(Opening(drawn.name, position, options=tuple(drawn.options.items())))
     return found
 

@@ -91,7 +91,7 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
     while (outcome := line.outcome) is None:
         side = side_to_move(line.state, config)
         player = players[side]
-        if course.is_swapping and player.passes_swap:
+        if course.is_in_phase and player.passes_phase:
             course.push_pass()
             for each in players:
                 each.follow(course)

@@ -15,15 +15,15 @@ from referee.negotiate import prepare
 class Player:
     """A bot that is ready for the game. Raises BotError when it cannot play by its rules, or fails getting ready.
 
-    `passes_swap`: the referee passes for it while sides are chosen, and it sees the position after that.
+    `passes_phase`: the referee passes for it in the phase before play, and it sees the position after that.
     """
 
-    __slots__ = ("_question", "_separator", "bot", "passes_swap")
+    __slots__ = ("_question", "_separator", "bot", "passes_phase")
 
     def __init__(self, bot: Bot, course: Course) -> None:
         plan = prepare(bot, course.ruleset)
         self.bot = bot
-        self.passes_swap = plan.passes_swap
+        self.passes_phase = plan.passes_phase
         self._question = bytearray(b"position startpos")
         """`position … moves …` up to the present ply."""
         self._separator = b" moves "
@@ -36,20 +36,20 @@ class Player:
         self._separator = b" moves "
 
     def _see_opening(self, course: Course) -> None:
-        if self.passes_swap and course.starts_swapping:
-            if not course.is_swapping:
+        if self.passes_phase and course.starts_in_phase:
+            if not course.is_in_phase:
                 self._restart(course.position)
         elif course.moves:
             self._question += b" moves " + " ".join(course.moves).encode()
             self._separator = b" "
 
     def follow(self, course: Course) -> None:
-        """Take in the ply just played; a bot that knows no swaps gets the position after them instead."""
-        if self.passes_swap:
-            if course.was_swapping and not course.is_swapping:
+        """Take in the ply just played; a bot that does not know the phase gets the position after it instead."""
+        if self.passes_phase:
+            if course.was_in_phase and not course.is_in_phase:
                 self._restart(course.position)
                 return
-            if course.is_swapping:
+            if course.is_in_phase:
                 return
         self._question += self._separator + course.moves[-1].encode()
         self._separator = b" "

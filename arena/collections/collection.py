@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from referee.rules.core import Outcome, ParseError
-from referee.rules.history import Line
+from referee.rules.history import LineOfPlay
 from referee.rules.position import Position
 from referee.rules.rules import GameFormat, GameText, Ruleset
 
@@ -153,7 +153,7 @@ def _played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> Collecte
     """A game played through. Raises _BadGame at the first move that cannot be."""
     try:
         settled = settle(game, ruleset)
-        here = Line(settled, game.position)
+        here = LineOfPlay(settled, game.position)
     except ValueError as error:
         raise _BadGame(0, "", str(error)) from None
     read, config = settled.rules.notation.read_move, settled.config

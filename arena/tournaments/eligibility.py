@@ -62,8 +62,8 @@ def judge(capabilities: Mapping[str, Any], families: Mapping[str, Sequence[str]]
         words.append("told " + ", ".join(f"{option.name}={option.value}" for option in plan.setoptions))
     if not plan.use_startpos:
         words.append("shown the start as a position")
-    if plan.passes_swap:
-        words.append("the referee passes for it in the swap phase")
+    if plan.passes_phase and ruleset.phase:
+        words.append(f"the referee passes for it in the {ruleset.phase.name}")
     if not found.clocks:
         words.append("knows no clocks: given a time for every move")
     return Verdict(True, "; ".join(words))

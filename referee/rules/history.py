@@ -13,7 +13,7 @@ from referee.rules.position import Position, outcome_of
 from referee.rules.rules import Ruleset, State
 
 
-class Line:
+class LineOfPlay:
     """A game being played: `push` moves, read `outcome`, `side` and `state`."""
 
     def __init__(self, ruleset: Ruleset, position: str | None = None) -> None:

@@ -1,6 +1,6 @@
 """The immutable Python face of the rules: a position knows its moves, its outcome and its history.
 
-For people, bots and tests; the referee's own loop uses `referee.rules.history.Line`, which is faster and mutable.
+For people, bots and tests; the referee's own loop uses `referee.rules.history.LineOfPlay`, which is faster and mutable.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias, cast
 
@@ -162,6 +162,25 @@ class Notation:
 
 
 @dataclass(frozen=True, slots=True)
+class Phase:
+    """A phase before play proper that a bot need not know: for one that does not, the referee passes.
+
+    While it lasts a pass (`Notation.pass_move`) is always among the legal moves; once over it never comes again.
+    """
+
+    name: str
+    """As people say it: `swap phase`."""
+    rule: str
+    """The rule option, a check, that says whether a game has it."""
+    announced_by: str
+    """The option of the protocol by which a bot says that it takes part, and is told whether it will."""
+    holds: Callable[[State, Config], bool]
+    """Whether a position is in the phase."""
+    begin: Callable[[str], str]
+    """A start's position string with the phase still to come."""
+
+
+@dataclass(frozen=True, slots=True)
 class GameText:
     """One game as an archive has it: canonical `moves` from `position` (None = the variant's start)."""
 
@@ -229,7 +248,8 @@ class Rules:
     `sides` are the display names of first and second; `variants[0]` is the default variant; `reasons` gives the
     meaning of the reason numbers of `Kernel.result`; `resolve` finds variants that no list can hold (numbered set-ups,
     starts that depend on an option) and is asked before `variants`; `draw` deals a start at random for a variant name
-    that stands for many; `keeps_moves` are the terminations after which a position still lists its moves.
+    that stands for many; `phase` is what may come before play; `keeps_moves` are the terminations after which a
+    position still lists its moves.
     """
 
     family: str
@@ -250,6 +270,7 @@ class Rules:
     formats: tuple[GameFormat, ...] = ()
     announce: Callable[[State, Config], str | None] | None = None
     keeps_moves: frozenset[Termination] = frozenset()
+    phase: Phase | None = None
     draw_probability: float = 0.10
     """The prior chance of a draw between equals: it sets how much a draw tells of them."""
     summary: str = ""
@@ -285,6 +306,9 @@ class Rules:
         found = self.variant(variant or self.variants[0].name, given)
         preset = {name: self.option(name).read(value) for name, value in found.options.items()}
         values = {option.name: option.default for option in self.options} | preset | given
+        if self.phase and values[self.phase.rule]:
+            # Not among the variant's own options: it would be no override then, and no record would store it.
+            found = replace(found, position=self.phase.begin(found.position))
         return Ruleset(self, found, values)
 
 
@@ -303,6 +327,12 @@ class Ruleset:
         config = np.array([*numbers, *self.variant.params], dtype=np.int64)
         config.setflags(write=False)
         return config
+
+    @property
+    def phase(self) -> Phase | None:
+        """The phase before play, if this game has one."""
+        phase = self.rules.phase
+        return phase if phase and self.values[phase.rule] else None
 
     @property
     def overrides(self) -> dict[str, Value]:

@@ -39,7 +39,9 @@ STANDARD = {
     "rule_kinds": KINDS,
     "rule_defaults": DEFAULTS,
     "setup": None,
-    "swap_phase": False,
+    "phase_rule": "swap_phase",
+    "phase_option": "SwapPhase",
+    "has_phase": False,
 }
 VARIANT = "option name Variant type combo default standard var standard var scrambled var zen"
 
@@ -55,7 +57,7 @@ def told(found: Plan | Ineligible) -> dict[str, str | None]:
 
 
 def test_a_bot_that_announces_nothing_plays_the_standard_game():
-    assert plan() == Plan((), use_startpos=True, passes_swap=False)
+    assert plan() == Plan((), use_startpos=True, passes_phase=False)
 
 
 def test_options_of_other_names_are_left_alone():
@@ -256,10 +258,10 @@ def test_setups(lines, game, sent, use_startpos):
     ],
 )
 def test_the_swap_phase(lines, sent, passes, use_startpos):
-    found = plan(*lines, swap_phase=True, changed_rules={"swap_phase": True}, **PLAIN)
+    found = plan(*lines, has_phase=True, changed_rules={"swap_phase": True}, **PLAIN)
     assert told(found) == sent
     assert isinstance(found, Plan)
-    assert (found.passes_swap, found.use_startpos) == (passes, use_startpos)
+    assert (found.passes_phase, found.use_startpos) == (passes, use_startpos)
 
 
 def test_a_bot_that_swaps_by_default_is_told_not_to():
@@ -295,13 +297,13 @@ CHANGES = st.fixed_dictionaries(
 
 
 @given(LINES, CHANGES, st.sampled_from(["standard", "scrambled", "zen", "other"]), st.booleans(), st.booleans())
-def test_whatever_is_told_was_announced_and_is_news(lines, changed, variant, start_only, swap):
+def test_whatever_is_told_was_announced_and_is_news(lines, changed, variant, start_only, phase):
     options = {option.name: option for option in map(parse_option, lines)}
     found = plan_setoptions(
         options,
         **(
             STANDARD
-            | {"variant": variant, "variant_start_only": start_only, "changed_rules": changed, "swap_phase": swap}
+            | {"variant": variant, "variant_start_only": start_only, "changed_rules": changed, "has_phase": phase}
         ),
     )
     if isinstance(found, Ineligible):

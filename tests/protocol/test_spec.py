@@ -42,13 +42,19 @@ def test_every_option_type_is_explained(kind):
         negotiation.VARIANT_OPTION,
         negotiation.RULE_PREFIX + "<option>",
         negotiation.SETUP_OPTION,
-        negotiation.SWAP_OPTION,
         capabilities.CLOCKS_OPTION,
         capabilities.RESULT_OPTION,
     ],
 )
 def test_every_option_of_the_arena_is_explained(name):
     assert name in rows("Options")
+
+
+@pytest.mark.parametrize("page", sorted(DIALECTS.glob("*.md")), ids=lambda page: page.stem)
+def test_the_phase_of_a_family_is_announced_as_its_dialects_page_says(page):
+    if phase := load(page.stem).phase:
+        assert f"`option name {phase.announced_by} type check default false`" in page.read_text(encoding="utf-8")
+        assert phase.announced_by in rows("Options")
 
 
 def test_every_capability_is_explained():

@@ -21,7 +21,7 @@ from referee.rules.abalone.rules import EJECTIONS, NO_EJECTION
 from referee.rules.abalone.start import UNBALANCED, VARIANTS
 from referee.rules.abalone.state import BLACK, NUMBER, QUIET, WHITE, boards, ejectable, follow
 from referee.rules.core import Outcome, ParseError, Termination, UnknownNameError
-from referee.rules.history import Line
+from referee.rules.history import LineOfPlay
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import GameText
 from referee.rules.vectors import check_file
@@ -393,11 +393,11 @@ def test_limits_may_count_the_score():
 
 
 def test_the_quiet_counter_starts_again_after_an_ejection():
-    line = Line(RULES.settle(options={"no_ejection_limit": 3}), "5/6/7/8/3S2SSs/8/7/6/s4 0 0 b 2 1")
+    line = LineOfPlay(RULES.settle(options={"no_ejection_limit": 3}), "5/6/7/8/3S2SSs/8/7/6/s4 0 0 b 2 1")
     line.push(notation.read_move("e7e8"))
     assert line.outcome is None
     assert line.state[QUIET] == 0
-    quiet = Line(RULES.settle(options={"no_ejection_limit": 3}), "5/6/7/8/3S2SSs/8/7/6/s4 0 0 b 2 1")
+    quiet = LineOfPlay(RULES.settle(options={"no_ejection_limit": 3}), "5/6/7/8/3S2SSs/8/7/6/s4 0 0 b 2 1")
     quiet.push(notation.read_move("e4e5"))
     assert quiet.outcome == Outcome("draw", NO_EJECTION)
 
@@ -644,7 +644,7 @@ def test_the_static_score():
 def test_greedy_play_beats_random_play():
     dice, wins = random.Random(3), 0
     for game in range(20):
-        line = Line(RULES.settle("belgian-daisy" if game % 4 < 2 else "standard"))
+        line = LineOfPlay(RULES.settle("belgian-daisy" if game % 4 < 2 else "standard"))
         after = np.empty_like(line.state)
         while line.outcome is None:
             moves = line.legal().tolist()

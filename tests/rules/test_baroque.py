@@ -19,7 +19,7 @@ from referee.rules import load
 from referee.rules.baroque.rules import STALEMATE
 from referee.rules.baroque.start import LETTERS, ROWS, row, row_number
 from referee.rules.core import Outcome, ParseError, Termination, UnknownNameError
-from referee.rules.history import Line
+from referee.rules.history import LineOfPlay
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import GameFormat, GameText, Ruleset, Value
 from referee.rules.vectors import check_file
@@ -369,7 +369,7 @@ def test_stalemate_may_lose_and_limits_may_be_off() -> None:
 
 
 def test_repetition_counts_board_and_side() -> None:
-    line = Line(PURE)
+    line = LineOfPlay(PURE)
     for move in ["a2a3", "a7a6", "a3a2", "a6a7"] * 2:
         assert line.outcome is None
         line.push(RULES.notation.read_move(move, line.state, PURE.config))
@@ -712,7 +712,7 @@ def test_evaluation() -> None:
     assert 5_000 < kernel.evaluate(heap, PURE.config) < 10_000
 
 
-def greedy(line: Line, rng: random.Random) -> int:
+def greedy(line: LineOfPlay, rng: random.Random) -> int:
     """The move with the best static score one ply ahead."""
     kernel, after, scored = RULES.kernel, np.empty_like(line.state), []
     for move in line.legal().copy():
@@ -727,7 +727,7 @@ def greedy(line: Line, rng: random.Random) -> int:
 def test_one_ply_of_evaluation_beats_random_play(rules: Ruleset) -> None:
     rng, points = random.Random(11), 0.0
     for game in range(10):
-        line, me = Line(rules), ("first", "second")[game % 2]
+        line, me = LineOfPlay(rules), ("first", "second")[game % 2]
         while line.outcome is None:
             line.push(greedy(line, rng) if line.side == me else int(rng.choice(line.legal().tolist())))
         points += {me: 1.0, "draw": 0.5}.get(line.outcome.winner, 0.0)

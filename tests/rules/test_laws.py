@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from referee.rules import families, load
 from referee.rules.core import Kind, Termination
 from referee.rules.draw import draw
-from referee.rules.history import Line
+from referee.rules.history import LineOfPlay
 from referee.rules.position import Position, outcome_of
 from referee.rules.rules import Ruleset, State
 from tests.rules.walks import after, legal, named, positions, rulesets, walk
@@ -208,7 +208,7 @@ def test_line_and_position_agree(family):
 
     @given(rulesets(family), st.integers(0, 2**32), st.integers(1, 60), st.booleans())
     def agree(ruleset, seed, plies, back_and_forth):
-        position, line = Position.start(ruleset), Line(ruleset)
+        position, line = Position.start(ruleset), LineOfPlay(ruleset)
         for ply in range(plies):
             where = named(ruleset, position.state, f"ply {ply}")
             assert line.outcome == position.outcome, where

@@ -6,7 +6,7 @@ from referee.rules.core import Termination
 from referee.rules.pijersi.gametext import FORMATS
 from referee.rules.pijersi.layout import PIECES, board
 from referee.rules.pijersi.notation import NOTATION
-from referee.rules.pijersi.start import VARIANTS, draw, resolve
+from referee.rules.pijersi.start import PHASE, VARIANTS, draw, resolve
 from referee.rules.pijersi.state import side
 from referee.rules.rules import Option, Rules
 
@@ -56,6 +56,7 @@ RULES = Rules(
     reasons=REASONS,
     resolve=resolve,
     draw=draw,
+    phase=PHASE,
     formats=FORMATS,
     summary=(
         "Rocks, papers, scissors and wise cubes on 45 hexagons, singly or stacked in twos. A turn moves one cube one "

@@ -13,7 +13,8 @@ from functools import cache
 from itertools import permutations
 
 from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.rules import Value, Variant
+from referee.rules.pijersi.state import is_swapping
+from referee.rules.rules import Phase, Value, Variant
 
 TRIPLETS = ("RPS", "RSP", "PRS", "PSR", "SRP", "SPR")
 FAMILIES = {"pijersi-24": 24, "pijersi-36": 36, "pijersi-1296": 1296, "pijersi-8100": 8100}
@@ -119,12 +120,8 @@ VARIANTS = (
 
 
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
-    """The variant of a name, numbered or listed, in the swap phase if the options say so. Raises ParseError."""
-    found = _numbered(name) or next((variant for variant in VARIANTS if variant.name == name), None)
-    if found is not None and options.get("swap_phase"):
-        # Not among its own options: it would be no override then, and no record would store it.
-        return Variant(found.name, f"{found.position} swap", found.options, found.params, found.note)
-    return found
+    """The variant of a name, numbered or listed. Raises ParseError."""
+    return _numbered(name) or next((variant for variant in VARIANTS if variant.name == name), None)
 
 
 def draw(name: str, rng: random.Random) -> Variant:
@@ -146,3 +143,10 @@ def draw(name: str, rng: random.Random) -> Variant:
         known = (*(variant.name for variant in VARIANTS), *(f"{family}#random/random" for family in FAMILIES))
         raise UnknownNameError("set-up of pijersi", name, known)
     return found
+
+
+def _begin(position: str) -> str:
+    return f"{position} swap"
+
+
+PHASE = Phase("swap phase", rule="swap_phase", announced_by="SwapPhase", holds=is_swapping, begin=_begin)

@@ -42,6 +42,11 @@ def side(state: State, config: Config) -> int:
     return int(state[PHASE]) & 1
 
 
+def is_swapping(state: State, config: Config) -> bool:
+    """Whether a position is in the swap phase."""
+    return bool(state[PHASE] & SWAPPING)
+
+
 def _members(cells: int) -> Iterator[int]:
     """The cells of a set, ascending."""
     while cells:
