@@ -22,8 +22,8 @@ from arena.http.middleware import add_headers, middleware
 from arena.metrics import Metrics
 from arena.pages import session, site
 from arena.pages.routes import problem
+from arena.services.arena import Arena
 from arena.store import Store
-from arena.submission.bundle_store import BundleStore
 
 
 def context_of(
@@ -32,7 +32,9 @@ def context_of(
     """The context of one web process. Without a bus nothing is heard of running games."""
     settings = settings or read_settings()
     bus = bus or Bus()
-    return WebContext(store, settings, bus, Live(bus), BundleStore.of(settings), metrics or Metrics())
+    arena = Arena(store, settings, bus)
+    _ = arena.bundles  # where bundles cannot be kept the server does not start
+    return WebContext(arena, Live(bus), metrics or Metrics())
 
 
 def build(context: WebContext) -> web.Application:

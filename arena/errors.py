@@ -92,6 +92,11 @@ class ArenaError(Exception):
         super().__init__(message)
 
     @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return KINDS[self.kind].status
+
+    @property
     def exit(self) -> Exit:
         """The exit code of a command that it ends."""
         return self.own_exit or KINDS[self.kind].exit

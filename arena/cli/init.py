@@ -13,7 +13,7 @@ from arena.cli.exit import CommandError, Exit
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from arena.store import Store
+    from arena.services.arena import Arena
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make what is not there yet; password and token of the first administrator are printed once and kept nowhere."""
     from arena.config import FILE
+    from arena.services.arena import Arena
     from referee.bot_argument import SAMPLES
     from referee.rules import families, load
 
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     with closing(open_any(settings)) as store:
         before, after = store.upgrade()
         store.samples.ensure(SAMPLES, variants)
-        made = _first_admin(store, arguments.admin)
+        made = _ensure_admin(Arena(store, settings), arguments.admin)
     if arguments.json:
         output.document(
             {
@@ -71,19 +72,12 @@ def _write_settings(file: Path) -> bool:
     return True
 
 
-def _first_admin(store: Store, name: str) -> tuple[str, str] | None:
+def _ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
     """Password and token of a new administrator; None when there is one."""
+    from arena import services
     from arena.store import ConflictError
-    from arena.store.credentials import SCOPES, digest_of, hash_password, new_password, new_token
 
-    if store.users.count("admin"):
-        return None
-    password, token = new_password(), new_token()
     try:
-        user = store.users.add(name, "admin", hash_password(password))
+        return services.user.ensure_admin(arena, name)
     except ConflictError as error:
         raise CommandError(f"{error}, who is no administrator; choose another --admin", Exit.FAILED) from None
-    assert user.id is not None
-    store.users.add_token(user.id, "from arena init", digest_of(token), " ".join(SCOPES))
-    store.house.note("arena.init", f"user:{name}", user.id)
-    return password, token

@@ -13,7 +13,7 @@ from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
-    from arena.store import Store
+    from arena.services.arena import Arena
 
 _ROLES = ("author", "organiser", "admin")
 
@@ -50,28 +50,30 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do it."""
+    from arena.services.arena import Arena
     from arena.store import NotFoundError
 
     actions = {"add": _add, "token": _token, "change": _change, "list": _list}
     try:
-        with closing(open_store(settings_of(arguments))) as store:
-            return actions[arguments.action](store, arguments)
+        settings = settings_of(arguments)
+        with closing(open_store(settings)) as store:
+            return actions[arguments.action](Arena(store, settings), arguments)
     except NotFoundError as error:
         raise CommandError(f"{error}; `arena user list` shows all", error.exit) from None
 
 
-def _password(is_on_stdin: bool) -> tuple[str, str]:
-    """A password, given or generated, and its hash."""
-    from arena.store.credentials import hash_password, new_password
+def _password(is_on_stdin: bool) -> str:
+    """A password, given or generated."""
+    from arena.store.credentials import new_password
 
-    password = sys.stdin.readline().rstrip("\n") if is_on_stdin else new_password()
-    return password, hash_password(password)
+    return sys.stdin.readline().rstrip("\n") if is_on_stdin else new_password()
 
 
-def _add(store: Store, arguments: argparse.Namespace) -> int:
-    password, hashed = _password(arguments.password_stdin)
-    user = store.users.add(arguments.name, arguments.role, hashed)
-    store.house.note("user.add", f"user:{user.name}", role=user.role)
+def _add(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+
+    password = _password(arguments.password_stdin)
+    user = services.user.add(arena, arguments.name, arguments.role, password)
     shown = None if arguments.password_stdin else password
     if arguments.json:
         output.document({"name": user.name, "role": user.role, "password": shown})
@@ -83,20 +85,14 @@ def _add(store: Store, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _token(store: Store, arguments: argparse.Namespace) -> int:
-    from datetime import timedelta
+def _token(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
 
-    from arena.store.credentials import digest_of, new_token
-    from arena.store.models import now
-
-    user = store.users.find(arguments.name)
-    assert user.id is not None
-    secret = new_token()
-    expires = now() + timedelta(days=arguments.days) if arguments.days else None
-    token = store.users.add_token(user.id, arguments.label, digest_of(secret), arguments.scopes, expires)
-    store.house.note("token.add", f"user:{user.name}", scopes=token.scopes)
+    user = arena.store.users.find(arguments.name)
+    scopes = arguments.scopes.replace(",", " ").split()
+    token, secret = services.token.give(arena, user, arguments.label, scopes, arguments.days)
     if arguments.json:
-        ends = expires.isoformat() if expires else None
+        ends = token.expires.isoformat() if token.expires else None
         output.document({"name": user.name, "token": secret, "scopes": token.scopes.split(), "expires": ends})
         return Exit.DONE
     output.text(secret)
@@ -104,15 +100,16 @@ def _token(store: Store, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _change(store: Store, arguments: argparse.Namespace) -> int:
-    password = hashed = None
+def _change(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+
+    password = None
     if arguments.password_stdin or arguments.new_password:
-        password, hashed = _password(arguments.password_stdin)
+        password = _password(arguments.password_stdin)
     is_active = False if arguments.disable else True if arguments.enable else None
-    if arguments.role is None and hashed is None and is_active is None:
+    if arguments.role is None and password is None and is_active is None:
         raise CommandError("nothing to change; give --role, --new-password, --disable or another option")
-    user = store.users.change(arguments.name, role=arguments.role, password_hash=hashed, is_active=is_active)
-    store.house.note("user.change", f"user:{user.name}", role=user.role, is_active=user.is_active)
+    user = services.user.change(arena, arguments.name, role=arguments.role, password=password, is_active=is_active)
     shown = password if arguments.new_password else None
     if arguments.json:
         output.document({"name": user.name, "role": user.role, "active": user.is_active, "password": shown})
@@ -123,10 +120,10 @@ def _change(store: Store, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _list(store: Store, arguments: argparse.Namespace) -> int:
+def _list(arena: Arena, arguments: argparse.Namespace) -> int:
     users, after = [], None
     while True:
-        page = store.users.page(limit=500, after=after)
+        page = arena.store.users.page(limit=500, after=after)
         users += page.items
         after = page.next
         if after is None:

@@ -6,7 +6,7 @@ import asyncio
 import ipaddress
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from aiohttp import web
 
@@ -20,11 +20,10 @@ from arena.store.users import Identity
 
 if TYPE_CHECKING:
     from arena.config import Settings
-    from arena.events.bus import EventBus
     from arena.events.live import Live
     from arena.metrics import Metrics
+    from arena.services.arena import Arena
     from arena.store import Store
-    from arena.submission.bundle_store import BundleStore
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -51,11 +50,8 @@ STREAMS = 2000
 class WebContext:
     """What the web process offers to every route."""
 
-    store: Store
-    settings: Settings
-    bus: EventBus
+    arena: Arena
     live: Live
-    bundles: BundleStore
     metrics: Metrics
     limiters: dict[str, Limiter] = field(init=False)
     streams: Gate = field(init=False)
@@ -79,9 +75,15 @@ class WebContext:
         self.streams = Gate(self.settings.streams_per_client, STREAMS)
         self.trusted = tuple(ipaddress.ip_network(one, strict=False) for one in self.settings.trusted_proxies)
 
-    def wake(self) -> None:
-        """Tell the referee that there is something new to do."""
-        self.bus.publish("referee/wake", {})
+    @property
+    def store(self) -> Store:
+        """The database."""
+        return self.arena.store
+
+    @property
+    def settings(self) -> Settings:
+        """How this server is set."""
+        return self.arena.settings
 
     @property
     def is_https(self) -> bool:
@@ -113,6 +115,11 @@ class Call:
         self.identity = identity
 
     @property
+    def arena(self) -> Arena:
+        """What use cases get."""
+        return self.context.arena
+
+    @property
     def store(self) -> Store:
         """The database."""
         return self.context.store
@@ -133,17 +140,8 @@ class Call:
         """Whether who asks has this scope."""
         return self.identity is not None and scope in self.identity.scopes
 
-    def wake(self) -> None:
-        """Tell the referee that there is something new to do."""
-        self.context.wake()
-
-    async def note(self, action: str, subject: str, **detail: Any) -> None:
-        """Write what was done into the audit log."""
-        user_id = self.identity.user_id if self.identity else None
-        await self.run(lambda: self.store.house.note(action, subject, user_id, **detail))
-
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call something that blocks (the store) in a thread."""
+        """Call something that blocks (a use case, the store) in a thread."""
         return await asyncio.to_thread(function, *args, **kwargs)
 
     def accepts(self, *offers: str) -> str:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+from collections.abc import Callable
+from typing import TypeVar
 
 from aiohttp import web
 
-from arena.http.call import CONTEXT, IDENTITY, WebContext, address
+from arena.http.call import CONTEXT, IDENTITY, Call, WebContext, address
 from arena.http.problem import Problem
+from arena.services.arena import Arena
 from arena.store.credentials import digest_of
 from arena.store.users import Identity
+
+T = TypeVar("T")
 
 _BEARER = re.compile(r"Bearer +(arena_[A-Za-z0-9_-]{43})", re.IGNORECASE | re.ASCII)
 _COOKIE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -79,6 +84,17 @@ def too_many(wait: float) -> Problem:
         hint="wait as long as Retry-After says",
         headers={"Retry-After": str(seconds)},
     )
+
+
+async def with_password(call: Call, use: Callable[[Arena, str, str], T], name: str, password: str) -> T:
+    """A use case that takes a name and a password: few tries for a name, few at a time.
+
+    Raises Problem (429) and what the use case raises.
+    """
+    if wait := call.context.limiters["login"].take(f"name:{name}"):
+        raise too_many(wait)
+    async with call.context.hashing:
+        return await call.run(use, call.arena, name, password)
 
 
 async def session_of(request: web.Request) -> Identity | None:

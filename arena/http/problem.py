@@ -41,11 +41,6 @@ class Problem(ArenaError):  # noqa: N818 - the word of RFC 9457
         """The problem an error of the arena is."""
         return cls(error.kind, str(error), hint=error.hint, field=error.field, **error.extra)
 
-    @property
-    def status(self) -> int:
-        """The HTTP status."""
-        return KINDS[self.kind].status
-
     def document(self) -> dict[str, Any]:
         """The members of the document; those without a value are left out."""
         docs = f"{DOCS}#problem-{self.kind}"

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from datetime import timedelta
 from typing import Any
 
 import aiohttp_jinja2
 from aiohttp import web
 
-from arena.api.routes.account import authenticate
+from arena import services
+from arena.errors import UnauthorisedError
 from arena.http.call import CONTEXT, IDENTITY, Call, WebContext
-from arena.http.identity import cookie_name, is_from_own_page, is_same_origin, session_of
+from arena.http.identity import cookie_name, is_from_own_page, is_same_origin, session_of, with_password
 from arena.http.problem import Problem
 from arena.store import StoreError
-from arena.store.credentials import digest_of, new_secret
-from arena.store.models import now
+from arena.store.credentials import new_secret
 
 routes = web.RouteTableDef()
 FORM_BYTES = 64 * 1024
@@ -109,19 +108,16 @@ async def log_in(request: web.Request) -> web.Response:
         return _form(request, target, "The form was too old; please try again.", 403)
     call = Call(request, context, None)
     try:
-        user = await authenticate(call, fields.get("user", "")[:40], fields.get("password", "")[:1000])
-    except Problem as problem:
-        response = _form(request, target, problem.detail + ".", problem.status)
-        response.headers.update({name: value for name, value in problem.headers.items() if name == "Retry-After"})
+        session = await with_password(
+            call, services.account.log_in, fields.get("user", "")[:40], fields.get("password", "")[:1000]
+        )
+    except (Problem, UnauthorisedError) as error:
+        response = _form(request, target, f"{error}.", error.status)
+        if isinstance(error, Problem) and "Retry-After" in error.headers:
+            response.headers["Retry-After"] = error.headers["Retry-After"]
         return response
-    assert user.id is not None
-    value, csrf = new_secret(), new_secret()
-    hours = context.settings.session_hours
-    expires = now() + timedelta(hours=hours)
-    await asyncio.to_thread(context.store.users.add_login, user.id, digest_of(value), csrf, expires)
-    await asyncio.to_thread(context.store.house.note, "login", f"user:{user.name}", user.id)
     response = web.Response(status=303, headers={"Location": target, "Cache-Control": "no-store"})
-    _set_cookie(response, context, cookie_name(context.settings.is_https), value, hours * 3600)
+    _set_cookie(response, context, cookie_name(context.is_https), session.secret, session.seconds)
     response.del_cookie(_BEFORE, path="/")
     return response
 
@@ -132,7 +128,7 @@ async def log_out(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     await checked_form(request)
     name = cookie_name(context.settings.is_https)
-    await asyncio.to_thread(context.store.users.end_login, digest_of(request.cookies.get(name, "")))
+    await asyncio.to_thread(services.account.log_out, context.arena, request.cookies.get(name, ""))
     response = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
     response.del_cookie(name, path="/", secure=context.settings.is_https, httponly=True, samesite="Lax")
     return response

@@ -10,10 +10,12 @@ from typing import Any, ParamSpec, TypeVar
 import aiohttp_jinja2
 from aiohttp import web
 
+from arena.errors import ArenaError
 from arena.http.call import CONTEXT
 from arena.http.identity import cookie_name
 from arena.http.problem import Problem, not_found
 from arena.pages.drawing.replay import Replays
+from arena.services.arena import Arena
 from arena.store import BadValueError, Store
 from referee.rules import families, load
 from referee.rules.rules import Rules
@@ -31,6 +33,22 @@ async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.to_thread(function, *args, **kwargs)
     except BadValueError as error:
         raise Problem("bad-request", str(error), hint="go back to the first page of the list") from None
+
+
+async def act(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """A use case in a thread. What it raises is about the form, not about the address."""
+    return await asyncio.to_thread(function, *args, **kwargs)
+
+
+def told(error: ArenaError) -> str:
+    """An error as a sentence above the form that it is about."""
+    text = f"{error}; {error.hint}" if error.hint else str(error)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def arena_of(request: web.Request) -> Arena:
+    """What use cases get."""
+    return request.app[CONTEXT].arena
 
 
 def store_of(request: web.Request) -> Store:

@@ -26,6 +26,7 @@ from arena.store.errors import (
     SchemaError,
     StoreError,
     StoreUnavailableError,
+    TakenError,
 )
 from arena.store.games import Games
 from arena.store.house import House
@@ -110,5 +111,6 @@ __all__ = [
     "Store",
     "StoreError",
     "StoreUnavailableError",
+    "TakenError",
     "url_in",
 ]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
+from arena.errors import ForbiddenError
 from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store, StoreUnavailableError
 from arena.store.models import Bot, Version
 from arena.submission.bundle_store import BundleStore
@@ -34,10 +35,8 @@ class TooLargeError(SubmissionError):
     kind = "too-large"
 
 
-class NotYoursError(ConflictError):
+class NotYoursError(ForbiddenError):
     """The bot belongs to somebody else."""
-
-    kind = "forbidden"
 
 
 class UnsafeError(SubmissionError):
@@ -154,7 +153,7 @@ def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Qu
             raise QuotaError(f"you have {quota.bots} bots, which is the limit; retire one") from None
         return store.bots.add(name, user.user_id, manifest.description)
     if bot.owner_id != user.user_id:
-        raise NotYoursError(f"the bot {name!r} belongs to somebody else; take another name")
+        raise NotYoursError(f"the bot {name!r} belongs to somebody else", hint="take another name")
     if bot.is_retired:
         raise ConflictError(f"the bot {name!r} is retired; take another name", "retired")
     return bot

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from aiohttp import web
 from pydantic import Field
 
+from arena import services
 from arena.api import handle, idempotency
 from arena.api.page import Page, PageQuery, page
 from arena.api.registry import PREFIX, Routes
@@ -27,13 +28,10 @@ from arena.api.schemas import (
     UserName,
     VersionItem,
 )
+from arena.http.cache import Keep
 from arena.http.call import Answer, Call
-from arena.http.problem import Problem, not_found
 from arena.http.upload import Upload
-from arena.store import NotFoundError
-from arena.store.models import Bot
 from arena.store.versions import VersionLine
-from arena.submission import receive
 
 routes = Routes()
 
@@ -57,22 +55,6 @@ class ChangeQuery(PageQuery):
     """The ratings of which pool."""
 
     pool: PoolName
-
-
-async def found(call: Call, name: str) -> Bot:
-    """The bot of that name. Raises Problem with near names."""
-    try:
-        return await call.run(call.store.bots.find, name)
-    except NotFoundError:
-        raise not_found("bot", name, await call.run(call.store.bots.names)) from None
-
-
-async def owned(call: Call, name: str) -> Bot:
-    """The bot of that name, for its owner and for admins. Raises Problem (403, 404)."""
-    bot = await found(call, name)
-    if bot.owner_id != call.user.user_id and not call.may("admin"):
-        raise Problem("forbidden", f"bot {name} is not yours", hint="its owner or an admin can do that")
-    return bot
 
 
 def version_item(line: VersionLine) -> VersionItem:
@@ -112,10 +94,11 @@ async def list_bots(call: Call, query: BotQuery) -> Page[BotItem]:
 @routes.get("/bots/{bot}", tag="bots", summary="A bot with its versions", example="/api/v1/bots/greedy")
 async def show(call: Call, bot: BotName) -> BotDocument:
     """A bot with all its versions, newest first, and their ratings in every pool."""
-    return await _document(call, await found(call, bot))
+    return await _document(call, bot)
 
 
-async def _document(call: Call, row: Bot) -> BotDocument:
+async def _document(call: Call, name: str) -> BotDocument:
+    row = await call.run(services.bot.find, call.arena, name)
     assert row.id is not None
     owner = await call.run(call.store.users.get, row.owner_id)
     versions = await call.run(call.store.versions.of_bot, row.id)
@@ -140,20 +123,15 @@ async def _document(call: Call, row: Bot) -> BotDocument:
 )
 async def change(call: Call, bot: BotName, body: BotChange) -> BotDocument:
     """Change what is said of a bot."""
-    row = await owned(call, bot)
-    assert row.id is not None
-    await call.run(call.store.bots.describe, row.id, body.description)
-    return await _document(call, await found(call, bot))
+    await call.run(services.bot.describe, call.arena, bot, body.description, call.user)
+    return await _document(call, bot)
 
 
 @routes.post("/bots/{bot}/retire", tag="bots", summary="Retire a bot", scope="submit", problems=("conflict",))
 async def retire(call: Call, bot: BotName) -> BotDocument:
     """No version of the bot is entered any more; its games and ratings stay. Twice is as good as once."""
-    row = await owned(call, bot)
-    assert row.id is not None
-    await call.run(call.store.bots.retire, row.id)
-    await call.note("bot.retire", f"bot:{bot}")
-    return await _document(call, await found(call, bot))
+    await call.run(services.bot.retire, call.arena, bot, call.user)
+    return await _document(call, bot)
 
 
 @routes.post(
@@ -174,57 +152,25 @@ async def submit(
 
     The body is the file itself. The answer has its SHA-256 and where to watch the check.
     """
-    await _check_name(call, bot)
-    await _check_safe(call)
+    await call.run(services.submission.admit, call.arena, bot, call.user)
     async with upload.received(query.sha256) as file:
         call.context.metrics.upload_bytes.inc(file.size)
 
         async def take() -> web.StreamResponse:
             version = await call.run(
-                lambda: receive.receive(
-                    call.store,
-                    call.context.bundles,
-                    file.file,
-                    name=bot,
-                    families=list(dict.fromkeys(query.family)),
-                    user=call.user,
-                    quota=receive.Quota.of(call.context.settings),
-                )
+                services.submission.submit, call.arena, file.file, name=bot, families=query.family, by=call.user
             )
-            assert version.id is not None
-            call.wake()
-            await call.note("bot.submit", f"version:{version.name}", sha256=file.sha256)
-            body = await submission(call, version.id)
-            body = body.model_copy(update={"sha256": file.sha256, "size_bytes": file.size})
+            body = submission_document(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
             given = Answer(body, status=202, headers={"Location": body.url}, is_private=True)
             return handle.render(call.request, given, is_private=True)
 
         return await idempotency.once(call, file.sha256.encode(), take)
 
 
-async def _check_safe(call: Call) -> None:
-    """Refuse what this server could not confine."""
-    is_admin = "admin" in call.user.scopes
-    try:
-        await call.run(lambda: receive.refuse_unsafe(call.context.settings, is_admin=is_admin))
-    except receive.UnsafeError as error:
-        raise Problem("forbidden", str(error), hint="ask the people who run this server") from None
-
-
-async def _check_name(call: Call, name: str) -> None:
-    """Tell somebody before the upload, rather than after it, that the name is another one's."""
-    try:
-        bot = await call.run(call.store.bots.find, name)
-    except NotFoundError:
-        return
-    if bot.owner_id != call.user.user_id:
-        raise Problem("forbidden", f"bot {name} is not yours", hint="take another name")
-
-
 @routes.get("/bots/{bot}/versions/{number}", tag="bots", summary="A version", example="/api/v1/bots/greedy/versions/1")
 async def show_version(call: Call, bot: BotName, number: Number) -> Answer[Submission]:
     """One version with the report of its check, and for its owner the bot's own words."""
-    await found(call, bot)
+    await call.run(services.bot.find, call.arena, bot)
     version = await call.run(call.store.versions.find, bot, number)
     return await _shown(call, version.id or 0)
 
@@ -238,12 +184,8 @@ async def show_version(call: Call, bot: BotName, number: Number) -> Answer[Submi
 )
 async def retire_version(call: Call, bot: BotName, number: Number) -> Submission:
     """The version is entered no more; its games and ratings stay. Twice is as good as once."""
-    await owned(call, bot)
-    version = await call.run(call.store.versions.find, bot, number)
-    assert version.id is not None
-    await call.run(call.store.versions.retire, version.id)
-    await call.note("version.retire", f"version:{version.name}")
-    return await submission(call, version.id)
+    version = await call.run(services.bot.retire_version, call.arena, bot, number, call.user)
+    return submission_document(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
 
 
 @routes.get(
@@ -254,7 +196,7 @@ async def retire_version(call: Call, bot: BotName, number: Number) -> Submission
 )
 async def changes(call: Call, bot: BotName, number: Number, query: ChangeQuery) -> Page[ChangeItem]:
     """What every game did to the version's rating in one pool, in order: the line of a plot."""
-    await found(call, bot)
+    await call.run(services.bot.find, call.arena, bot)
     version = await call.run(call.store.versions.find, bot, number)
     assert version.id is not None
     rows = await call.run(call.store.ratings.changes, version.id, query.pool, limit=query.limit, after=query.after)
@@ -264,7 +206,7 @@ async def changes(call: Call, bot: BotName, number: Number, query: ChangeQuery) 
 @routes.get("/bots/{bot}/games", tag="bots", summary="A bot's games", example="/api/v1/bots/greedy/games?limit=5")
 async def games(call: Call, bot: BotName, query: PageQuery) -> Page[GameItem]:
     """The results of all versions of a bot, latest first."""
-    return await _games(call, await found(call, bot), None, query)
+    return await _games(call, query, bot)
 
 
 @routes.get(
@@ -275,20 +217,19 @@ async def games(call: Call, bot: BotName, query: PageQuery) -> Page[GameItem]:
 )
 async def meetings(call: Call, bot: BotName, other: BotName, query: PageQuery) -> Page[GameItem]:
     """All results between two bots, whatever their versions, latest first."""
-    return await _games(call, await found(call, bot), await found(call, other), query)
+    return await _games(call, query, bot, other)
 
 
-async def _games(call: Call, one: Bot, other: Bot | None, query: PageQuery) -> Page[GameItem]:
+async def _games(call: Call, query: PageQuery, *names: str) -> Page[GameItem]:
     ids = []
-    for row in (one, other):
-        if row is not None:
-            assert row.id is not None
-            ids.append([line.id for line in await call.run(call.store.versions.of_bot, row.id)])
+    for name in names:
+        row = await call.run(services.bot.find, call.arena, name)
+        ids.append([line.id for line in await call.run(call.store.versions.of_bot, row.id or 0)])
     if not all(ids):
         return Page(items=[])
     rows = await call.run(
         lambda: call.store.games.latest(
-            versions=ids[0], against=ids[1] if other else None, limit=query.limit, after=query.after
+            versions=ids[0], against=ids[1] if len(ids) > 1 else None, limit=query.limit, after=query.after
         )
     )
     return page(rows, GameItem.model_validate)
@@ -301,30 +242,16 @@ async def show_submission(call: Call, submission_id: Number) -> Answer[Submissio
 
 
 async def _shown(call: Call, version_id: int) -> Answer[Submission]:
-    body = await submission(call, version_id)
-    is_moving = body.state in ("uploaded", "checking")
-    return Answer(body, keep="never" if is_moving else "revalidate", is_private=body.log is not None)
+    found = await call.run(services.submission.read, call.arena, version_id, call.identity)
+    keep: Keep = "never" if found.is_moving else "revalidate"
+    return Answer(submission_document(found), keep=keep, is_private=found.log is not None)
 
 
-def _public(report: dict[str, Any]) -> dict[str, Any]:
-    """The report of a check without the command: it names folders of a machine."""
-    families = {
-        family: {name: value for name, value in part.items() if name != "command"}
-        for family, part in report.get("families", {}).items()
-    }
-    return {**report, "families": families} if families else report
-
-
-async def submission(call: Call, version_id: int) -> Submission:
-    """The document of a version; its log only for those who may read it."""
-    lines = await call.run(call.store.versions.lines, [version_id])
-    if version_id not in lines:
-        raise not_found("submission", str(version_id))
-    line, version = lines[version_id], await call.run(call.store.versions.get, version_id)
-    is_mine = call.identity is not None and (call.identity.name == line.owner or call.may("organise"))
+def submission_document(found: services.submission.Submission) -> Submission:
+    """A submission as a document."""
     return Submission(
-        **version_item(line).model_dump(),
-        report=_public(version.report),
-        log=version.log if is_mine else None,
-        url=f"{PREFIX}/submissions/{version_id}",
+        **version_item(found.line).model_dump(),
+        report=found.report,
+        log=found.log,
+        url=f"{PREFIX}/submissions/{found.line.id}",
     )

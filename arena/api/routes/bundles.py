@@ -33,13 +33,13 @@ async def show(call: Call, sha256: Sha256) -> web.StreamResponse:
     call.accepts(BYTES)
     etag = f'"{sha256}"'
     headers = {"Cache-Control": cache.control("immutable", is_private=True), "ETag": etag, "Vary": "Authorization"}
-    if not await call.run(call.context.bundles.has, sha256):
+    if not await call.run(call.arena.bundles.has, sha256):
         raise Problem("not-found", f"no bundle {sha256}", hint="the spec of a game names the bundles of its bots")
     if cache.is_known(call.request, etag):
         return web.Response(status=304, headers=headers)
     with tempfile.TemporaryFile() as file:
         try:
-            size = await call.run(call.context.bundles.fetch, sha256, file)
+            size = await call.run(call.arena.bundles.fetch, sha256, file)
         except BundleError as error:
             raise Problem("unavailable", str(error), hint="restore it from a backup of the store of bundles") from None
         file.seek(0)

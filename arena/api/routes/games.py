@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from aiohttp import web
 from pydantic import Field
 
+from arena import services
 from arena.api.page import Page, PageQuery, page
 from arena.api.registry import Routes
 from arena.api.schemas import (
@@ -33,8 +34,8 @@ from arena.http import stream
 from arena.http.call import Answer, Call
 from arena.http.feed import Batch
 from arena.http.line import FORMS, NDJSON, StreamLine
-from arena.http.problem import Problem, not_found
-from arena.store import NotFoundError
+from arena.http.problem import Problem
+from arena.services.game import OVER
 from arena.store.game_filter import GameFilter
 from arena.store.games import GameLine
 from referee.record import GameRecord, read_record
@@ -47,7 +48,6 @@ RECORDS = {NDJSON: "one game record a line, in commit order", TEXT: "game record
 ATTEMPT = 1_000_000
 """A stream counts plies from 1 in the first attempt at a game, from 1,000,001 in the second, and so on."""
 _CHUNK = 100
-_OVER = ("finished", "void", "cancelled")
 
 
 class GameQuery(PageQuery):
@@ -100,9 +100,7 @@ async def _wanted(call: Call, query: GameQuery) -> GameFilter:
     if query.tournament is not None:
         await call.run(call.store.tournaments.get, query.tournament)
     if query.bot is not None:
-        from arena.api.routes.bots import found
-
-        bot = await found(call, query.bot)
+        bot = await call.run(services.bot.find, call.arena, query.bot)
         versions = [line.id for line in await call.run(call.store.versions.of_bot, bot.id or 0)]
     return GameFilter(
         tournament_id=query.tournament,
@@ -144,27 +142,16 @@ def _chunk(lines: Iterator[tuple[int, bytes]], form: str) -> bytes:
 @routes.get("/games/{game}", tag="games", summary="A game")
 async def show(call: Call, game: GameId) -> Answer[GameDocument]:
     """A game with its spec, its record once it is over, and what it did to the ratings."""
-    line = await _found(call, game)
-    body = await call.run(_document, call, line)
-    return Answer(body, keep="immutable" if line.state in _OVER else "never")
+    found = await call.run(services.game.read, call.arena, game)
+    return Answer(_document(found), keep="immutable" if found.line.state in OVER else "never")
 
 
-async def _found(call: Call, game: str) -> GameLine:
-    try:
-        return await call.run(call.store.games.get, game)
-    except NotFoundError:
-        raise not_found("game", game) from None
-
-
-def _document(call: Call, line: GameLine) -> GameDocument:
-    """Reads the store: for a thread."""
-    store = call.store
-    record = _record(call, line.id)
-    steps = store.ratings.of_game(line.id) if record else {}
+def _document(found: services.game.Game) -> GameDocument:
+    line, record = found.line, found.record
     names = {line.first_id: line.first, line.second_id: line.second}
     return GameDocument(
         **GameItem.model_validate(line).model_dump(),
-        spec=public_spec(asdict(store.games.spec(line.id))),
+        spec=public_spec(asdict(found.spec)),
         record=without_logs(record.as_json()) if record else None,
         ratings=[
             RatingStep(
@@ -174,7 +161,7 @@ def _document(call: Call, line: GameLine) -> GameDocument:
                 mu=step.mu,
                 sigma=step.sigma,
             )
-            for version, step in steps.items()
+            for version, step in found.changes.items()
         ],
     )
 
@@ -185,13 +172,6 @@ def public_spec(spec: dict[str, Any]) -> dict[str, Any]:
         bot = spec[side]
         spec[side] = {"name": bot["name"], "version": bot["version"], "options": bot["options"]}
     return spec
-
-
-def _record(call: Call, game: str) -> GameRecord | None:
-    try:
-        return call.store.games.record(game)
-    except NotFoundError:
-        return None
 
 
 class RecordQuery(In):
@@ -222,8 +202,8 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
     With `notation` the game as text as people of its family write it, such as `aba-pro`; there are no times in it.
     """
     form = TEXT if query.notation else call.accepts("application/json", NDJSON, TEXT)
-    line = await _found(call, game)
-    found = await call.run(_record, call, game)
+    line = await call.run(call.store.games.get, game)
+    found = await call.run(services.game.record_of, call.arena, game)
     if found is None:
         raise Problem("conflict", f"game {game} has no record yet", state=line.state, hint="watch its stream")
     data = without_logs(found.as_json())
@@ -251,17 +231,9 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
 @routes.get("/games/{game}/logs/{side}", tag="games", summary="What a bot said on standard error", scope="read")
 async def log(call: Call, game: GameId, side: Side) -> Answer[LogDocument]:
     """The tail of a bot's standard error, for its owner, organisers and admins."""
-    line = await _found(call, game)
-    version_id = line.first_id if side == "first" else line.second_id
-    owners = await call.run(call.store.versions.lines, [version_id])
-    owner = owners[version_id].owner if version_id in owners else ""
-    if owner != call.user.name and not call.may("organise"):
-        raise Problem("forbidden", f"the log of {side} is for its owner, {owner}", hint="ask them or an organiser")
-    found = await call.run(_record, call, game)
-    if found is None:
-        raise Problem("not-found", f"game {game} has no log yet: it is {line.state}", state=line.state)
+    line, text = await call.run(services.game.read_log, call.arena, game, side, call.user)
     name = line.first if side == "first" else line.second
-    body = LogDocument(game_id=game, side=side, name=name, log=found.logs.get(side, ""))
+    body = LogDocument(game_id=game, side=side, name=name, log=text)
     return Answer(body, keep="never", is_private=True)
 
 
@@ -277,7 +249,7 @@ async def watch(call: Call, game: GameId, query: StreamQuery) -> web.StreamRespo
 
     `seq` is the number of the ply; a game that had to begin again counts on from 1,000,000.
     """
-    await _found(call, game)
+    await call.run(call.store.games.get, game)
     source = _GameSource(call, game)
     return await stream.follow(call, f"game/{game}", stream.place(call, query.after), source.look)
 
@@ -296,7 +268,7 @@ class _GameSource:
         if self._line is None or live is None or is_timeout or live.attempt != self._line.attempt:
             self._line = await self._call.run(self._call.store.games.get, self._game)
         line = self._line
-        if line.state in _OVER:
+        if line.state in OVER:
             return await self._over(line, after)
         attempt = live.attempt if live else max(1, line.attempt)
         plies = list(live.plies) if live else []
@@ -308,7 +280,7 @@ class _GameSource:
         )
 
     async def _over(self, line: GameLine, after: int | None) -> Batch:
-        record = await self._call.run(_record, self._call, line.id)
+        record = await self._record()
         base = (max(1, line.attempt) - 1) * ATTEMPT
         plies: list[dict[str, Any]] = []
         if record is not None:
@@ -323,9 +295,12 @@ class _GameSource:
         lines = [_ply(base, number, plies[number - 1]) for number in range(after - base + 1, len(plies) + 1)]
         return Batch([*lines, final], is_final=True)
 
+    async def _record(self) -> GameRecord | None:
+        return await self._call.run(services.game.record_of, self._call.arena, self._game)
+
     async def _state(self, line: GameLine, seq: int, plies: list[Any]) -> StreamLine:
         spec = await self._call.run(self._call.store.games.spec, line.id)
-        record = await self._call.run(_record, self._call, line.id) if line.state in _OVER else None
+        record = await self._record() if line.state in OVER else None
         data = {
             "game": GameItem.model_validate(line).model_dump(mode="json"),
             "position": record.position if record else spec.position,

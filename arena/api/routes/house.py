@@ -6,13 +6,13 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
 
+from arena import services
 from arena.api.handle import MAX_BODY_BYTES
 from arena.api.page import MAX_LIMIT, Page, PageQuery, page
 from arena.api.registry import PREFIX, Routes
 from arena.api.schemas import AuditItem, DumpItem, Index, Limits, Number, Out, VoidItem
 from arena.collections.dump import DamagedError
 from arena.collections.dumps import DumpIndex, Dumps
-from arena.coordinator import cron
 from arena.http.call import Answer, Call
 from arena.http.problem import DOCS, Problem
 from arena.store.models import Audit, now
@@ -177,8 +177,7 @@ async def create_schedule(call: Call, body: Document) -> Answer[ScheduleItem]:
     if body.schedule is None:
         raise Problem("invalid", "no schedule in the document", field="schedule", hint="a single one: /tournaments")
     document = body.model_dump(mode="json", exclude_unset=True)
-    row = await call.run(cron.create, call.store, document, call.user.user_id, now())
-    call.wake()
+    row = await call.run(services.schedule.create, call.arena, document, call.user)
     headers = {"Location": f"{PREFIX}/schedules/{row.id}"}
     return Answer(ScheduleItem.model_validate(row), status=201, headers=headers, is_private=True)
 
@@ -202,6 +201,5 @@ async def disable(call: Call, schedule: Number) -> ScheduleItem:
 
 
 async def _switch(call: Call, schedule: int, is_enabled: bool) -> ScheduleItem:
-    row = await call.run(cron.enable, call.store, schedule, is_enabled, call.user.user_id, now())
-    call.wake()
+    row = await call.run(services.schedule.switch, call.arena, schedule, is_enabled, call.user)
     return ScheduleItem.model_validate(row)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
-from datetime import datetime
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from aiohttp import web
 from pydantic import Field
 
-from arena import tournaments as verbs
+from arena import services
 from arena.api.page import Page, PageQuery, page
 from arena.api.registry import PREFIX, Routes
 from arena.api.routes.games import RECORDS, StreamQuery, export
@@ -36,10 +33,8 @@ from arena.http.cache import Keep
 from arena.http.call import Answer, Call
 from arena.http.feed import Batch
 from arena.http.line import FORMS, NDJSON, StreamLine
-from arena.http.problem import not_found
-from arena.store import NotFoundError
 from arena.store.game_filter import GameFilter
-from arena.store.models import Tournament, now
+from arena.store.models import Tournament
 from arena.tournaments.settings import Document
 from arena.tournaments.standing import standing
 from referee.ratings.standings import crosstable
@@ -77,11 +72,8 @@ class EntryWish(In):
 
 
 async def found(call: Call, tournament: int) -> Tournament:
-    """The tournament of that number. Raises Problem (404)."""
-    try:
-        return await call.run(call.store.tournaments.get, tournament)
-    except NotFoundError:
-        raise not_found("tournament", str(tournament)) from None
+    """The tournament of that number. Raises NotFoundError."""
+    return await call.run(call.store.tournaments.get, tournament)
 
 
 @routes.get("/tournaments", tag="tournaments", summary="All tournaments", example="/api/v1/tournaments?state=running")
@@ -108,9 +100,8 @@ async def list_tournaments(call: Call, query: TournamentQuery) -> Page[Tournamen
 async def create(call: Call, body: Document) -> Answer[TournamentDocument]:
     """Store a tournament with its entries. It starts at its time, or at once."""
     document = body.model_dump(mode="json", exclude_unset=True)
-    row = await call.run(verbs.create, call.store, document, call.user.user_id, now())
+    row = await call.run(services.tournament.create, call.arena, document, call.user)
     assert row.id is not None
-    call.wake()
     body_out = await call.run(_document, call, await found(call, row.id))
     return Answer(body_out, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)
 
@@ -218,13 +209,9 @@ async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
 
 # -- verbs -------------------------------------------------------------------------------------------------------------
 
-_Verb = Callable[[Any, int, int, datetime], object]
 
-
-async def _move(call: Call, tournament: int, verb: _Verb) -> Answer[TournamentDocument]:
-    await found(call, tournament)
-    await call.run(verb, call.store, tournament, call.user.user_id, now())
-    call.wake()
+async def _steer(call: Call, tournament: int, act: str) -> Answer[TournamentDocument]:
+    await call.run(services.tournament.steer, call.arena, tournament, act, call.user)
     return await _changed(call, tournament)
 
 
@@ -239,31 +226,31 @@ _WORDS: dict[str, Any] = {"tag": "tournaments", "scope": "organise", "problems":
 @routes.post("/tournaments/{tournament}/start", summary="Start a tournament now", **_WORDS)
 async def start(call: Call, tournament: Number) -> Answer[TournamentDocument]:
     """Do not wait for its time."""
-    return await _move(call, tournament, verbs.start)
+    return await _steer(call, tournament, "start")
 
 
 @routes.post("/tournaments/{tournament}/pause", summary="Pause a tournament", **_WORDS)
 async def pause(call: Call, tournament: Number) -> Answer[TournamentDocument]:
     """Call off what is being played; it is played again after `resume`."""
-    return await _move(call, tournament, verbs.pause)
+    return await _steer(call, tournament, "pause")
 
 
 @routes.post("/tournaments/{tournament}/drain", summary="Finish running games, then pause", **_WORDS)
 async def drain(call: Call, tournament: Number) -> Answer[TournamentDocument]:
     """Start no more games; paused when the running ones are over."""
-    return await _move(call, tournament, verbs.drain)
+    return await _steer(call, tournament, "drain")
 
 
 @routes.post("/tournaments/{tournament}/resume", summary="Go on with a tournament", **_WORDS)
 async def resume(call: Call, tournament: Number) -> Answer[TournamentDocument]:
     """Go on where it was paused."""
-    return await _move(call, tournament, verbs.resume)
+    return await _steer(call, tournament, "resume")
 
 
 @routes.post("/tournaments/{tournament}/cancel", summary="Cancel a tournament", **_WORDS)
 async def cancel(call: Call, tournament: Number) -> Answer[TournamentDocument]:
     """End it for good; results so far stay."""
-    return await _move(call, tournament, verbs.cancel)
+    return await _steer(call, tournament, "cancel")
 
 
 @routes.post(
@@ -277,10 +264,7 @@ async def extend(call: Call, tournament: Number, body: Extension) -> Answer[Tour
 
     A finished one goes on.
     """
-    await found(call, tournament)
-    verb = partial(verbs.extend, amount=body.amount)
-    await call.run(verb, call.store, tournament, call.user.user_id, now())
-    call.wake()
+    await call.run(services.tournament.extend, call.arena, tournament, body.amount, call.user)
     return await _changed(call, tournament)
 
 
@@ -292,22 +276,14 @@ async def extend(call: Call, tournament: Number, body: Extension) -> Answer[Tour
 )
 async def enter(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
     """Before the tournament begins, or into a running ladder. Without `number` it is the newest active version."""
-    return await _with_version(call, tournament, body, verbs.enter)
+    await call.run(services.tournament.enter, call.arena, tournament, body.bot, body.number, call.user)
+    return await _changed(call, tournament)
 
 
 @routes.post("/tournaments/{tournament}/withdraw", summary="Withdraw a version", **_WORDS)
 async def withdraw(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
     """It is paired no more; its planned games are called off."""
-    return await _with_version(call, tournament, body, verbs.withdraw)
-
-
-async def _with_version(
-    call: Call, tournament: int, wish: EntryWish, verb: Callable[..., object]
-) -> Answer[TournamentDocument]:
-    await found(call, tournament)
-    version = await call.run(call.store.versions.find, wish.bot, wish.number)
-    await call.run(verb, call.store, tournament, version.id or 0, call.user.user_id, now())
-    call.wake()
+    await call.run(services.tournament.withdraw, call.arena, tournament, body.bot, body.number, call.user)
     return await _changed(call, tournament)
 
 

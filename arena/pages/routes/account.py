@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from aiohttp import web
 
+from arena import services
+from arena.errors import ArenaError
 from arena.http.call import IDENTITY
 from arena.http.identity import session_of
 from arena.http.problem import Problem
 from arena.pages.lists import column
 from arena.pages.session import checked_form
 from arena.pages.table import Column, arranged
-from arena.pages.view import page, redirect, run, store_of
+from arena.pages.view import act, arena_of, page, redirect, run, store_of, told
 from arena.store import Identity
-from arena.store.credentials import digest_of, new_token
 from arena.store.models import now
 
 routes = web.RouteTableDef()
@@ -85,20 +85,12 @@ async def make(request: web.Request) -> web.Response:
     name = fields.get("name", "").strip()
     scopes = [scope for scope in sorted(identity.scopes) if fields.get(f"scope-{scope}")]
     days = fields.get("days", "")
-    problem = ""
-    if not name or len(name) > 80 or not name.isprintable():
-        problem = "Give the token a name of 1 to 80 characters, such as the machine it is for."
-    elif not scopes:
-        problem = "Choose at least one scope."
-    elif days not in {str(one) for one in DAYS}:
-        problem = "Choose how long it lasts from the list."
-    if problem:
-        return await _show(request, identity, status=422, problem=problem)
-    secret = new_token()
-    expires = now() + timedelta(days=int(days)) if int(days) else None
-    store = store_of(request)
-    row = await run(store.users.add_token, identity.user_id, name, digest_of(secret), " ".join(scopes), expires)
-    await run(lambda: store.house.note("token.make", f"token:{row.id}", identity.user_id, scopes=" ".join(scopes)))
+    if days not in {str(one) for one in DAYS}:
+        return await _show(request, identity, status=422, problem="Choose how long it lasts from the list.")
+    try:
+        _, secret = await act(services.token.make, arena_of(request), name, scopes, int(days), identity)
+    except ArenaError as error:
+        return await _show(request, identity, status=error.status, problem=told(error))
     return await _show(request, identity, secret=secret, secret_name=name)
 
 
@@ -106,11 +98,8 @@ async def make(request: web.Request) -> web.Response:
 async def revoke(request: web.Request) -> web.Response:
     """Make a token useless."""
     fields = await checked_form(request)
-    identity = request[IDENTITY]
     text = fields.get("token", "")
     if not (text.isascii() and text.isdecimal() and len(text) <= 9):
         raise Problem("bad-request", "no token is named")
-    store = store_of(request)
-    await run(store.users.revoke, identity.user_id, int(text))
-    await run(lambda: store.house.note("token.revoke", f"token:{text}", identity.user_id))
+    await act(services.token.revoke, arena_of(request), int(text), request[IDENTITY])
     return redirect("/account#tokens")

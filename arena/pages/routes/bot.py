@@ -11,13 +11,14 @@ from typing import Any
 
 from aiohttp import web
 
+from arena import services
 from arena.http.problem import not_found
 from arena.pages import filters, lists
 from arena.pages.drawing import plot
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice
-from arena.pages.view import moved, page, run, store_of
-from arena.store import NotFoundError, Store
+from arena.pages.view import arena_of, moved, page, run, store_of
+from arena.store import Store
 from arena.store.games import Tally
 from arena.store.models import Bot
 from arena.store.ratings import ChangeLine
@@ -148,13 +149,6 @@ def summary(lines: Sequence[Tally], mine: set[int]) -> Summary:
     return found
 
 
-def _bot(store: Store, name: str) -> Bot:
-    try:
-        return store.bots.find(name)
-    except NotFoundError:
-        raise not_found("bot", name, store.bots.names()) from None
-
-
 def _changes(store: Store, version_id: int, pool: str) -> list[ChangeLine]:
     found: list[ChangeLine] = []
     after = None
@@ -253,7 +247,7 @@ async def show(request: web.Request) -> web.Response:
             return moved(str(request.rel_url.with_path(path, keep_query=True)))
 
     def read() -> dict[str, Any]:
-        bot = _bot(store, request.match_info["bot"])
+        bot = services.bot.find(arena_of(request), request.match_info["bot"])
         versions = store.versions.of_bot(bot.id or 0)
         return {"versions": versions, **_read(store, bot, versions, by)}
 
@@ -268,7 +262,7 @@ async def version(request: web.Request) -> web.Response:
     text = request.match_info["number"]
 
     def read() -> dict[str, Any]:
-        bot = _bot(store, request.match_info["bot"])
+        bot = services.bot.find(arena_of(request), request.match_info["bot"])
         versions = store.versions.of_bot(bot.id or 0)
         mine = [line for line in versions if str(line.number) == text]
         if not mine:
@@ -299,10 +293,10 @@ def _page(request: web.Request, by: str, found: dict[str, Any]) -> web.Response:
 @routes.get("/bots/{bot}/vs/{other}")
 async def versus(request: web.Request) -> web.Response:
     """Two bots head to head, all versions, or `?mine=` and `?theirs=` of them."""
-    store = store_of(request)
+    arena, store = arena_of(request), store_of(request)
 
     def read() -> dict[str, Any]:
-        bot, other = _bot(store, request.match_info["bot"]), _bot(store, request.match_info["other"])
+        bot, other = (services.bot.find(arena, request.match_info[one]) for one in ("bot", "other"))
         versions, others = store.versions.of_bot(bot.id or 0), store.versions.of_bot(other.id or 0)
         mine = choice(request.query, "mine", [line.name for line in versions])
         theirs = choice(request.query, "theirs", [line.name for line in others])

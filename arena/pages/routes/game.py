@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
@@ -16,53 +15,25 @@ from arena.pages.drawing import board
 from arena.pages.drawing.pieces import key
 from arena.pages.drawing.replay import Replay
 from arena.pages.table import choice, number
-from arena.pages.view import GAME_ID, REPLAYS, moved, page, run, store_of
-from arena.store import NotFoundError, Store
+from arena.pages.view import GAME_ID, REPLAYS, arena_of, moved, page, run, store_of
+from arena.services.game import OVER, SIDES, Game, read
+from arena.store import Store
 from arena.store.games import GameLine
-from arena.store.models import RatingChange
 from arena.store.page import write_cursor
-from referee.record import GameRecord, Ply
+from referee.record import Ply
 from referee.rules import families
 from referee.rules.draw import rows
-from referee.spec import GameSpec
 
 routes = web.RouteTableDef()
-OVER = ("finished", "void", "cancelled")
 _MAX_PLY = 100_000
 _PREFIX = re.compile("[0-9a-f]{8,32}")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What the store knows of a game."""
-
-    line: GameLine
-    spec: GameSpec
-    record: GameRecord | None
-    changes: dict[int, RatingChange]
-    owners: dict[int, str]
-
-
-def _read(store: Store, game_id: str) -> Found:
-    line = store.games.get(game_id)
-    spec = store.games.spec(game_id)
-    record = None
-    if line.state in OVER:
-        try:
-            record = store.games.record(game_id)
-        except NotFoundError:
-            record = None
-    versions = store.versions.lines([line.first_id, line.second_id])
-    return Found(
-        line, spec, record, store.ratings.of_game(game_id), {number: row.owner for number, row in versions.items()}
-    )
-
-
-async def _find(request: web.Request) -> Found:
+async def _find(request: web.Request) -> Game:
     name = request.match_info["game"]
     if not GAME_ID.fullmatch(name):
         raise not_found("game", name)
-    return await run(_read, store_of(request), name)
+    return await run(read, arena_of(request), name)
 
 
 def _beside(store: Store, line: GameLine) -> tuple[GameLine | None, GameLine | None, GameLine | None]:
@@ -78,7 +49,7 @@ def _beside(store: Store, line: GameLine) -> tuple[GameLine | None, GameLine | N
     return before, behind, next(swapped, None)
 
 
-async def _replay(request: web.Request, found: Found) -> Replay:
+async def _replay(request: web.Request, found: Game) -> Replay:
     replays = request.app[REPLAYS]
     if found.record is not None:
         return await run(replays.of_record, found.record, found.line.attempt)
@@ -129,10 +100,7 @@ async def show(request: web.Request) -> web.Response:
     flip = choice(request.query, "flip", ("0", "1"), "0") == "1"
     scene = replay.scenes[ply]
     user = await session_of(request)
-    owned = {
-        side: user is not None and (user.role in ("admin", "organiser") or found.owners.get(one) == user.name)
-        for side, one in (("first", line.first_id), ("second", line.second_id))
-    }
+    is_shown = {side: found.may_read_log(side, user) for side in SIDES}
     logs = found.record.logs if found.record else {}
     label = f"{replay.rules.title} board after ply {ply}" if ply else f"{replay.rules.title} board, start"
     return page(
@@ -162,8 +130,8 @@ async def show(request: web.Request) -> web.Response:
             "second": found.changes.get(line.second_id),
         },
         current=replay.plies[ply - 1] if 0 < ply <= len(replay.plies) else None,
-        logs={side: logs.get(side, "") for side in ("first", "second") if owned[side] and logs.get(side)},
-        hidden_logs=[side for side in ("first", "second") if logs.get(side) and not owned[side]],
+        logs={side: logs.get(side, "") for side in SIDES if is_shown[side] and logs.get(side)},
+        hidden_logs=[side for side in SIDES if logs.get(side) and not is_shown[side]],
         is_live=line.state in ("queued", "running", "planned"),
         keep="no-cache",
     )

@@ -10,12 +10,12 @@ from typing import Any, BinaryIO
 
 from aiohttp import BodyPartReader, web
 
-from arena.http.call import CONTEXT, IDENTITY, Call, WebContext
+from arena import services
+from arena.errors import ArenaError
+from arena.http.call import CONTEXT, WebContext
 from arena.http.identity import is_from_own_page, session_of
-from arena.http.problem import Problem, not_found
-from arena.pages.view import number_in, page, redirect, run, store_of
-from arena.store import ConflictError, QuotaError
-from arena.submission.receive import Quota, SubmissionError, UnsafeError, receive, refuse_unsafe
+from arena.http.problem import Problem
+from arena.pages.view import act, arena_of, number_in, page, redirect, run, told
 from referee.rules import families
 
 routes = web.RouteTableDef()
@@ -70,31 +70,18 @@ async def submit(request: web.Request) -> web.Response:
         is_ours = await _read(request, form, lambda token: is_from_own_page(request, identity, token), context)
         if not is_ours:
             raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")
-        request[IDENTITY] = identity
         unknown = [name for name in form.families if name not in families()]
         if unknown:
             raise Problem("bad-request", "an unknown family", hint="choose from the list")
         file.seek(0)
         try:
-            await asyncio.to_thread(refuse_unsafe, context.settings, is_admin="admin" in identity.scopes)
-            # Not by `run`: what is wrong with an upload is no fault of the address.
-            version = await asyncio.to_thread(
-                receive,
-                context.store,
-                context.bundles,
-                file,
-                name=form.name,
-                families=form.families,
-                user=identity,
-                quota=Quota.of(context.settings),
+            version = await act(
+                services.submission.submit, context.arena, file, name=form.name, families=form.families, by=identity
             )
-        except (SubmissionError, ConflictError, QuotaError) as error:
-            status = 409 if isinstance(error, ConflictError) else 422 if isinstance(error, SubmissionError) else 403
-            status = 403 if isinstance(error, UnsafeError) else status
-            return _page(request, problem=str(error), status=status, name=form.name, families=form.families)
-    call = Call(request, context, identity)
-    call.wake()
-    await call.note("bot.submit", f"version:{version.name}", sha256=version.bundle)
+        except ArenaError as error:
+            if error.status >= 500:
+                raise
+            return _page(request, problem=told(error), status=error.status, name=form.name, families=form.families)
     return redirect(f"/submissions/{version.id}")
 
 
@@ -144,26 +131,16 @@ async def _text(part: BodyPartReader) -> str:
 async def submission(request: web.Request) -> web.Response:
     """The check of a version, step by step; its log for its owner."""
     number = number_in(request, "submission", "submission")
-    store = store_of(request)
-
-    def read() -> tuple[Any, Any]:
-        lines = store.versions.lines([number])
-        if number not in lines:
-            raise not_found("submission", str(number))
-        return lines[number], store.versions.get(number)
-
-    line, version = await run(read)
-    user = await session_of(request)
-    is_mine = user is not None and (user.name == line.owner or "organise" in user.scopes)
+    found = await run(services.submission.read, arena_of(request), number, await session_of(request))
     return page(
         request,
         "submission.html",
         keep="no-store",
-        line=line,
-        report=version.report,
-        log=version.log if is_mine else "",
-        is_mine=is_mine,
-        is_moving=line.state in ("uploaded", "checking"),
+        line=found.line,
+        report=found.report,
+        log=found.log or "",
+        is_mine=found.log is not None,
+        is_moving=found.is_moving,
         steps=[_step(text) for text in request.app[CONTEXT].live.steps.get(str(number), ())],
     )
 

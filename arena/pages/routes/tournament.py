@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
 
-from arena import tournaments as verbs
-from arena.http.call import CONTEXT, IDENTITY
-from arena.http.problem import Problem
+from arena import services
+from arena.http.call import IDENTITY
 from arena.pages import crosstable
 from arena.pages.lists import column
 from arena.pages.session import checked_form
 from arena.pages.table import Column, arranged, choice, number, sorting
-from arena.pages.view import number_in, page, redirect, run, store_of
+from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of
 from arena.store import Store
 from arena.store.games import Result
 from arena.store.models import Tournament
@@ -41,11 +40,10 @@ MAX_CROSSTABLE = 40
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """What organisers may do: the word on the button, what it means, what it does, and in which states."""
+    """What organisers may do: the word on the button, what it means, and in which states."""
 
     word: str
     meaning: str
-    act: Callable[[Store, int, int, datetime], object]
     states: tuple[str, ...]
 
 
@@ -55,11 +53,11 @@ def _before(state: str) -> tuple[str, ...]:
 
 
 _STEERING = {
-    "start": Button("Start now", "do not wait for its time", verbs.start, ("scheduled",)),
-    "drain": Button("Finish running games, then pause", "start no more", verbs.drain, _before("draining")),
-    "pause": Button("Pause at once", "what is being played begins anew later", verbs.pause, _before("paused")),
-    "resume": Button("Go on", "where it was paused", verbs.resume, ("paused", "draining")),
-    "cancel": Button("Cancel for good", "results so far stay", verbs.cancel, _before("cancelled")),
+    "start": Button("Start now", "do not wait for its time", ("scheduled",)),
+    "drain": Button("Finish running games, then pause", "start no more", _before("draining")),
+    "pause": Button("Pause at once", "what is being played begins anew later", _before("paused")),
+    "resume": Button("Go on", "where it was paused", ("paused", "draining")),
+    "cancel": Button("Cancel for good", "results so far stay", _before("cancelled")),
 }
 
 _TOURNAMENTS = (
@@ -277,15 +275,8 @@ async def show(request: web.Request) -> web.Response:
 async def steer(request: web.Request) -> web.Response:
     """What an organiser's button says: start, drain, pause, resume or cancel."""
     fields = await checked_form(request)
-    identity = request[IDENTITY]
-    if "organise" not in identity.scopes:
-        raise Problem("forbidden", "only organisers steer tournaments", hint="ask one")
     tournament_id = number_in(request, "tournament", "tournament")
-    button = _STEERING.get(fields.get("verb", ""))
-    if button is None:
-        raise Problem("invalid", "no such button", field="verb", hint="one of " + ", ".join(_STEERING))
-    await run(button.act, store_of(request), tournament_id, identity.user_id, datetime.now(UTC))
-    request.app[CONTEXT].wake()
+    await act(services.tournament.steer, arena_of(request), tournament_id, fields.get("verb", ""), request[IDENTITY])
     return redirect(f"/tournaments/{tournament_id}")
 
 

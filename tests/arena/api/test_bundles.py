@@ -28,7 +28,7 @@ PATH = f"{PREFIX}/bundles/{DIGEST}"
 @pytest.fixture(scope="module")
 def token(server: Server) -> str:
     """What a worker has."""
-    server.context.bundles.put(io.BytesIO(ZIP), DIGEST)
+    server.context.arena.bundles.put(io.BytesIO(ZIP), DIGEST)
     return server.person("fleet", "admin", scopes="worker")
 
 
@@ -53,7 +53,7 @@ def test_a_token_for_workers_opens_nothing_else(server: Server, token: str) -> N
 
 def test_a_damaged_bundle_is_not_sent(server: Server, token: str) -> None:
     digest = hashlib.sha256(b"another").hexdigest()
-    server.context.bundles.put(io.BytesIO(b"something else"), digest)
+    server.context.arena.bundles.put(io.BytesIO(b"something else"), digest)
     reply = server.get(f"{PREFIX}/bundles/{digest}", token=token)
     assert reply.status == 503
     assert "damaged" in reply.json["detail"]

@@ -200,7 +200,7 @@ def test_over_https_cookies_are_bound_to_the_host(
 ) -> None:
     context = arena.server.context
     secure = context.settings.model_copy(update={"public_url": "https://arena.example"})
-    monkeypatch.setattr(context, "settings", secure)
+    monkeypatch.setattr(context.arena, "settings", secure)
     reply = browser.log_in()
     cookie = reply.headers["Set-Cookie"]
     assert cookie.startswith("__Host-arena=")

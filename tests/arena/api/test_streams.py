@@ -51,7 +51,7 @@ class Reader:
 
 
 def publish(arena: Arena, topic: str, **payload: object) -> None:
-    arena.server.context.bus.publish(topic, payload)
+    arena.server.context.arena.bus.publish(topic, payload)
 
 
 @pytest.fixture

@@ -389,7 +389,7 @@ def test_workers_and_their_load(site: Site) -> None:
         {"name": "stranger", "slots": 8, "busy": 0, "sandbox": "none", "version": "0", "is_fit": False},
     ]
     assert "idler" not in fetch(site, "/referees")[1]
-    site.server.context.bus.publish("referee/crew", {"workers": crew, "load": 1.5, "cores": 4})
+    site.server.context.arena.bus.publish("referee/crew", {"workers": crew, "load": 1.5, "cores": 4})
     deadline = time.monotonic() + 10
     while live.crew_at == 0.0:
         assert time.monotonic() < deadline
@@ -408,7 +408,7 @@ def test_a_check_is_followed_step_by_step(site: Site, page: Any) -> None:
     page.goto(f"{site.url}/submissions/{version.id}")
     assert "waits" in page.inner_text("#check")
     assert store.checks.claim() is not None
-    bus = site.server.context.bus
+    bus = site.server.context.arena.bus
     bus.publish(f"version/{version.id}/state", {"state": "checking"})
     bus.publish(f"version/{version.id}/step", {"line": "loa: handshake: ok"})
     bus.publish(f"version/{version.id}/step", {"line": f"loa: {HOSTILE}: no"})

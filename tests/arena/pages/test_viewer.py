@@ -160,7 +160,7 @@ def charts_grow(page: Any, count: int) -> None:
 @pytest.mark.parametrize("family", families())
 def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Witness, family: str) -> None:
     game = site.stage.running[family]
-    bus = site.server.context.bus
+    bus = site.server.context.arena.bus
     moves = random_moves(load(family).settle(game.spec.variant), 14, seed=5)
 
     def publish(first: int, last: int) -> None:

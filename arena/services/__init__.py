@@ -1,0 +1,14 @@
+"""Use cases: one function each, with its checks, quota, audit note, wake of the coordinator, and errors.
+
+    submission, bot, game, table      what happens to bots, and what of it may be read by whom
+    tournament, schedule              creating and steering
+    account, token, user              who somebody is, and what opens doors
+
+The JSON interface, the pages and the command line only translate to and from them. They block: an event loop calls them
+in threads. Refuses to know HTTP and command lines.
+"""
+
+from arena.services import account, bot, game, schedule, submission, token, tournament, user
+from arena.services.arena import Arena
+
+__all__ = ["Arena", "account", "bot", "game", "schedule", "submission", "token", "tournament", "user"]

@@ -1,0 +1,46 @@
+"""Bots as their owners handle them: described and retired, whole or by version."""
+
+from __future__ import annotations
+
+from arena.errors import ForbiddenError
+from arena.services.arena import Arena
+from arena.store import Identity, NotFoundError
+from arena.store.models import Bot, Version
+
+
+def find(arena: Arena, name: str) -> Bot:
+    """The bot of that name. Raises NotFoundError with near names."""
+    try:
+        return arena.store.bots.find(name)
+    except NotFoundError:
+        raise NotFoundError("bot", name, arena.store.bots.names()) from None
+
+
+def describe(arena: Arena, name: str, description: str, by: Identity) -> None:
+    """Change what is said of a bot. Raises NotFoundError, ForbiddenError."""
+    arena.store.bots.describe(_own(arena, name, by), description)
+
+
+def retire(arena: Arena, name: str, by: Identity) -> None:
+    """Enter no version of the bot any more; its games and ratings stay. Raises NotFoundError, ForbiddenError."""
+    arena.store.bots.retire(_own(arena, name, by))
+    arena.note("bot.retire", f"bot:{name}", by)
+
+
+def retire_version(arena: Arena, name: str, number: int, by: Identity) -> Version:
+    """Enter a version no more; its games and ratings stay. Raises NotFoundError, ForbiddenError, ConflictError."""
+    _own(arena, name, by)
+    version = arena.store.versions.find(name, number)
+    assert version.id is not None
+    retired = arena.store.versions.retire(version.id)
+    arena.note("version.retire", f"version:{version.name}", by)
+    return retired
+
+
+def _own(arena: Arena, name: str, by: Identity) -> int:
+    """The number of a bot, for its owner and for admins. Raises NotFoundError, ForbiddenError."""
+    bot = find(arena, name)
+    if bot.owner_id != by.user_id and "admin" not in by.scopes:
+        raise ForbiddenError(f"bot {name} is not yours", hint="its owner or an admin can do that")
+    assert bot.id is not None
+    return bot.id

@@ -1,0 +1,75 @@
+"""Games as they may be read: line, plan, record once it is over, and what bots wrote to their standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from arena.errors import ArenaError, ForbiddenError
+from arena.services.access import may_read_log
+from arena.services.arena import Arena
+from arena.store import Identity, NotFoundError
+from arena.store.games import GameLine
+from arena.store.models import RatingChange
+from referee.record import GameRecord
+from referee.spec import GameSpec
+
+Side = Literal["first", "second"]
+SIDES: tuple[Side, Side] = ("first", "second")
+OVER = ("finished", "void", "cancelled")
+"""States in which a game stays as it is."""
+
+
+class NoLogError(ArenaError):
+    """A game without a record has no log."""
+
+    kind = "not-found"
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """What the store knows of a game. `changes` to ratings and `owners` are by version."""
+
+    line: GameLine
+    spec: GameSpec
+    record: GameRecord | None
+    changes: Mapping[int, RatingChange]
+    owners: Mapping[int, str]
+
+    def version_of(self, side: Side) -> int:
+        """The version that plays a side."""
+        return self.line.first_id if side == "first" else self.line.second_id
+
+    def may_read_log(self, side: Side, by: Identity | None) -> bool:
+        """Whether somebody may read what the bot of that side wrote to its standard error."""
+        return may_read_log(by, self.owners.get(self.version_of(side), ""))
+
+
+def read(arena: Arena, game_id: str) -> Game:
+    """A game. Raises NotFoundError."""
+    store = arena.store
+    line = store.games.get(game_id)
+    record = record_of(arena, game_id) if line.state in OVER else None
+    owners = {number: row.owner for number, row in store.versions.lines([line.first_id, line.second_id]).items()}
+    return Game(line, store.games.spec(game_id), record, store.ratings.of_game(game_id), owners)
+
+
+def record_of(arena: Arena, game_id: str) -> GameRecord | None:
+    """The record of a game; None while there is none."""
+    try:
+        return arena.store.games.record(game_id)
+    except NotFoundError:
+        return None
+
+
+def read_log(arena: Arena, game_id: str, side: Side, by: Identity) -> tuple[GameLine, str]:
+    """A game and the tail of a bot's standard error in it. Raises NotFoundError, NoLogError, ForbiddenError."""
+    game = read(arena, game_id)
+    if not game.may_read_log(side, by):
+        owner = game.owners.get(game.version_of(side), "")
+        raise ForbiddenError(f"the log of {side} is for its owner, {owner}", hint="ask them or an organiser")
+    if game.record is None:
+        state = game.line.state
+        raise NoLogError(f"game {game_id} has no log yet: it is {state}", state=state)
+    return game.line, game.record.logs.get(side, "")

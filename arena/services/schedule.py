@@ -1,0 +1,29 @@
+"""Schedules: recurring tournaments, created and switched on and off. Refuses to know cron expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from arena.coordinator import cron
+from arena.services.arena import Arena
+from arena.services.tournament import require_organiser
+from arena.store import Identity
+from arena.store.models import Schedule, now
+from arena.tournaments.settings import Document
+
+
+def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -> Schedule:
+    """Store a schedule from a document with a table `schedule`. Raises SettingsError, TakenError, ForbiddenError."""
+    require_organiser(by)
+    row = cron.create(arena.store, document, by.user_id, now())
+    arena.wake()
+    return row
+
+
+def switch(arena: Arena, schedule_id: int, is_enabled: bool, by: Identity) -> Schedule:
+    """Switch a schedule on, from its next time onwards, or off. Raises NotFoundError, ForbiddenError."""
+    require_organiser(by)
+    row = cron.enable(arena.store, schedule_id, is_enabled, by.user_id, now())
+    arena.wake()
+    return row

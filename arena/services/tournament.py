@@ -1,0 +1,77 @@
+"""Tournaments: created, steered, entered and left. Refuses to know formats, and how games are handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from arena import tournaments
+from arena.errors import ForbiddenError
+from arena.services.arena import Arena
+from arena.store import BadValueError, Identity, Store
+from arena.store.models import Tournament, now
+from arena.tournaments.settings import Document
+
+_Act = Callable[[Store, int, int, datetime], Tournament]
+ACTS: Mapping[str, _Act] = {
+    "start": tournaments.start,
+    "pause": tournaments.pause,
+    "drain": tournaments.drain,
+    "resume": tournaments.resume,
+    "cancel": tournaments.cancel,
+}
+"""What organisers do to a tournament, by the word for it."""
+
+
+def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -> Tournament:
+    """Store a tournament with its entries; it starts at its time, or at once. Raises SettingsError, ForbiddenError."""
+    require_organiser(by)
+    row = tournaments.create(arena.store, document, by.user_id, now())
+    arena.wake()
+    return row
+
+
+def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournament:
+    """Do one of `ACTS`. Raises BadValueError for another word, NotFoundError, ConflictError, ForbiddenError."""
+    require_organiser(by)
+    if act not in ACTS:
+        raise BadValueError(f"nobody can {act[:40]!r} a tournament", hint="one of " + ", ".join(ACTS), field="verb")
+    row = ACTS[act](arena.store, tournament_id, by.user_id, now())
+    arena.wake()
+    return row
+
+
+def extend(arena: Arena, tournament_id: int, amount: int, by: Identity) -> Tournament:
+    """Make it longer; a finished one goes on. Raises SettingsError, NotFoundError, ConflictError, ForbiddenError."""
+    require_organiser(by)
+    row = tournaments.extend(arena.store, tournament_id, by.user_id, now(), amount=amount)
+    arena.wake()
+    return row
+
+
+def enter(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Identity) -> None:
+    """Enter a version of a bot, the newest active one without a number.
+
+    Raises SettingsError when it may not play, ConflictError when it is too late, NotFoundError, ForbiddenError.
+    """
+    require_organiser(by)
+    arena.store.tournaments.get(tournament_id)
+    version = arena.store.versions.find(bot, number)
+    tournaments.enter(arena.store, tournament_id, version.id or 0, by.user_id, now())
+    arena.wake()
+
+
+def withdraw(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Identity) -> None:
+    """Take a version out: its planned games are called off. Raises ConflictError, NotFoundError, ForbiddenError."""
+    require_organiser(by)
+    arena.store.tournaments.get(tournament_id)
+    version = arena.store.versions.find(bot, number)
+    tournaments.withdraw(arena.store, tournament_id, version.id or 0, by.user_id, now())
+    arena.wake()
+
+
+def require_organiser(by: Identity) -> None:
+    """Raise ForbiddenError for others."""
+    if "organise" not in by.scopes:
+        raise ForbiddenError("only organisers do that to tournaments", hint="ask one")

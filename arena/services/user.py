@@ -1,0 +1,51 @@
+"""Users: made and changed by those who run the arena. Passwords come in, hashes are stored."""
+
+from __future__ import annotations
+
+from arena.errors import ForbiddenError
+from arena.services import token
+from arena.services.arena import Arena
+from arena.store import Identity
+from arena.store.credentials import SCOPES, hash_password, new_password
+from arena.store.models import User
+
+
+def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> User:
+    """A new user; without a password there is no log-in by form. Raises BadValueError, CredentialError, TakenError."""
+    user = arena.store.users.add(name, role, hash_password(password) if password is not None else None)
+    arena.note("user.make", f"user:{user.name}", by, role=user.role)
+    return user
+
+
+def change(
+    arena: Arena,
+    name: str,
+    *,
+    role: str | None = None,
+    password: str | None = None,
+    is_active: bool | None = None,
+    by: Identity | None = None,
+) -> User:
+    """Another role, another password, or an end; what is None stays. All browser sessions of the user end.
+
+    Raises NotFoundError, BadValueError, CredentialError, and ForbiddenError for taking one's own rights.
+    """
+    if by is not None and name == by.name and (is_active is False or role not in (None, "admin")):
+        raise ForbiddenError("you cannot take your own rights", hint="another admin can")
+    hashed = hash_password(password) if password is not None else None
+    user = arena.store.users.change(name, role=role, password_hash=hashed, is_active=is_active)
+    given = {"role": role, "password": password, "is_active": is_active}
+    changed = sorted(word for word, value in given.items() if value is not None)
+    arena.note("user.change", f"user:{user.name}", by, changed=changed, role=user.role, is_active=user.is_active)
+    return user
+
+
+def ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
+    """Password and token of a new administrator, kept nowhere; None when there is one. Raises TakenError."""
+    if arena.store.users.count("admin"):
+        return None
+    password = new_password()
+    user = arena.store.users.add(name, "admin", hash_password(password))
+    _, secret = token.give(arena, user, "from arena init", SCOPES)
+    arena.store.house.note("arena.init", f"user:{name}", user.id)
+    return password, secret

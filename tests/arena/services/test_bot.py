@@ -1,0 +1,50 @@
+"""What owners do with their bots."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.errors import ForbiddenError
+from arena.services import Arena, bot
+from arena.store import Identity, NotFoundError
+from tests.arena.services.conftest import Person
+
+
+@pytest.fixture
+def ada(arena: Arena, person: Person) -> Identity:
+    """The owner of zeta."""
+    found = person("ada")
+    zeta = arena.store.bots.add("zeta", found.user_id)
+    for _ in range(2):
+        arena.store.versions.add(zeta.id or 0, command=["./bot"], families=["loa"], state="active")
+    return found
+
+
+def test_only_the_owner_and_admins(arena: Arena, ada: Identity, person: Person) -> None:
+    bob = person("bob")
+    for act in (
+        lambda: bot.describe(arena, "zeta", "mine", bob),
+        lambda: bot.retire(arena, "zeta", bob),
+        lambda: bot.retire_version(arena, "zeta", 1, bob),
+    ):
+        with pytest.raises(ForbiddenError, match="zeta is not yours"):
+            act()
+    bot.describe(arena, "zeta", "well", person("root", "admin"))
+    assert arena.store.bots.find("zeta").description == "well"
+    assert not arena.store.bots.find("zeta").is_retired
+
+
+def test_a_version_and_then_the_bot(arena: Arena, ada: Identity) -> None:
+    assert bot.retire_version(arena, "zeta", 1, ada).state == "retired"
+    assert [line.number for line in arena.store.versions.active("loa")] == [2]
+    bot.retire(arena, "zeta", ada)
+    assert arena.store.versions.active("loa") == []
+    notes = [(note.action, note.subject) for note in arena.store.house.audit().items]
+    assert notes == [("bot.retire", "bot:zeta"), ("version.retire", "version:zeta v1")]
+
+
+def test_near_names(arena: Arena, ada: Identity) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        bot.retire(arena, "zetta", ada)
+    assert caught.value.extra["near"] == ["zeta"]
+    assert caught.value.hint == "did you mean zeta?"

@@ -1,0 +1,41 @@
+"""What of a game may be read, and by whom."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from arena.errors import ForbiddenError
+from arena.services import Arena, game
+from arena.store import NotFoundError
+from tests.arena.field import Field, record_of
+from tests.arena.services.conftest import Person
+
+
+def test_the_log_is_for_the_owner_and_organisers(arena: Arena, person: Person) -> None:
+    field = Field(arena.store)
+    spec, waiting = field.plan(2)
+    arena.store.games.commit(replace(record_of(spec), logs={"first": "hello"}))
+    zoe = replace(person("mask"), name="zoe")
+    line, text = game.read_log(arena, spec.id, "first", zoe)
+    assert (line.id, text) == (spec.id, "hello")
+    assert game.read_log(arena, spec.id, "second", person("olga", "organiser"))[1] == ""
+    with pytest.raises(ForbiddenError, match="for its owner, zoe"):
+        game.read_log(arena, spec.id, "first", person("bob"))
+    with pytest.raises(game.NoLogError, match="has no log yet: it is planned") as caught:
+        game.read_log(arena, waiting.id, "first", zoe)
+    assert (caught.value.kind, caught.value.extra) == ("not-found", {"state": "planned"})
+    with pytest.raises(NotFoundError):
+        game.read_log(arena, "0" * 16, "first", zoe)
+
+
+def test_a_game_before_and_after(arena: Arena) -> None:
+    field = Field(arena.store)
+    (spec,) = field.plan(1)
+    found = game.read(arena, spec.id)
+    assert (found.record, dict(found.changes), set(found.owners.values())) == (None, {}, {"zoe"})
+    arena.store.games.commit(record_of(spec))
+    found = game.read(arena, spec.id)
+    assert found.record is not None
+    assert set(found.changes) == set(found.owners) == {found.version_of("first"), found.version_of("second")}

@@ -1,0 +1,73 @@
+"""A bot on its way in, as every entry point brings it."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+
+from arena.errors import ForbiddenError
+from arena.services import Arena, submission
+from arena.store import NotFoundError, QuotaError
+from arena.store.models import Version
+from arena.submission.receive import NotYoursError, UnsafeError
+from tests.arena.services.conftest import Person
+from tests.arena.services.ear import Ear
+from tests.arena.submission.packing import SCRIPT
+
+REPORT = {"families": {"loa": {"command": ["/home/somebody/bot"], "steps": [], "problem": ""}}}
+
+
+def bring(arena: Arena, by: object, name: str = "zeta", words: bytes = b"") -> Version:
+    return submission.submit(arena, io.BytesIO(SCRIPT + words), name=name, families=["loa", "loa"], by=by)  # type: ignore[arg-type]
+
+
+def test_a_bot_is_taken_noted_and_told(arena: Arena, person: Person, ear: Ear) -> None:
+    ada = person("ada")
+    version = bring(arena, ada)
+    assert (version.name, version.state) == ("zeta v1", "uploaded")
+    assert ear.heard == ["referee/wake"]
+    note = arena.store.house.audit(subject="version:zeta v1").items[0]
+    assert (note.action, note.user_id, note.detail) == ("bot.submit", ada.user_id, {"sha256": version.bundle})
+
+
+def test_a_name_of_somebody_else_is_refused_before_and_after(arena: Arena, person: Person, ear: Ear) -> None:
+    bring(arena, person("ada"))
+    bob = person("bob")
+    with pytest.raises(NotYoursError, match="belongs to somebody else"):
+        submission.admit(arena, "zeta", bob)
+    with pytest.raises(ForbiddenError):
+        bring(arena, bob)
+    assert ear.heard == ["referee/wake"]
+
+
+def test_a_quota_is_kept(arena: Arena, person: Person) -> None:
+    ada = person("ada")
+    bring(arena, ada)
+    bring(arena, ada, words=b"# two\n")
+    with pytest.raises(QuotaError, match="the limit is 2"):
+        bring(arena, ada, words=b"# three\n")
+
+
+def test_what_cannot_be_confined_is_not_taken(arena: Arena, person: Person) -> None:
+    settings = arena.settings.model_copy(update={"allow_weak_sandbox": False, "sandbox": "none"})
+    with pytest.raises(UnsafeError, match=r"doctor|root"):
+        submission.admit(Arena(arena.store, settings), "", person("ada"))
+
+
+def test_who_reads_what(arena: Arena, person: Person) -> None:
+    ada, bob, olga = person("ada"), person("bob"), person("olga", "organiser")
+    version = bring(arena, ada)
+    assert version.id is not None
+    assert submission.read(arena, version.id, None).is_moving
+    arena.store.checks.claim()
+    arena.store.checks.conclude(version.id, report=REPORT, variants={"loa": []}, capabilities={}, log="my words")
+    for by, log in ((None, None), (bob, None), (ada, "my words"), (olga, "my words")):
+        found = submission.read(arena, version.id, by)
+        assert (found.log, found.is_moving) == (log, False)
+        assert found.report == {"families": {"loa": {"steps": [], "problem": ""}}}
+    token = replace(olga, scopes=frozenset({"read"}))  # an organiser's token that may only read
+    assert submission.read(arena, version.id, token).log is None
+    with pytest.raises(NotFoundError, match="no submission 99"):
+        submission.read(arena, 99, ada)

@@ -1,0 +1,78 @@
+"""Tournaments and schedules as organisers handle them."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.errors import ForbiddenError
+from arena.services import Arena, schedule, tournament
+from arena.store import BadValueError, ConflictError, NotFoundError
+from arena.store.models import Tournament
+from tests.arena.field import Field
+from tests.arena.services.conftest import Person
+from tests.arena.services.ear import Ear
+
+DOCUMENT = {"name": "Open", "family": "loa", "entries": {"bots": ["ada", "bob"]}, "starts": "2100-01-01T00:00:00Z"}
+SOON = {name: value for name, value in DOCUMENT.items() if name != "starts"}
+
+
+@pytest.fixture
+def field(arena: Arena) -> Field:
+    return Field(arena.store)
+
+
+@pytest.fixture
+def open_one(arena: Arena, field: Field, person: Person) -> Tournament:
+    return tournament.create(arena, SOON, person("olga", "organiser"))
+
+
+def test_only_organisers(arena: Arena, field: Field, person: Person, ear: Ear) -> None:
+    author = person("author")
+    for act in (
+        lambda: tournament.create(arena, SOON, author),
+        lambda: tournament.steer(arena, field.tournament_id, "cancel", author),
+        lambda: tournament.extend(arena, field.tournament_id, 2, author),
+        lambda: tournament.enter(arena, field.tournament_id, "ada", None, author),
+        lambda: tournament.withdraw(arena, field.tournament_id, "ada", None, author),
+        lambda: schedule.create(arena, {**SOON, "schedule": {"cron": "0 20 * * 5"}}, author),
+        lambda: schedule.switch(arena, 1, True, author),
+    ):
+        with pytest.raises(ForbiddenError, match="only organisers"):
+            act()
+    assert ear.heard == []
+
+
+def test_it_is_steered_and_the_coordinator_woken(arena: Arena, open_one: Tournament, person: Person, ear: Ear) -> None:
+    by, number = person("otto", "organiser"), open_one.id or 0
+    assert ear.heard == ["referee/wake"]
+    assert tournament.steer(arena, number, "pause", by).state == "paused"
+    assert tournament.steer(arena, number, "resume", by).state == "scheduled"
+    assert tournament.steer(arena, number, "cancel", by).state == "cancelled"
+    assert ear.heard == ["referee/wake"] * 4
+    with pytest.raises(ConflictError):
+        tournament.steer(arena, number, "start", by)
+    with pytest.raises(BadValueError, match="'explode'") as caught:
+        tournament.steer(arena, number, "explode", by)
+    assert caught.value.field == "verb"
+    with pytest.raises(NotFoundError):
+        tournament.steer(arena, 99, "pause", by)
+    assert ear.heard == ["referee/wake"] * 4
+    done = [note.action for note in arena.store.house.audit(user_id=by.user_id).items]
+    assert done == ["tournament.cancel", "tournament.resume", "tournament.pause"]
+
+
+def test_in_and_out(arena: Arena, open_one: Tournament, person: Person) -> None:
+    by, number = person("otto", "organiser"), open_one.id or 0
+    tournament.enter(arena, number, "cleo", None, by)
+    tournament.withdraw(arena, number, "ada", 1, by)
+    assert [line.bot for line in arena.store.tournaments.entries(number) if line.withdrawn is None] == ["bob", "cleo"]
+    with pytest.raises(NotFoundError, match="nobody"):
+        tournament.enter(arena, number, "nobody", None, by)
+
+
+def test_a_schedule_is_switched(arena: Arena, field: Field, person: Person, ear: Ear) -> None:
+    by = person("olga", "organiser")
+    row = schedule.create(arena, {**SOON, "schedule": {"cron": "0 20 * * 5"}}, by)
+    assert schedule.switch(arena, row.id or 0, False, by).next_fire is None
+    assert schedule.switch(arena, row.id or 0, True, by).next_fire is not None
+    assert ear.heard == ["referee/wake"] * 3
