@@ -53,7 +53,7 @@ class AlphaBeta(Bot):
         self._search.deepen(self._desk, position.ruleset.config, 1)
 
     def _lay_out(self, position: Position) -> None:
-        from bots.search import past, search
+        from bots.search import earlier_keys, search
 
         family = position.ruleset.rules.family
         if self._search is None or family != self._family:
@@ -63,7 +63,7 @@ class AlphaBeta(Bot):
             self._desk.work[self._search.GENERATION] = 1
             self._desk.work[self._search.CONTEMPT] = self.number("Contempt")
         side = 0 if position.side == "first" else 1
-        self._search.begin(self._desk, past(position, self._search), position.state, side, position.moves[0])
+        self._search.begin(self._desk, earlier_keys(position, self._search), position.state, side, position.moves[0])
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The best move of the deepest iteration that was worth anything."""

@@ -53,7 +53,7 @@ class MonteCarlo(Bot):
     def _plant(self, position: Position) -> None:
         import numpy as np
 
-        from bots.search import past, search
+        from bots.search import earlier_keys, search
 
         family = position.ruleset.rules.family
         if self._search is None or family != self._family:
@@ -63,7 +63,7 @@ class MonteCarlo(Bot):
         self._tree.rng[0] = np.uint64(number(position, self.number("Seed")))
         self._tree.work[self._search.PLIES] = self.number("PlayoutPlies")
         side = 0 if position.side == "first" else 1
-        self._search.plant(self._tree, past(position, self._search), position.state, side)
+        self._search.plant(self._tree, earlier_keys(position, self._search), position.state, side)
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The move most simulations went through."""

@@ -92,20 +92,20 @@ def introduce(
     One that does not even shake hands keeps a name made from its command: it will forfeit its games. Raises
     IneligibleError when it has not announced what the rules demand, or cannot limit its search as `control` does.
     """
-    fallback = Path(spec.command[0]).stem if len(spec.command) == 1 else Path(spec.command[-1]).name or "bot"
+    file_name = Path(spec.command[0]).stem if len(spec.command) == 1 else Path(spec.command[-1]).name or "bot"
     bot = Bot(spec, limits, sandbox)
     try:
         bot.start()
         bot.handshake()
         plan = negotiate(bot, ruleset)
-        name = spec.name or _clean(bot.session.name) or fallback
+        name = spec.name or _clean(bot.session.name) or file_name
         if isinstance(plan, Ineligible):
             raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
         spec = replace(spec, name=name, version=_clean(Capabilities.from_session(bot.session).name))
         is_known = bool(spec.capabilities) or CLOCKS_OPTION in bot.session.options
     except (BotError, SandboxError):
         bot.process.is_sound = False
-        return replace(spec, name=spec.name or fallback)
+        return replace(spec, name=spec.name or file_name)
     finally:
         bot.close()
     if control is not None and not is_known and control.kind in ("clock", "movetime"):

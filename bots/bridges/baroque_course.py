@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from bots.bridges.failure import BridgeError, Exit, shown
-from bots.bridges.python_agent import Agent, budget_ms, guard
+from bots.bridges.python_agent import Agent, budget_ms, call_agent
 from bots.sdk import Clock
 from referee.rules.position import Position
 
@@ -129,10 +129,10 @@ class CourseAgent(Agent):
             self.is_prepared = True
             prepare = getattr(self.target, "prepare", None)
             if callable(prepare):
-                guard(prepare, "opponent")
+                call_agent(prepare, "opponent")
         side = WHITE if position.side == "first" else BLACK
         state = self.state_class(board_of(position), side)
-        answer = guard(self.make_move, copy.deepcopy(state), self.remark, max(0.05, budget_ms(clock) / 1000))
+        answer = call_agent(self.make_move, copy.deepcopy(state), self.remark, max(0.05, budget_ms(clock) / 1000))
         try:
             (move, _), remark = answer
             self.remark = str(remark)

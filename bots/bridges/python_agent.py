@@ -103,7 +103,7 @@ class Agent(Bot):
     def player(self) -> Callable[..., Any]:
         """What is asked for a move. Raises BridgeError when there is nothing to ask."""
         if self._player is None:
-            self._player = guard(self.target) if inspect.isclass(self.target) else self.target
+            self._player = call_agent(self.target) if inspect.isclass(self.target) else self.target
         found = getattr(self._player, "choose", self._player)
         if not callable(found):
             raise BridgeError(Exit.MISSING, f"{self.target!r} is neither a function nor a class with choose")
@@ -112,8 +112,8 @@ class Agent(Bot):
     def ask(self, position: Position, clock: Clock) -> Any:
         """What the agent says. Raises BridgeError."""
         if self.api == "text":
-            return guard(self.player(), str(position), position.texts, budget_ms(clock))
-        return guard(self.player(), position, clock)
+            return call_agent(self.player(), str(position), position.texts, budget_ms(clock))
+        return call_agent(self.player(), position, clock)
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The agent's move. Raises BridgeError for one that is not legal, unless such are filtered."""
@@ -142,7 +142,7 @@ class Agent(Bot):
         return code
 
 
-def guard(function: Callable[..., Any], *arguments: Any) -> Any:
+def call_agent(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call the agent. Raises BridgeError, its traceback printed, when it raises anything."""
     try:
         return function(*arguments)

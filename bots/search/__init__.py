@@ -50,7 +50,7 @@ def kernel_for(module_name: str) -> tuple[Kernel, str]:
     return rules.kernel, str(Path(str(module.__file__)).parent)
 
 
-def past(position: Position, found: ModuleType) -> npt.NDArray[np.uint64]:
+def earlier_keys(position: Position, found: ModuleType) -> npt.NDArray[np.uint64]:
     """What a search keeps of the game before `position`: digests of its positions, as many as there is room for."""
     keys: list[int] = []
     one = position.previous

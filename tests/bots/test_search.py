@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bots.sdk import families
-from bots.search import kernel_for, past, search
+from bots.search import earlier_keys, kernel_for, search
 from bots.search.line import digest, recurrence
 from bots.table import Table
 from referee.rules.core import UnknownNameError
@@ -60,7 +60,7 @@ def test_digests_tell_positions_apart_as_their_keys_do(family: str) -> None:
             assert keys.setdefault(int(found.key_of(state)), key) == key
     assert len(keys) == len(set(keys.values())) > 300
     again = position.play(position.moves[0])
-    assert past(again, found).tolist() == [int(found.key_of(position.state))]
+    assert earlier_keys(again, found).tolist() == [int(found.key_of(position.state))]
 
 
 def test_a_digest_depends_on_its_part_alone() -> None:
