@@ -38,8 +38,8 @@ def add_documents(app: web.Application) -> None:
         )
 
     async def show_page(request: web.Request) -> web.Response:
-        topics = [kind for kind in messages.KINDS if kind.is_public]
-        context = {"document": found, "problems": KINDS, "topics": topics, "root": messages.ROOT}
+        topics = [kind.TOPIC for kind in messages.KINDS if kind.TOPIC.is_public]
+        context = {"document": found, "problems": KINDS, "topics": topics}
         text = aiohttp_jinja2.render_string("api.html", request, context)
         return cache.answer(
             request, text.encode(), status=200, keep="revalidate", is_private=True, content_type=_FORMS["docs"]

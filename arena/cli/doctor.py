@@ -242,7 +242,7 @@ def _broker(settings: Settings) -> Part:
     if not settings.mqtt:
         return Part("broker", "ok", "none: events stay in one process")
     from arena.events.bus import BusError
-    from arena.events.mqtt.bus import probe
+    from arena.events.mqtt.connection import probe
     from arena.events.mqtt.url import BrokerUrl
 
     try:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 
 from arena.events.bus import EventBus
+from arena.events.messages import VersionChanged, VersionStep
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import ConflictError, Store, StoreError
@@ -63,7 +64,7 @@ class Checks:
         self._on_done()
 
     def _tell(self, version_id: int, state: str) -> None:
-        self._bus.publish(f"version/{version_id}/state", {"state": state})
+        self._bus.publish(VersionChanged(version=version_id, state=state))
 
 
 def check_in_sandbox(
@@ -76,7 +77,7 @@ def check_in_sandbox(
         from referee.sandbox import open_sandbox
 
         def tell(line: str) -> None:
-            bus.publish(f"version/{version_id}/step", {"line": line})
+            bus.publish(VersionStep(version=version_id, line=line))
 
         return check_version(store, bundles(), version_id, open_sandbox(sandbox), on_step=tell)
 

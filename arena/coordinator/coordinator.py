@@ -24,6 +24,7 @@ from arena.coordinator.memory import Memory
 from arena.coordinator.recorder import Recorder, drained
 from arena.coordinator.steering import Steering
 from arena.events.bus import EventBus
+from arena.events.messages import RefereeChanged, RefereeState, RefereeWoken, SlotStarted
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import Store, StoreError, StoreUnavailableError
@@ -65,7 +66,7 @@ class Coordinator:
         metrics: RefereeMetrics | None = None,
         grace_s: float = GRACE_S,
     ) -> None:
-        self.state = "stopped"
+        self.state: RefereeState = "stopped"
         """`stopped`, `standing by`, `acting` or `stopping`."""
         self.lease_owner = LeaseOwner(store, settings.lease_seconds)
         self.memory = Memory()
@@ -193,12 +194,13 @@ class Coordinator:
     async def _listen(self) -> None:
         """Hear of games that begin, and of orders that should be seen at once."""
         while True:
-            async with self._bus.subscribe("executor/start", "referee/wake") as events:
+            async with self._bus.subscribe(SlotStarted, RefereeWoken) as events:
                 async for event in events:
-                    if event.topic == "executor/start":
-                        self.recorder.game_began(str(event.payload["game"]))
-                    else:
-                        self.order(event.payload.get("tournament"))
+                    match event:
+                        case SlotStarted():
+                            self.recorder.game_began(event.game)
+                        case RefereeWoken():
+                            self.order(event.tournament)
 
     async def _wake_on(self, event: asyncio.Event) -> None:
         await event.wait()
@@ -222,12 +224,12 @@ class Coordinator:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to wake
                 self._loop.call_soon_threadsafe(self._wake.set)
 
-    def _become(self, state: str) -> None:
+    def _become(self, state: RefereeState) -> None:
         if state != self.state:
             self.state = state
             self.metrics.acting.set(state in ("acting", "stopping"))
             self._log.info("coordinator", state=state, owner=self.lease_owner.name)
-            self._bus.publish("referee/state", {"state": state, "holder": self.lease_owner.name})
+            self._bus.publish(RefereeChanged(state=state, lease_owner=self.lease_owner.name))
 
     # -- one turn, all of it in one thread -----------------------------------------------------------------------------
 
@@ -262,8 +264,7 @@ class Coordinator:
     def _tell_workers(self) -> None:
         """Say what there is to play on, and how busy it is."""
         busy = sum(future.running() for future in self.memory.jobs)
-        news = workers_of(self._executor, busy)
-        self._bus.publish("referee/crew", {"holder": self.lease_owner.name, **news})
+        self._bus.publish(workers_of(self._executor, busy, self.lease_owner.name))
 
     def _abandon(self) -> None:
         """Somebody else coordinates now: call everything off, and touch nothing of theirs."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.errors import ArenaError
 from arena.events.bus import EventBus
+from arena.events.messages import GamePly, PlyNews, RefereeWorkers, SlotStarted, WorkerNews
 from referee.pool import SlotPool
 from referee.sandbox import open_sandbox, refusal
 
@@ -67,32 +68,31 @@ def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
     """What puts the events of slots on the bus: plies as news of their game, starts for the coordinator to confirm."""
 
     def publish(event: dict[str, Any]) -> None:
-        payload = {name: value for name, value in event.items() if name not in ("event", "game")}
-        if event.get("event") == "ply":
-            bus.publish(f"game/{event['game']}/ply", payload)
-        elif event.get("event") == "start":
-            bus.publish("executor/start", {"game": event["game"]})
+        match event["event"]:
+            case "ply":
+                ply = PlyNews(event["move"], event["ms"], event["score"])
+                bus.publish(GamePly(game=event["game"], number=event["number"], ply=ply))
+            case "start":
+                bus.publish(SlotStarted(game=event["game"]))
 
     return publish
 
 
-def workers_of(executor: Executor, busy: int) -> dict[str, Any]:
+def workers_of(executor: Executor, busy: int, lease_owner: str) -> RefereeWorkers:
     """What there is to play on, as news. Of slots on this machine `busy` are at work."""
-    news: dict[str, Any] = {"workers": _describe(executor, busy), "cores": os.cpu_count() or 1}
+    load = None
     with contextlib.suppress(OSError):  # a system that does not say
-        news["load"] = round(os.getloadavg()[0], 2)
-    return news
+        load = round(os.getloadavg()[0], 2)
+    workers = tuple(_describe(executor, busy))
+    return RefereeWorkers(lease_owner=lease_owner, workers=workers, cores=os.cpu_count() or 1, load=load)
 
 
-def _describe(executor: Executor, busy: int) -> list[dict[str, Any]]:
+def _describe(executor: Executor, busy: int) -> list[WorkerNews]:
     if hasattr(executor, "describe"):
-        found: list[dict[str, Any]] = [asdict(worker) for worker in executor.describe().workers]
-        return found
+        return [WorkerNews(**asdict(worker)) for worker in executor.describe().workers]
     slots = slots_of(executor)
     sandbox = str(getattr(executor, "sandbox", ""))
-    return [
-        {"name": socket.gethostname(), "slots": slots, "busy": min(busy, slots), "sandbox": sandbox, "is_fit": True}
-    ]
+    return [WorkerNews(socket.gethostname(), slots, min(busy, slots), sandbox=sandbox)]
 
 
 def slots_of(executor: Executor) -> int:

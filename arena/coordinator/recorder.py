@@ -11,10 +11,11 @@ import queue
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from arena.coordinator.memory import Job, Memory
 from arena.events.bus import EventBus
+from arena.events.messages import EndState, GameGone, GameStarted, RatingsChanged, TournamentGameEnded
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import ConflictError, NotFoundError, Store, StoreUnavailableError
@@ -88,14 +89,14 @@ class Recorder:
         if memory.given_back:
             self._store.games.give_back(worker=self._owner, ids=sorted(memory.given_back))
             for game_id in memory.given_back:
-                self._bus.publish(f"game/{game_id}/gone", {})
+                self._bus.publish(GameGone(game=game_id))
             memory.given_back.clear()
 
     def _note_begun(self, game_id: str, job: Job) -> None:
         job.playing = game_id
         self._memory.begun.append(game_id)
         attempt = next(one.attempt for one in job.waiting if one.game.id == game_id) + 1
-        self._bus.publish(f"game/{game_id}/start", {"tournament": job.tournament_id, "attempt": attempt})
+        self._bus.publish(GameStarted(game=game_id, tournament=job.tournament_id, attempt=attempt))
 
     def _take_in(self, future: Future[list[GameRecord]], job: Job) -> None:
         """What a job brought: results to record, and games to be handed out again."""
@@ -129,7 +130,7 @@ class Recorder:
         if found is not None:
             self._tell_end(record, tournament_id, *found)
 
-    def _void(self, record: GameRecord, tournament_id: int) -> tuple[str, None] | None:
+    def _void(self, record: GameRecord, tournament_id: int) -> tuple[EndState, None] | None:
         """Note an attempt that came to nothing; the state of its game now, None when that was over already."""
         tries = len(self._store.games.voids_of(record.id)) + 1
         is_last = tries >= TRIES[record.termination]
@@ -145,7 +146,7 @@ class Recorder:
         )
         return ("void" if is_last else "planned"), None
 
-    def _commit(self, record: GameRecord) -> tuple[str, int] | None:
+    def _commit(self, record: GameRecord) -> tuple[EndState, int] | None:
         """Commit a result; the state of its game and the commit number, None when it was over already."""
         with self._metrics.commit_seconds.time():
             committed = self._store.games.commit(record, self._owner)
@@ -155,21 +156,22 @@ class Recorder:
         if (seconds := _seconds(record)) is not None:
             self._metrics.game_seconds.observe(seconds)
         if committed.changes:
-            self._bus.publish(f"rating/{committed.pool}", {"game": record.id, "committed": committed.number})
+            self._bus.publish(RatingsChanged(pool=committed.pool, game=record.id, committed=committed.number))
         return "finished", committed.number
 
-    def _tell_end(self, record: GameRecord, tournament_id: int, state: str, committed: int | None) -> None:
-        news: dict[str, Any] = {
-            "tournament": tournament_id,
-            "winner": record.winner,
-            "termination": record.termination.value,
-            "kind": record.kind.value,
-            "detail": record.detail,
-            "committed": committed,
-            "state": state,
-        }
-        self._bus.publish(f"game/{record.id}/end", news)
-        self._bus.publish(f"tournament/{tournament_id}/game", {"game": record.id, **news})
+    def _tell_end(self, record: GameRecord, tournament_id: int, state: EndState, committed: int | None) -> None:
+        end = TournamentGameEnded(
+            game=record.id,
+            tournament=tournament_id,
+            winner=record.winner,
+            termination=record.termination.value,
+            kind=record.kind.value,
+            detail=record.detail,
+            committed=committed,
+            state=state,
+        )
+        self._bus.publish(end.of_game())
+        self._bus.publish(end)
 
     def hand_back(self) -> None:
         """Whatever is still out waits again: this process will not bring it."""

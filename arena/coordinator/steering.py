@@ -13,6 +13,7 @@ from functools import partial
 from arena.coordinator.handout import Handout
 from arena.coordinator.memory import Memory
 from arena.events.bus import EventBus
+from arena.events.messages import TournamentChanged, TournamentPlanned
 from arena.log import logger
 from arena.store import ConflictError, NotFoundError, Store, StoreUnavailableError
 from arena.store.tournaments import Live
@@ -135,7 +136,7 @@ class Steering:
             return True
         if progress.planned:
             self._memory.dry.discard(tournament_id)
-            self._bus.publish(f"tournament/{tournament_id}/round", {"planned": progress.planned})
+            self._bus.publish(TournamentPlanned(tournament=tournament_id, planned=progress.planned))
         if progress.state not in ("running", "draining") or progress.planned:
             self.tell_state(tournament_id, progress.state, progress.reason)
             return True
@@ -143,4 +144,4 @@ class Steering:
 
     def tell_state(self, tournament_id: int, state: str, problem: str = "") -> None:
         """Say which state a tournament is in now."""
-        self._bus.publish(f"tournament/{tournament_id}/state", {"state": state, "problem": problem})
+        self._bus.publish(TournamentChanged(tournament=tournament_id, state=state, problem=problem))

@@ -1,4 +1,4 @@
-"""News of the arena inside one process: published under a topic, handed to whoever subscribed to a prefix of it.
+"""News of the arena inside one process: published, and handed to whoever subscribed to its type.
 
 News only: the database is the truth, and losing every event loses no result. Queues are bounded; a subscriber that
 does not keep up is dropped, and starts again from the database. Refuses to know what the events mean.
@@ -7,20 +7,16 @@ does not keep up is dropped, and starts again from the database. Refuses to know
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import itertools
 import threading
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import fields
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from arena.errors import ArenaError
+from arena.events.messages import Event
 
-if TYPE_CHECKING:
-    from arena.config import Settings
-    from arena.metrics import Metrics
-
+E = TypeVar("E", bound=Event)
 QUEUE = 1000
 """How many events wait for one subscriber before it is dropped."""
 
@@ -35,39 +31,34 @@ class BusError(ArenaError):
         super().__init__(f"{problem}; {fix}")
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One piece of news. `seq` grows within this process, and only there."""
-
-    topic: str
-    payload: Mapping[str, Any]
-    seq: int
-
-
-class Subscription:
-    """The events under a prefix from now on: an async context manager and an async iterator.
+class Subscription(Generic[E]):
+    """The events of some types, about some subject, from now on: an async context manager and an async iterator.
 
     Iteration ends when the subscription is closed, or was dropped for being slow (`is_dropped`).
     """
 
-    def __init__(self, bus: Bus, prefixes: tuple[str, ...], size: int) -> None:
+    def __init__(self, bus: Bus, kinds: tuple[type[E], ...], subject: Mapping[str, object], size: int) -> None:
         self._bus = bus
-        self._prefixes = prefixes
+        self._kinds = kinds
+        self._subject = tuple(subject.items())
         self._loop = asyncio.get_running_loop()
-        self._events: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._events: asyncio.Queue[E | None] = asyncio.Queue()
         self._size = size
         self.is_dropped = False
         self._is_closed = False
 
     def offer(self, event: Event) -> None:
         """Put an event in the queue if it is wanted; from any thread."""
-        if not self._is_closed and event.topic.startswith(self._prefixes):
-            try:
-                self._loop.call_soon_threadsafe(self._put, event)
-            except RuntimeError:  # the loop of this subscriber has ended
-                self.close()
+        if self._is_closed or not isinstance(event, self._kinds):
+            return
+        if any(getattr(event, name) != value for name, value in self._subject):
+            return
+        try:
+            self._loop.call_soon_threadsafe(self._put, event)
+        except RuntimeError:  # the loop of this subscriber has ended
+            self.close()
 
-    def _put(self, event: Event) -> None:
+    def _put(self, event: E) -> None:
         if self._is_closed:
             return
         if self._events.qsize() >= self._size:
@@ -83,23 +74,23 @@ class Subscription:
             self._bus.remove(self)
             self._events.put_nowait(None)
 
-    async def get(self) -> Event | None:
+    async def get(self) -> E | None:
         """The next event; None at the end, again and again."""
         event = await self._events.get()
         if event is None:
             self._events.put_nowait(None)
         return event
 
-    def __aiter__(self) -> AsyncIterator[Event]:
+    def __aiter__(self) -> AsyncIterator[E]:
         return self
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> E:
         event = await self.get()
         if event is None:
             raise StopAsyncIteration
         return event
 
-    async def __aenter__(self) -> Subscription:
+    async def __aenter__(self) -> Subscription[E]:
         return self
 
     async def __aexit__(
@@ -111,61 +102,45 @@ class Subscription:
 class EventBus(Protocol):
     """What the arena needs of a bus; `Bus` is the one inside a process."""
 
-    def publish(self, topic: str, payload: Mapping[str, Any]) -> None:
-        """Tell everybody who subscribed to a prefix of `topic`. From any thread; never blocks."""
+    def publish(self, event: Event) -> None:
+        """Tell everybody who subscribed to its type. From any thread; never blocks."""
 
-    def subscribe(self, *prefixes: str, size: int = QUEUE) -> Subscription:
-        """The events from now on whose topic starts with one of `prefixes`. Inside a running event loop."""
+    def subscribe(self, *kinds: type[E], size: int = QUEUE, **subject: object) -> Subscription[E]:
+        """The events of these types from now on whose fields are as in `subject`. Inside a running event loop."""
 
 
 class Bus:
     """The bus inside one process."""
 
     def __init__(self) -> None:
-        self._subscriptions: set[Subscription] = set()
+        self._subscriptions: set[Subscription[Any]] = set()
         self._lock = threading.Lock()
-        self._numbers = itertools.count(1)
 
-    def publish(self, topic: str, payload: Mapping[str, Any]) -> None:
-        """Tell everybody who subscribed to a prefix of `topic`. From any thread; never blocks."""
-        with self._lock:
-            # Numbered under the lock, so that everybody sees growing numbers.
-            event = Event(topic, payload, next(self._numbers))
-            listeners = tuple(self._subscriptions)
-            for subscription in listeners:
+    def publish(self, event: Event) -> None:
+        """Tell everybody who subscribed to its type. From any thread; never blocks."""
+        with self._lock:  # everybody hears everything in the same order
+            for subscription in tuple(self._subscriptions):
                 subscription.offer(event)
 
-    def subscribe(self, *prefixes: str, size: int = QUEUE) -> Subscription:
-        """The events from now on whose topic starts with one of `prefixes` (none given: all of them)."""
-        subscription = Subscription(self, prefixes or ("",), size)
+    def subscribe(self, *kinds: type[E], size: int = QUEUE, **subject: object) -> Subscription[E]:
+        """The events of these types from now on whose fields are as in `subject`, such as `game="ab12"`.
+
+        Raises TypeError for a field that one of the types has not.
+        """
+        for kind in kinds:
+            if missing := subject.keys() - {field.name for field in fields(kind)}:
+                raise TypeError(f"{kind.__name__} has no {', '.join(sorted(missing))}")
+        subscription = Subscription(self, kinds, subject, size)
         with self._lock:
             self._subscriptions.add(subscription)
         return subscription
 
-    def tell(self, subscription: Subscription, topic: str, payload: Mapping[str, Any]) -> None:
+    def tell(self, subscription: Subscription[E], event: Event) -> None:
         """Tell one subscriber only."""
         with self._lock:
-            subscription.offer(Event(topic, payload, next(self._numbers)))
+            subscription.offer(event)
 
-    def remove(self, subscription: Subscription) -> None:
+    def remove(self, subscription: Subscription[E]) -> None:
         """Forget a subscription; harmless when it is gone."""
         # No lock: `offer` may call this under it, and discarding from a set is atomic.
         self._subscriptions.discard(subscription)
-
-
-@contextlib.asynccontextmanager
-async def open_bus(
-    settings: Settings, metrics: Metrics | None = None, *, has_pages: bool = True
-) -> AsyncIterator[EventBus]:
-    """The bus a server's settings name: over a broker, or inside this process alone. Raises BusError.
-
-    What it counts goes into `metrics`. A process without pages hears less: only what a referee needs.
-    """
-    if not settings.mqtt:
-        yield Bus()
-        return
-    from arena.events.mqtt.bus import connected
-    from arena.metrics import Metrics
-
-    async with connected(settings, metrics or Metrics(), has_pages=has_pages) as bus:
-        yield bus

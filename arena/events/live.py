@@ -10,15 +10,36 @@ import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
-from arena.events.bus import Event, EventBus
+from arena.events.bus import EventBus
+from arena.events.messages import (
+    TEXT,
+    BrokerConnected,
+    Event,
+    GameEnded,
+    GameGone,
+    GamePly,
+    GameSnapshot,
+    GameStarted,
+    RefereeWorkers,
+    Subject,
+    TournamentChanged,
+    TournamentGameEnded,
+    TournamentPlanned,
+    VersionChanged,
+    VersionStep,
+)
 from arena.events.running import Running, RunningGame
 
 WAITING = 10_000
 """Events that may wait to be taken: all games of a large arena come at once when a broker is back."""
 MAX_CHECKS, MAX_STEPS = 100, 300
 """Checks of versions, and steps of each, that are kept."""
+_HEARD = (
+    *(GameStarted, GamePly, GameSnapshot, GameEnded, GameGone),
+    *(TournamentChanged, TournamentGameEnded, TournamentPlanned),
+    *(VersionChanged, VersionStep, RefereeWorkers, BrokerConnected),
+)
 
 
 class Live:
@@ -27,15 +48,15 @@ class Live:
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
         self._running = Running()
-        self.steps: OrderedDict[str, list[str]] = OrderedDict()
+        self.steps: OrderedDict[int, list[str]] = OrderedDict()
         """What the check of a version has said so far, by its number: `loa: handshake: ok`."""
-        self.crew: Mapping[str, Any] = {}
+        self.workers: RefereeWorkers | None = None
         """The workers of the referee, as last told."""
-        self.crew_at = 0.0
+        self.workers_at = 0.0
         """When that was, by the clock of the system."""
         self.news = 0
         """How many events there were: what is shown of running games is as old as this number."""
-        self._bells: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+        self._bells: defaultdict[Subject, set[asyncio.Event]] = defaultdict(set)
 
     @property
     def games(self) -> Mapping[str, RunningGame]:
@@ -50,9 +71,7 @@ class Live:
     async def run(self) -> None:
         """Listen until cancelled. Dropped for being slow, it begins again: gaps are filled from the database."""
         while True:
-            async with self._bus.subscribe(
-                "game/", "tournament/", "version/", "bus/", "referee/crew", size=WAITING
-            ) as events:
+            async with self._bus.subscribe(*_HEARD, size=WAITING) as events:
                 async for event in events:
                     self.take(event)
             # Plies may be missing now: a game whose plies have a gap is told as a whole by its record.
@@ -62,47 +81,44 @@ class Live:
 
     def take(self, event: Event) -> None:
         """Keep what an event says and ring the bells of its subject."""
-        if event.topic == "referee/crew":
-            self.crew, self.crew_at = event.payload, time.time()
+        if isinstance(event, RefereeWorkers):
+            self.workers, self.workers_at = event, time.time()
             return
         self.news += 1
-        noun, _, rest = event.topic.partition("/")
-        name, _, what = rest.partition("/")
-        if noun == "game":
-            self._running.take(name, what, event.payload)
-        elif noun == "version":
-            self._take_check(name, what, event.payload)
-        if noun == "bus":  # a broker is back: nobody knows what was missed
-            self._ring_all()
-        else:
-            self._ring(f"{noun}/{name}")
+        match event:
+            case GameStarted() | GamePly() | GameSnapshot() | GameEnded() | GameGone():
+                self._running.take(event)
+            case VersionStep():
+                self._take_step(event)
+            case VersionChanged():
+                self.steps.pop(event.version, None)
+            case BrokerConnected():
+                self._ring_all()
+        self._ring(event.subject)
 
-    def _take_check(self, name: str, what: str, payload: Mapping[str, Any]) -> None:
-        if what == "step":
-            steps = self.steps.setdefault(name, [])
-            if len(steps) < MAX_STEPS:
-                steps.append(str(payload.get("line", ""))[:300])
-            if len(self.steps) > MAX_CHECKS:
-                self.steps.popitem(last=False)
-        elif what == "state":
-            self.steps.pop(name, None)
+    def _take_step(self, event: VersionStep) -> None:
+        steps = self.steps.setdefault(event.version, [])
+        if len(steps) < MAX_STEPS:
+            steps.append(event.line[:TEXT])
+        if len(self.steps) > MAX_CHECKS:
+            self.steps.popitem(last=False)
 
     def _ring_all(self) -> None:
-        for key in list(self._bells):
-            self._ring(key)
+        for subject in list(self._bells):
+            self._ring(subject)
 
-    def _ring(self, key: str) -> None:
-        for bell in self._bells.get(key, ()):
+    def _ring(self, subject: Subject) -> None:
+        for bell in self._bells.get(subject, ()):
             bell.set()
 
     @contextmanager
-    def bell(self, key: str) -> Iterator[asyncio.Event]:
-        """An event that is set on every news of a subject such as `game/ab12` or `tournament/7`."""
+    def bell(self, subject: Subject) -> Iterator[asyncio.Event]:
+        """An event that is set on every news of a subject."""
         bell = asyncio.Event()
-        self._bells[key].add(bell)
+        self._bells[subject].add(bell)
         try:
             yield bell
         finally:
-            self._bells[key].discard(bell)
-            if not self._bells[key]:
-                del self._bells[key]
+            self._bells[subject].discard(bell)
+            if not self._bells[subject]:
+                del self._bells[subject]

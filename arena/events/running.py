@@ -1,4 +1,4 @@
-"""The games under way, folded from their news: `start`, `ply`, `snapshot`, `end`, `gone`.
+"""The games under way, folded from their news.
 
 Bounded: the oldest are forgotten first. Refuses to know where news comes from, and what moves mean.
 """
@@ -6,9 +6,9 @@ Bounded: the oldest are forgotten first. Refuses to know where news comes from, 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+
+from arena.events.messages import GameEnded, GameGone, GameNews, GamePly, GameSnapshot, GameStarted, PlyNews
 
 MAX_GAMES = 5_000
 """Running games that are kept."""
@@ -16,11 +16,15 @@ MAX_GAMES = 5_000
 
 @dataclass(slots=True)
 class RunningGame:
-    """One attempt at a game as far as it got. `plies[i]` is the news of ply i + 1."""
+    """One attempt at a game as far as it got."""
 
     attempt: int = 1
-    plies: list[Mapping[str, Any]] = field(default_factory=list)
+    plies: list[PlyNews] = field(default_factory=list)
     tournament: int = 0
+
+    def snapshot(self, game: str) -> GameSnapshot:
+        """All of it, as the news of the game with that id."""
+        return GameSnapshot(game=game, tournament=self.tournament, attempt=self.attempt, plies=tuple(self.plies))
 
 
 class Running:
@@ -28,26 +32,31 @@ class Running:
 
     def __init__(self, size: int = MAX_GAMES) -> None:
         self.games: OrderedDict[str, RunningGame] = OrderedDict()
-        self._early: OrderedDict[str, list[Mapping[str, Any]]] = OrderedDict()
+        self._early: OrderedDict[str, list[PlyNews]] = OrderedDict()
         """Plies that came before the start of their game was told: fast bots overtake the coordinator."""
         self._size = size
 
-    def take(self, name: str, what: str, payload: Mapping[str, Any]) -> None:
+    def take(self, event: GameNews) -> None:
         """Take in one piece of news of a game."""
-        if what == "start":
-            plies = self._early.pop(name, [])
-            self._put(name, RunningGame(int(payload.get("attempt", 1)), plies, int(payload.get("tournament", 0))))
-        elif what == "ply":
-            self._add(name, payload)
-        elif what == "snapshot":
-            self._replace(name, payload)
-        elif what in ("end", "gone"):
-            self.games.pop(name, None)
-            self._early.pop(name, None)
+        match event:
+            case GamePly():
+                self._add(event.game, event.number, event.ply)
+            case GameStarted():
+                plies = self._early.pop(event.game, [])
+                self._put(event.game, RunningGame(event.attempt, plies, event.tournament))
+            case GameSnapshot():
+                self._replace(event)
+            case GameEnded() | GameGone():
+                self.forget(event.game)
 
-    def _add(self, name: str, ply: Mapping[str, Any]) -> None:
+    def forget(self, game: str) -> None:
+        """A game does not run any more."""
+        self.games.pop(game, None)
+        self._early.pop(game, None)
+
+    def _add(self, name: str, number: int, ply: PlyNews) -> None:
         """Append a ply. Behind a gap nothing is added: it would be misnumbered; a snapshot or the end mends it."""
-        game, number = self.games.get(name), ply.get("number")
+        game = self.games.get(name)
         if game is not None and number == len(game.plies) + 1:
             game.plies.append(ply)
         elif number == 1 and (game is None or game.plies):
@@ -57,14 +66,13 @@ class Running:
         elif (early := self._early.get(name)) is not None and number == len(early) + 1:
             early.append(ply)
 
-    def _replace(self, name: str, payload: Mapping[str, Any]) -> None:
+    def _replace(self, told: GameSnapshot) -> None:
         """Take over a game as a whole unless more of it is known."""
-        attempt, plies = int(payload["attempt"]), list(payload["plies"])
-        known = self.games.get(name)
-        if known is None or attempt > known.attempt:
-            self._put(name, RunningGame(attempt, plies, int(payload.get("tournament", 0))))
-        elif attempt == known.attempt and len(plies) > len(known.plies):
-            known.plies = plies
+        known = self.games.get(told.game)
+        if known is None or told.attempt > known.attempt:
+            self._put(told.game, RunningGame(told.attempt, list(told.plies), told.tournament))
+        elif told.attempt == known.attempt and len(told.plies) > len(known.plies):
+            known.plies = list(told.plies)
 
     def _put(self, name: str, game: RunningGame) -> None:
         self.games[name] = game

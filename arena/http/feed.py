@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from arena.events.messages import Subject
 from arena.http.line import KEEP_ALIVE, StreamLine, written
 from arena.http.problem import Problem
 from arena.store import StoreError
@@ -67,7 +68,7 @@ class Listener:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldLine:
     """A line of a feed, and the turn in which it was told. A repeat is news about a `seq` that was told before."""
 
     turn: int
@@ -87,8 +88,8 @@ class Mark:
     seq: int
 
 
-class Feeds(dict[str, "Feed"]):
-    """What a process tells its listeners just now, by the key of the bell. `closing` ends them all."""
+class Feeds(dict[Subject, "Feed"]):
+    """What a process tells its listeners just now, by its subject. `closing` ends them all."""
 
     def __init__(self, live: Live, closing: asyncio.Event) -> None:
         super().__init__()
@@ -101,18 +102,18 @@ class Feed:
     It keeps its last lines, so that whoever looks for himself and then joins misses nothing that was told meanwhile.
     """
 
-    def __init__(self, feeds: Feeds, key: str, source: Source) -> None:
-        self._feeds, self._key, self._source = feeds, key, source
+    def __init__(self, feeds: Feeds, subject: Subject, source: Source) -> None:
+        self._feeds, self._subject, self._source = feeds, subject, source
         self._listeners: set[Listener] = set()
         self._after = 0
         self._is_looking = False
-        self._recent: deque[Told] = deque()
+        self._recent: deque[ToldLine] = deque()
         self._kept_since = 0  # what was told in later turns is in `_recent`
         self._turn = 0
         self._task: asyncio.Task[None] | None = None
         self._ringing = ExitStack()
         # From now on: nothing between the first look and the first wait is lost.
-        self._bell = self._ringing.enter_context(feeds.live.bell(key))
+        self._bell = self._ringing.enter_context(feeds.live.bell(subject))
         self.is_over = False
 
     def __len__(self) -> int:
@@ -139,7 +140,7 @@ class Feed:
         """Listen from behind `after`, which was looked up after `mark`; None: look again."""
         if self.is_over:
             return None
-        if self._feeds.setdefault(self._key, self) is not self:
+        if self._feeds.setdefault(self._subject, self) is not self:
             self._end()  # somebody else was faster
             return None
         if not self._listeners and not self._is_looking:
@@ -210,9 +211,9 @@ class Feed:
             for listener in self._listeners:
                 listener.after = None
         self._turn += 1
-        batch: list[Told] = []
+        batch: list[ToldLine] = []
         for line in lines:
-            batch.append(Told(self._turn, line, line.seq <= self._after))
+            batch.append(ToldLine(self._turn, line, line.seq <= self._after))
             self._after = line.seq
         self._recent.extend(batch)
         while len(self._recent) > KEPT_LINES:
@@ -224,7 +225,7 @@ class Feed:
         for listener in ahead:
             self._tell_one(listener, batch)
 
-    def _tell_one(self, listener: Listener, batch: Sequence[Told]) -> None:
+    def _tell_one(self, listener: Listener, batch: Sequence[ToldLine]) -> None:
         """Tell a listener that joined a moment ago what it has not heard yet."""
         after = listener.after or 0
         if data := b"".join(written(told.line, listener.form) for told in batch if told.is_new(after)):
@@ -240,8 +241,8 @@ class Feed:
     def _end(self) -> None:
         self.is_over = True
         self._ringing.close()
-        if self._feeds.get(self._key) is self:
-            del self._feeds[self._key]
+        if self._feeds.get(self._subject) is self:
+            del self._feeds[self._subject]
 
 
 def _chunk(data: bytes) -> bytes:

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 
 from aiohttp import web
 
+from arena.events.messages import Subject
 from arena.http.call import Call
 from arena.http.feed import Feed, Source
 from arena.http.line import NDJSON, SSE, written
@@ -32,17 +33,17 @@ def place(call: Call, after: int | None) -> int | None:
     return int(text)
 
 
-async def follow(call: Call, key: str, after: int | None, source: Source) -> web.StreamResponse:
-    """Answer with the stream of a source, looked at whenever the bell `key` rings.
+async def follow(call: Call, subject: Subject, after: int | None, source: Source) -> web.StreamResponse:
+    """Answer with the stream of a source, looked at whenever there is news of its subject.
 
-    What came before is told to each listener by itself and at its own pace; then it joins the feed of the key.
+    What came before is told to each listener by itself and at its own pace; then it joins the feed of the subject.
     """
     form = call.accepts(NDJSON, SSE)
     context = call.context
     with _opened(call), ExitStack() as own:
 
         def find() -> Feed:
-            return context.feeds.get(key) or own.enter_context(Feed(context.feeds, key, source))
+            return context.feeds.get(subject) or own.enter_context(Feed(context.feeds, subject, source))
 
         feed = find()
         mark = feed.mark

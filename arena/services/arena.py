@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.config import Settings
 from arena.events.bus import Bus, EventBus
+from arena.events.messages import RefereeWoken
 from arena.store import Identity, Store
 from arena.submission.bundle_store import BundleStore
 
@@ -27,7 +28,7 @@ class Arena:
 
     def wake(self) -> None:
         """Tell the coordinator that there is something new to do."""
-        self.bus.publish("referee/wake", {})
+        self.bus.publish(RefereeWoken())
 
     def note(self, action: str, subject: str, by: Identity | None, **detail: Any) -> None:
         """Write into the audit log who did what to what; without an identity it was whoever runs the arena."""

@@ -28,6 +28,7 @@ from arena import log
 from arena.app import build, context_of
 from arena.config import read_settings
 from arena.events.bus import Bus
+from arena.events.messages import GamePly, GameStarted, PlyNews
 from arena.http.limit import Gate, Limiter, Rate
 from arena.http.wire import Runner
 from arena.store import Store
@@ -61,11 +62,11 @@ async def _open(runner: web.AppRunner) -> int:
 
 
 async def _plies(bus: Bus, game: str) -> None:
-    bus.publish(f"game/{game}/start", {"attempt": 1})
+    bus.publish(GameStarted(game=game))
     number = 0
     async for _ in _beats():
         number += 1
-        bus.publish(f"game/{game}/ply", {"number": number, **PLY})
+        bus.publish(GamePly(game=game, number=number, ply=PlyNews("c1c3", 12.34, 25)))
 
 
 async def _broadcast(listeners: set[web.StreamResponse]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -30,6 +30,7 @@ from arena.api.schemas import (
     VariantName,
 )
 from arena.collections.dump import without_logs
+from arena.events.messages import PlyNews, Subject
 from arena.http import stream
 from arena.http.call import Answer, Call
 from arena.http.feed import Batch
@@ -251,7 +252,7 @@ async def watch(call: Call, game: GameId, query: StreamQuery) -> web.StreamRespo
     """
     await call.run(call.store.games.get, game)
     source = _GameSource(call, game)
-    return await stream.follow(call, f"game/{game}", stream.place(call, query.after), source.look)
+    return await stream.follow(call, Subject("game", game), stream.place(call, query.after), source.look)
 
 
 class _GameSource:
@@ -275,19 +276,14 @@ class _GameSource:
         base = (attempt - 1) * ATTEMPT
         if after is None or not base <= after <= base + len(plies):
             return Batch([await self._state(line, base + len(plies), plies)])
-        return Batch(
-            [_ply(base, number, dict(plies[number - 1])) for number in range(after - base + 1, len(plies) + 1)]
-        )
+        return Batch([_ply(base, number, plies[number - 1]) for number in range(after - base + 1, len(plies) + 1)])
 
     async def _over(self, line: GameLine, after: int | None) -> Batch:
         record = await self._record()
         base = (max(1, line.attempt) - 1) * ATTEMPT
-        plies: list[dict[str, Any]] = []
+        plies: list[PlyNews] = []
         if record is not None:
-            plies = [
-                {"move": move, "ms": ply.ms, "score": ply.score}
-                for move, ply in zip(record.moves, record.plies, strict=True)
-            ]
+            plies = [PlyNews(move, ply.ms, ply.score) for move, ply in zip(record.moves, record.plies, strict=True)]
         last = base + len(plies)
         final = StreamLine("final", last + 1, {"game": GameItem.model_validate(line).model_dump(mode="json")})
         if after is None or not base <= after <= last + 1:
@@ -298,7 +294,7 @@ class _GameSource:
     async def _record(self) -> GameRecord | None:
         return await self._call.run(services.game.record_of, self._call.arena, self._game)
 
-    async def _state(self, line: GameLine, seq: int, plies: list[Any]) -> StreamLine:
+    async def _state(self, line: GameLine, seq: int, plies: list[PlyNews]) -> StreamLine:
         spec = await self._call.run(self._call.store.games.spec, line.id)
         record = await self._record() if line.state in OVER else None
         data = {
@@ -309,9 +305,9 @@ class _GameSource:
         return StreamLine("state", seq, data)
 
 
-def _ply(base: int, number: int, data: Mapping[str, Any]) -> StreamLine:
-    return StreamLine("ply", base + number, {"ply": number, **_told(data)})
+def _ply(base: int, number: int, ply: PlyNews) -> StreamLine:
+    return StreamLine("ply", base + number, {"ply": number, **_told(ply)})
 
 
-def _told(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: data.get(name) for name in ("move", "ms", "score")}
+def _told(ply: PlyNews) -> dict[str, Any]:
+    return {"move": ply.move, "ms": ply.ms, "score": ply.score}

@@ -28,6 +28,7 @@ from arena.api.schemas import (
     TournamentItem,
     TournamentState,
 )
+from arena.events.messages import Subject
 from arena.http import stream
 from arena.http.cache import Keep
 from arena.http.call import Answer, Call
@@ -304,7 +305,7 @@ async def watch(call: Call, tournament: Number, query: StreamQuery) -> web.Strea
     """
     await found(call, tournament)
     source = _TournamentSource(call, tournament)
-    return await stream.follow(call, f"tournament/{tournament}", stream.place(call, query.after), source.look)
+    return await stream.follow(call, Subject("tournament", tournament), stream.place(call, query.after), source.look)
 
 
 class _TournamentSource:

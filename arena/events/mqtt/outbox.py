@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from arena.events import messages
-from arena.events.messages import BATCH_PLIES, Kind, NewsError
+from arena.events.messages import (
+    BATCH_PLIES,
+    Event,
+    GameEnded,
+    GameGone,
+    GameNews,
+    GamePlies,
+    GamePly,
+    GameSnapshot,
+    GameStarted,
+    News,
+    RefereeChanged,
+)
+from arena.events.mqtt.payload import NewsError, topic_of, write
 from arena.events.running import Running, RunningGame
 
 QUEUE = 2000
@@ -27,8 +38,8 @@ REFRESH_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """Ready for the wire. An empty payload clears what the broker keeps."""
+class Outgoing:
+    """A message, ready for the wire. An empty payload clears what the broker keeps."""
 
     topic: str
     payload: bytes
@@ -36,7 +47,7 @@ class Message:
     is_retained: bool
 
     @classmethod
-    def clearing(cls, topic: str) -> Message:
+    def clearing(cls, topic: str) -> Outgoing:
         """What makes the broker forget a topic."""
         return cls(topic, b"", 1, True)
 
@@ -60,57 +71,53 @@ class Outbox:
         self._sender = sender
         self._drop = drop
         self._told: dict[str, _Told] = {}
-        self._queue: OrderedDict[str, Message] = OrderedDict()
-        self._kept: OrderedDict[str, Message] = OrderedDict()
+        self._queue: OrderedDict[str, Outgoing] = OrderedDict()
+        self._kept: OrderedDict[str, Outgoing] = OrderedDict()
         self._numbers = itertools.count()
 
     # -- in ------------------------------------------------------------------------------------------------------------
 
-    def take(self, topic: str, payload: Mapping[str, Any]) -> bool:
+    def take(self, event: Event) -> bool:
         """Take in an event of the bus; False when nobody else hears of it."""
-        noun, _, rest = topic.partition("/")
-        name, _, what = rest.partition("/")
-        if noun == "game":
-            self._take_game(name, what, payload)
-            return True
-        found = messages.of_local(topic)
-        if found is None:
-            return False
-        kind, subject = found
-        self._say(kind, subject or self._sender, payload)
-        if kind is messages.STATUS and payload.get("state") in ("standing by", "stopped"):
-            self.clear_games()
+        match event:
+            case GameStarted() | GamePly() | GameSnapshot() | GameEnded() | GameGone():
+                self._take_game(event)
+            case News():
+                self._say(event)
+                if isinstance(event, RefereeChanged) and event.state in ("standing by", "stopped"):
+                    self.clear_games()
+            case _:
+                return False
         return True
 
-    def _take_game(self, name: str, what: str, payload: Mapping[str, Any]) -> None:
-        if what == "end":
-            if game := self.running.games.get(name):
-                self._say_plies(name, game)
-            if payload.get("state") in ("finished", "void"):
-                self._say(messages.RESULT, name, payload)
-        if what in ("end", "gone"):
-            self._clear(name)
-        self.running.take(name, what, payload)
-        if what == "start" and (told := self._told.get(name)):
+    def _take_game(self, event: GameNews) -> None:
+        if isinstance(event, GameEnded):
+            if game := self.running.games.get(event.game):
+                self._say_plies(event.game, game)
+            self._say(event)
+        if isinstance(event, GameEnded | GameGone):
+            self._clear(event.game)
+        self.running.take(event)
+        if isinstance(event, GameStarted) and (told := self._told.get(event.game)):
             told.plies, told.at = 0, None
 
     def clear_games(self) -> None:
         """None of the games is played by this process any more."""
-        for name in list(self.running.games):
-            self._clear(name)
-            self.running.take(name, "gone", {})
+        for game in list(self.running.games):
+            self._clear(game)
+            self.running.forget(game)
 
-    def disown(self, name: str) -> None:
+    def disown(self, game: str) -> None:
         """Another process plays this game now."""
-        self.running.take(name, "gone", {})
-        self._told.pop(name, None)
+        self.running.forget(game)
+        self._told.pop(game, None)
 
     def clear(self, topic: str) -> None:
         """Have the broker forget what it keeps there."""
-        self._put(Message.clearing(topic))
+        self._put(Outgoing.clearing(topic))
         self._kept.pop(topic, None)
 
-    def put_back(self, messages: Iterable[Message]) -> None:
+    def put_back(self, messages: Iterable[Outgoing]) -> None:
         """Messages that could not be sent: those that must arrive wait again, in front."""
         for message in reversed(list(messages)):
             if not message.qos:
@@ -128,7 +135,7 @@ class Outbox:
 
     # -- out -----------------------------------------------------------------------------------------------------------
 
-    def drain(self, at: float) -> list[Message]:
+    def drain(self, at: float) -> list[Outgoing]:
         """What is to be sent now, in order; `at` by the monotonic clock, seconds."""
         for name, game in self.running.games.items():
             self._tell(name, game, at)
@@ -148,8 +155,7 @@ class Outbox:
         has_changed = count != told.in_snapshot
         if age is None or age >= REFRESH_S or (has_changed and age >= SNAPSHOT_S * (1 + count // BATCH_PLIES)):
             self._say_plies(name, game, is_new=age is None)
-            whole = {"tournament": game.tournament, "attempt": game.attempt, "plies": game.plies}
-            self._say(messages.SNAPSHOT, name, whole)
+            self._say(game.snapshot(name))
             told.at, told.in_snapshot = at, count
         else:
             self._say_plies(name, game)
@@ -159,29 +165,33 @@ class Outbox:
         told = self._told.setdefault(name, _Told())
         count = len(game.plies)
         for first in [] if is_new else range(told.plies, count, BATCH_PLIES):
-            batch = {"attempt": game.attempt, "first": first + 1, "plies": game.plies[first : first + BATCH_PLIES]}
-            self._say(messages.PLIES, name, batch)
+            batch = tuple(game.plies[first : first + BATCH_PLIES])
+            self._say(GamePlies(game=name, attempt=game.attempt, first=first + 1, plies=batch))
         told.plies = count
 
     def _clear(self, name: str) -> None:
         if self._told.pop(name, None) is not None:
-            self._put(Message.clearing(messages.SNAPSHOT.topic(name)))
+            self._put(Outgoing.clearing(GameSnapshot.TOPIC.of(name)))
 
-    def _say(self, kind: Kind, subject: str, payload: Mapping[str, Any]) -> None:
+    def message(self, event: News) -> Outgoing:
+        """An event as it is sent. Raises NewsError."""
+        topic = event.TOPIC
+        return Outgoing(topic_of(event, self._sender), write(event, self._sender), topic.qos, topic.is_retained)
+
+    def _say(self, event: News) -> None:
         try:
-            body = messages.write(kind, self._sender, payload)
+            message = self.message(event)
         except NewsError as error:
             self._drop(error.reason)
             return
-        message = Message(kind.topic(subject), body, kind.qos, kind.is_retained)
         self._put(message)
-        if kind.is_retained and kind not in (messages.SNAPSHOT, messages.RESULT):
+        if message.is_retained and not isinstance(event, GameSnapshot | GameEnded):
             self._kept[message.topic] = message
             self._kept.move_to_end(message.topic)
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
 
-    def _put(self, message: Message) -> None:
+    def _put(self, message: Outgoing) -> None:
         """Let a message wait. Of what the broker keeps only the newest of a topic matters."""
         key = message.topic if message.is_retained else f"{next(self._numbers)}"
         self._queue[key] = message

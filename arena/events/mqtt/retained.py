@@ -7,50 +7,50 @@ from __future__ import annotations
 
 import heapq
 
-from arena.events import messages
-from arena.events.messages import Heard, Kind, RefereeStatus, Result
+from arena.events.messages import GameEnded, News, RefereeChanged, TournamentChanged
+from arena.events.mqtt.payload import Heard
 
-ROOM = {messages.RESULT.name: 1000, messages.STATE.name: 1000, messages.STATUS.name: 20}
+ROOM: dict[type[News], int] = {GameEnded: 1000, TournamentChanged: 1000, RefereeChanged: 20}
 """How many topics of a kind are kept: the newest."""
 SPARE = 50
 """How many more there may be before some are cleared, all at once."""
 
 
-class Shelf:
+class RetainedTopics:
     """The topics the broker keeps, by kind, with what says which is newer."""
 
     def __init__(self) -> None:
-        self._topics: dict[str, dict[str, int]] = {name: {} for name in ROOM}
+        self._topics: dict[type[News], dict[str, int]] = {kind: {} for kind in ROOM}
         self._last = 0
 
     def note(self, heard: Heard) -> None:
         """A message that the broker keeps has been seen, or cleared."""
-        kind, told = heard.kind, heard.news
-        topics = self._topics.get(kind.name)
+        topics = self._topics.get(heard.kind)
         if topics is None:
             return
-        topic = kind.topic(heard.subject)
-        if told is None or (isinstance(told, RefereeStatus) and told.state not in ("offline", "stopped")):
+        told, topic = heard.event, heard.kind.TOPIC.of(heard.subject)
+        if told is None or (isinstance(told, RefereeChanged) and told.state not in ("offline", "stopped")):
             topics.pop(topic, None)  # cleared, or of a referee that lives
         else:
-            topics[topic] = self._age(kind, heard)
+            topics[topic] = self._age(told)
 
-    def _age(self, kind: Kind, heard: Heard) -> int:
-        if kind is messages.STATE:
-            return int(heard.subject)
-        if isinstance(heard.news, Result) and heard.news.committed is not None:
-            self._last = max(self._last, heard.news.committed)
-            return heard.news.committed
-        if kind is messages.RESULT:  # a void one: as new as the last result before it
-            return self._last
-        return len(self._topics[kind.name])
+    def _age(self, event: News) -> int:
+        match event:
+            case TournamentChanged():
+                return event.tournament
+            case GameEnded():
+                if event.committed is None:  # a void one: as new as the last result before it
+                    return self._last
+                self._last = max(self._last, event.committed)
+                return event.committed
+        return len(self._topics[type(event)])
 
     def excess(self) -> list[str]:
         """The topics to be cleared now; they are forgotten here."""
         found: list[str] = []
-        for name, topics in self._topics.items():
-            over = len(topics) - ROOM[name]
-            if over > min(SPARE, ROOM[name] // 2):
+        for kind, topics in self._topics.items():
+            over = len(topics) - ROOM[kind]
+            if over > min(SPARE, ROOM[kind] // 2):
                 old = heapq.nsmallest(over, topics, key=topics.__getitem__)
                 for topic in old:
                     del topics[topic]

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.events.messages import PlyNews
 from arena.pages.drawing import plot
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.store.games import GameLine
@@ -134,10 +135,10 @@ class Replays:
         clocks = _clocks(record.time, record.plies, scenes)
         return Replay(load(record.family), scenes, record.plies, clocks, is_over=True, problem=problem)
 
-    def of_moves(self, game: GameLine, spec: GameSpec, plies: Sequence[Mapping[str, Any]]) -> Replay:
-        """A game that waits or runs, from the events of its plies."""
-        moves = [str(ply.get("move", "")) for ply in plies]
-        known = [Ply(ms=float(ply.get("ms") or 0), score=ply.get("score")) for ply in plies]
+    def of_moves(self, game: GameLine, spec: GameSpec, plies: Sequence[PlyNews]) -> Replay:
+        """A game that waits or runs, from the news of its plies."""
+        moves = [ply.move for ply in plies]
+        known = [Ply(ms=ply.ms, score=ply.score) for ply in plies]
         ruleset = load(spec.family).settle(spec.variant, spec.options)
         scenes, problem = self._scenes((game.id, game.attempt), ruleset, spec.position, moves)
         count = min(len(scenes) - 1, len(moves))

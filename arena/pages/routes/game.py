@@ -7,6 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
+from arena.events.messages import PlyNews
 from arena.http.call import CONTEXT
 from arena.http.identity import session_of
 from arena.http.problem import not_found
@@ -54,7 +55,7 @@ async def _replay(request: web.Request, found: Game) -> Replay:
     if found.record is not None:
         return await run(replays.of_record, found.record, found.line.attempt)
     live = request.app[CONTEXT].live.games.get(found.line.id)
-    plies = list(live.plies) if live else [{"move": move} for move in found.spec.opening]
+    plies = list(live.plies) if live else [PlyNews(move) for move in found.spec.opening]
     return await run(replays.of_moves, found.line, found.spec, plies)
 
 

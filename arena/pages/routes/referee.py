@@ -10,6 +10,7 @@ from typing import Any
 from aiohttp import web
 
 from arena.api.routes.house import VERSION
+from arena.events.messages import RefereeWorkers
 from arena.http.call import CONTEXT
 from arena.pages import lists
 from arena.pages.lists import column
@@ -54,21 +55,13 @@ class Worker:
         return "refused" if not self.is_fit else "playing" if self.busy else "idle"
 
 
-def workers_of(request: web.Request) -> list[Worker] | None:
+def workers_of(told: RefereeWorkers | None, at: float) -> list[Worker] | None:
     """The workers; None when nobody has told of them lately."""
-    live = request.app[CONTEXT].live
-    if not live.crew or time.time() - live.crew_at > FRESH_S:
+    if told is None or time.time() - at > FRESH_S:
         return None
     return [
-        Worker(
-            str(one.get("name", ""))[:200],
-            int(one.get("slots", 0)),
-            int(one.get("busy", 0)),
-            str(one.get("sandbox", ""))[:60],
-            str(one.get("version", ""))[:60],
-            bool(one.get("is_fit", True)),
-        )
-        for one in live.crew.get("workers", ())
+        Worker(one.name[:200], one.slots, one.busy, one.sandbox[:60], one.version[:60], one.is_fit)
+        for one in told.workers
     ]
 
 
@@ -90,7 +83,8 @@ async def show(request: web.Request) -> web.Response:
     found = await run(read)
     table = lists.games(request, found["running"][:100], with_family=True)
     settings = request.app[CONTEXT].settings
-    workers = workers_of(request)
+    live = request.app[CONTEXT].live
+    workers = workers_of(live.workers, live.workers_at)
     return page(
         request,
         "referees.html",
@@ -100,7 +94,7 @@ async def show(request: web.Request) -> web.Response:
         settings=settings,
         at=now(),
         table=table,
-        crew=request.app[CONTEXT].live.crew,
+        told=live.workers,
         workers=arranged(request, _WORKERS, workers, parameter="workers") if workers is not None else None,
         slots=sum(one.slots for one in workers or () if one.is_fit),
         busy=sum(one.busy for one in workers or () if one.is_fit),

@@ -141,7 +141,7 @@ async def submission(request: web.Request) -> web.Response:
         log=found.log or "",
         is_mine=found.log is not None,
         is_moving=found.is_moving,
-        steps=[_step(text) for text in request.app[CONTEXT].live.steps.get(str(number), ())],
+        steps=[_step(text) for text in request.app[CONTEXT].live.steps.get(number, ())],
     )
 
 

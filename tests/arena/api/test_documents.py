@@ -84,8 +84,8 @@ def test_the_page_names_every_topic_that_is_open(arena: Arena) -> None:
 
     text = arena.server.get("/api/v1/docs").body.decode()
     for kind in messages.KINDS:
-        topic = f"{messages.ROOT}/{kind.pattern.replace('*', '+')}"
-        assert (f"<code>{topic}</code>" in text) == kind.is_public, topic
+        topic = kind.TOPIC.filter
+        assert (f"<code>{topic}</code>" in text) == kind.TOPIC.is_public, topic
 
 
 @pytest.mark.parametrize(

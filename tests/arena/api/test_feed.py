@@ -12,11 +12,12 @@ import pytest
 
 from arena import tournaments
 from arena.api.registry import PREFIX
+from arena.events.messages import GamePly, GameStarted, PlyNews, Subject
 from arena.http import feed
 from arena.store.models import now
 from referee.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play
-from tests.arena.api.test_streams import Reader, publish
+from tests.arena.api.test_streams import Reader, ended, publish
 
 PLIES = 40
 
@@ -36,7 +37,7 @@ def game(arena: Arena) -> str:
     game = planned(arena.store, row.id or 0)[0]
     arena.store.games.hand_out([game.id], "test")
     arena.store.games.start(game.id)
-    publish(arena, f"game/{game.id}/start", attempt=1)
+    publish(arena, GameStarted(game=game.id))
     return game.id
 
 
@@ -49,13 +50,13 @@ def roomy(arena: Arena) -> Iterator[None]:
 
 
 def ply(arena: Arena, game: str, number: int, move: str = "") -> None:
-    publish(arena, f"game/{game}/ply", number=number, move=move or f"a1a{number}", ms=1.0, score=None)
+    publish(arena, GamePly(game=game, number=number, ply=PlyNews(move or f"a1a{number}", 1.0)))
 
 
 def end(arena: Arena, game: str) -> None:
     arena.store.games.give_back(ids=[game])
     play(arena.store, PlannedGame(game, arena.store.games.spec(game)))
-    publish(arena, f"game/{game}/end")
+    publish(arena, ended(game))
 
 
 def heard(reader: Reader, after: int) -> list[int]:
@@ -100,8 +101,8 @@ def test_one_feed_for_all(arena: Arena, game: str) -> None:
         for number in (1, 2, 3):
             ply(arena, game, number)
             assert {json.dumps(reader.next()) for reader in readers} != set()
-        assert list(arena.server.context.feeds) == [f"game/{game}"]
-        publish(arena, f"game/{game}/end")
+        assert list(arena.server.context.feeds) == [Subject("game", game)]
+        publish(arena, ended(game))
 
 
 def test_both_forms_of_one_feed(arena: Arena, game: str) -> None:
@@ -134,7 +135,7 @@ def test_a_source_that_knows_less_than_it_told(arena: Arena, game: str) -> None:
             assert (told["event"], told["seq"]) == ("state", 0)
             told = reader.next()
             assert (told["event"], told["seq"]) == ("state", 0)
-            wait(lambda: len(feeds[f"game/{game}"]) == 2)
+            wait(lambda: len(feeds[Subject("game", game)]) == 2)
 
 
 def test_who_does_not_read_is_dropped(arena: Arena, game: str) -> None:
@@ -145,9 +146,9 @@ def test_who_does_not_read_is_dropped(arena: Arena, game: str) -> None:
         deaf.sendall(f"GET {PREFIX}/games/{game}/stream HTTP/1.1\r\nHost: a\r\n\r\n".encode())
         assert reader.next()["event"] == "state"
         feeds = arena.server.context.feeds
-        wait(lambda: f"game/{game}" in feeds and len(feeds[f"game/{game}"]) == 2)
+        wait(lambda: Subject("game", game) in feeds and len(feeds[Subject("game", game)]) == 2)
         number = 0
-        while len(feeds[f"game/{game}"]) == 2:
+        while len(feeds[Subject("game", game)]) == 2:
             number += 1
             assert number < 2000, "nobody was dropped"
             ply(arena, game, number, "x" * 1000)
@@ -161,13 +162,13 @@ def test_who_has_gone_is_forgotten(arena: Arena, game: str) -> None:
     with Reader(arena, f"/games/{game}/stream") as reader:
         with Reader(arena, f"/games/{game}/stream") as gone:
             assert gone.next()["event"] == reader.next()["event"] == "state"
-            wait(lambda: f"game/{game}" in feeds and len(feeds[f"game/{game}"]) == 2)
+            wait(lambda: Subject("game", game) in feeds and len(feeds[Subject("game", game)]) == 2)
         ply(arena, game, 1)
         assert reader.next()["seq"] == 1
         for number in range(2, 50):
             ply(arena, game, number)
             assert reader.next()["seq"] == number
-        wait(lambda: len(feeds[f"game/{game}"]) == 1)
+        wait(lambda: len(feeds[Subject("game", game)]) == 1)
     assert arena.server.context.live.games[game].plies
 
 

@@ -11,8 +11,17 @@ from pydantic import BaseModel
 from arena.api.handle import read_model
 from arena.api.registry import Routes
 from arena.errors import KINDS, near
-from arena.events.bus import Bus, Event
+from arena.events.bus import Bus
 from arena.events.live import Live
+from arena.events.messages import (
+    GameGone,
+    GamePly,
+    GameSnapshot,
+    GameStarted,
+    PlyNews,
+    Subject,
+    TournamentGameEnded,
+)
 from arena.http.accept import negotiate
 from arena.http.limit import Gate, Limiter, Rate
 from arena.http.line import NDJSON, SSE, StreamLine, written
@@ -135,60 +144,72 @@ class Model(BaseModel):
 # -- live games --------------------------------------------------------------------------------------------------------
 
 
-def event(topic: str, **payload: object) -> Event:
-    return Event(topic, payload, 1)
+def ply(number: int, move: str) -> GamePly:
+    return GamePly(game="ab", number=number, ply=PlyNews(move))
+
+
+def ended() -> TournamentGameEnded:
+    return TournamentGameEnded(
+        game="ab",
+        tournament=1,
+        winner="first",
+        termination="resign",
+        kind="rules",
+        committed=1,
+        state="finished",
+    )
 
 
 def test_live_games_keep_their_plies_until_they_end() -> None:
     live = Live(Bus())
-    live.take(event("game/ab/start", tournament=1, attempt=2))
-    live.take(event("game/ab/ply", number=1, move="a1a2"))
-    live.take(event("game/ab/ply", number=2, move="b1b2"))
+    live.take(GameStarted(game="ab", attempt=2))
+    live.take(ply(1, "a1a2"))
+    live.take(ply(2, "b1b2"))
     assert live.games["ab"].attempt == 2
-    assert [ply["move"] for ply in live.games["ab"].plies] == ["a1a2", "b1b2"]
-    live.take(event("game/ab/end"))
+    assert [ply.move for ply in live.games["ab"].plies] == ["a1a2", "b1b2"]
+    live.take(ended().of_game())
     assert "ab" not in live.games
 
 
 def test_nothing_is_added_to_a_live_game_behind_a_gap() -> None:
     live = Live(Bus())
-    live.take(event("game/ab/ply", number=5, move="a1a2"))
+    live.take(ply(5, "a1a2"))
     assert "ab" not in live.games
-    live.take(event("game/ab/start", attempt=1))
-    live.take(event("game/ab/ply", number=2, move="a1a2"))
+    live.take(GameStarted(game="ab", attempt=1))
+    live.take(ply(2, "a1a2"))
     assert live.games["ab"].plies == []
 
 
 def test_plies_that_overtake_the_start_of_their_game_count() -> None:
     live = Live(Bus())
-    live.take(event("game/ab/ply", number=1, move="a1a2"))
-    live.take(event("game/ab/ply", number=2, move="b1b2"))
+    live.take(ply(1, "a1a2"))
+    live.take(ply(2, "b1b2"))
     assert "ab" not in live.games
-    live.take(event("game/ab/start", attempt=1))
-    live.take(event("game/ab/ply", number=3, move="a2a3"))
-    assert [ply["move"] for ply in live.games["ab"].plies] == ["a1a2", "b1b2", "a2a3"]
-    live.take(event("game/ab/ply", number=1, move="c1c2"))
-    live.take(event("game/ab/start", attempt=2))
-    assert [ply["move"] for ply in live.games["ab"].plies] == ["c1c2"], "it was called off, and began again"
+    live.take(GameStarted(game="ab", attempt=1))
+    live.take(ply(3, "a2a3"))
+    assert [ply.move for ply in live.games["ab"].plies] == ["a1a2", "b1b2", "a2a3"]
+    live.take(ply(1, "c1c2"))
+    live.take(GameStarted(game="ab", attempt=2))
+    assert [ply.move for ply in live.games["ab"].plies] == ["c1c2"], "it was called off, and began again"
 
 
 def test_a_snapshot_fills_a_live_game() -> None:
     live = Live(Bus())
-    plies = [{"move": "a1a2"}, {"move": "b1b2"}]
-    live.take(event("game/ab/snapshot", tournament=1, attempt=2, plies=plies))
-    assert live.games["ab"].plies == plies
-    live.take(event("game/ab/snapshot", tournament=1, attempt=2, plies=plies[:1]))
-    live.take(event("game/ab/snapshot", tournament=1, attempt=1, plies=[*plies, *plies]))
-    assert live.games["ab"].plies == plies, "it is older"
-    live.take(event("game/ab/gone"))
+    plies = (PlyNews("a1a2"), PlyNews("b1b2"))
+    live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=plies))
+    assert live.games["ab"].plies == [*plies]
+    live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=plies[:1]))
+    live.take(GameSnapshot(game="ab", tournament=1, attempt=1, plies=(*plies, *plies)))
+    assert live.games["ab"].plies == [*plies], "it is older"
+    live.take(GameGone(game="ab"))
     assert "ab" not in live.games
 
 
 def test_bells_ring_for_their_subject_only() -> None:
     async def main() -> None:
         live = Live(Bus())
-        with live.bell("tournament/1") as one, live.bell("tournament/2") as two:
-            live.take(event("tournament/1/game"))
+        with live.bell(Subject("tournament", 1)) as one, live.bell(Subject("tournament", 2)) as two:
+            live.take(ended())
             assert one.is_set()
             assert not two.is_set()
         assert not live._bells
@@ -202,8 +223,8 @@ def test_the_listener_hears_the_bus() -> None:
         live = Live(bus)
         task = asyncio.create_task(live.run())
         await asyncio.sleep(0)
-        with live.bell("game/ab") as bell:
-            bus.publish("game/ab/start", {"attempt": 1})
+        with live.bell(Subject("game", "ab")) as bell:
+            bus.publish(GameStarted(game="ab"))
             await asyncio.wait_for(bell.wait(), 5)
         assert "ab" in live.games
         task.cancel()

@@ -11,6 +11,16 @@ import pytest
 
 from arena import tournaments
 from arena.api.registry import PREFIX
+from arena.events.messages import (
+    Event,
+    GameEnded,
+    GameGone,
+    GamePly,
+    GameStarted,
+    PlyNews,
+    TournamentChanged,
+    TournamentGameEnded,
+)
 from arena.http import feed
 from arena.store.models import now
 from referee.spec import PlannedGame
@@ -50,8 +60,24 @@ class Reader:
                 yield json.loads(line)
 
 
-def publish(arena: Arena, topic: str, **payload: object) -> None:
-    arena.server.context.arena.bus.publish(topic, payload)
+def publish(arena: Arena, event: Event) -> None:
+    arena.server.context.arena.bus.publish(event)
+
+
+def ply(game: str, number: int, move: str, ms: float = 0, score: int | None = None) -> GamePly:
+    return GamePly(game=game, number=number, ply=PlyNews(move, ms, score))
+
+
+def ended(game: str) -> GameEnded:
+    return GameEnded(
+        game=game,
+        tournament=1,
+        winner="first",
+        termination="resign",
+        kind="rules",
+        committed=1,
+        state="finished",
+    )
 
 
 @pytest.fixture
@@ -108,35 +134,35 @@ def test_a_strange_last_event_id(arena: Arena, value: str) -> None:
 
 
 def test_a_game_as_it_goes(arena: Arena, game: str) -> None:
-    publish(arena, f"game/{game}/start", tournament=1, attempt=1)
-    publish(arena, f"game/{game}/ply", number=1, move="a1a2", ms=3.0, score=None)
+    publish(arena, GameStarted(game=game, tournament=1, attempt=1))
+    publish(arena, ply(game, 1, "a1a2", 3.0))
     settled(arena, lambda: len(arena.server.context.live.games[game].plies) == 1)
     with Reader(arena, f"/games/{game}/stream") as reader:
         state = reader.next()
         assert (state["event"], state["seq"], state["game"]["state"]) == ("state", 1, "running")
         assert state["plies"] == [{"ply": 1, "move": "a1a2", "ms": 3.0, "score": None}]
-        publish(arena, f"game/{game}/ply", number=2, move="b1b2", ms=4.0, score=12)
+        publish(arena, ply(game, 2, "b1b2", 4.0, 12))
         assert reader.next() == {"event": "ply", "seq": 2, "ply": 2, "move": "b1b2", "ms": 4.0, "score": 12}
         # Whoever was cut off behind ply 1 gets ply 2 and nothing twice.
         with Reader(arena, f"/games/{game}/stream?after=1") as other:
             assert other.next()["seq"] == 2
         record = record_of(PlannedGame(game, arena.store.games.spec(game)))
         arena.store.games.commit(record, "test")
-        publish(arena, f"game/{game}/end", state="finished")
+        publish(arena, ended(game))
         rest = list(reader.rest())
     assert [line["seq"] for line in rest] == [3, 4, 5, 6, 7], "what the bus lost comes from the record"
     assert rest[-1]["event"] == "final"
 
 
 def test_a_game_that_begins_again_is_told_anew(arena: Arena, game: str) -> None:
-    publish(arena, f"game/{game}/start", tournament=1, attempt=1)
-    publish(arena, f"game/{game}/ply", number=1, move="a1a2")
+    publish(arena, GameStarted(game=game, tournament=1, attempt=1))
+    publish(arena, ply(game, 1, "a1a2"))
     settled(arena, lambda: bool(arena.server.context.live.games[game].plies))
     with Reader(arena, f"/games/{game}/stream") as reader:
         assert reader.next()["seq"] == 1
-        publish(arena, f"game/{game}/end", state="planned")
-        publish(arena, f"game/{game}/start", tournament=1, attempt=2)
-        publish(arena, f"game/{game}/ply", number=1, move="c1c2")
+        publish(arena, GameGone(game=game))
+        publish(arena, GameStarted(game=game, tournament=1, attempt=2))
+        publish(arena, ply(game, 1, "c1c2"))
         while (line := reader.next())["event"] == "state" and line["seq"] < 1_000_000:
             pass
         assert line["seq"] in (1_000_000, 1_000_001)
@@ -187,17 +213,28 @@ def test_a_tournament_as_it_goes(arena: Arena) -> None:
         state = reader.next()
         assert (state["event"], state["seq"], state["tournament"]["state"]) == ("state", 0, "running")
         play(arena.store, one)
-        publish(arena, f"tournament/{number}/game", game=one.id)
+        publish(
+            arena,
+            TournamentGameEnded(
+                game=one.id,
+                tournament=number,
+                winner="first",
+                termination="resign",
+                kind="rules",
+                committed=1,
+                state="finished",
+            ),
+        )
         first = reader.next()
         assert (first["event"], first["game"]["id"]) == ("game", one.id)
         arena.store.tournaments.move(number, "paused")
-        publish(arena, f"tournament/{number}/state", state="paused")
+        publish(arena, TournamentChanged(tournament=number, state="paused"))
         paused = reader.next()
         assert (paused["event"], paused["seq"], paused["tournament"]["state"]) == ("tournament", first["seq"], "paused")
         arena.store.tournaments.move(number, "running")
         play(arena.store, two)
         arena.store.tournaments.move(number, "finished")
-        publish(arena, f"tournament/{number}/state", state="finished")
+        publish(arena, TournamentChanged(tournament=number, state="finished"))
         rest = list(reader.rest())
     assert [line["event"] for line in rest] == ["game", "final"]
     assert rest[0]["game"]["id"] == two.id

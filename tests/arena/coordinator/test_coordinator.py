@@ -12,6 +12,15 @@ import pytest
 from arena import tournaments
 from arena.coordinator import cron
 from arena.coordinator.recorder import TRIES
+from arena.events.messages import (
+    Event,
+    GameEnded,
+    RatingsChanged,
+    RefereeWoken,
+    SlotStarted,
+    TournamentChanged,
+    TournamentGameEnded,
+)
 from arena.store import ConflictError, StoreUnavailableError
 from arena.tournaments import SettingsError, StateError
 from referee.pool import WorkerLostError
@@ -150,7 +159,7 @@ def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
 
     def reply(game: PlannedGame) -> GameRecord:
-        stage.bus.publish("executor/start", {"game": game.id})
+        stage.bus.publish(SlotStarted(game=game.id))
         if game.spec.sequence == 2:
             raise WorkerLostError("killed")
         return record_of(game)
@@ -352,7 +361,7 @@ def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
     coordinator = stage.coordinator(dice)
     coordinator.turn()
     tournaments.withdraw(stage.store, number, stage.ids["ada"], stage.user_id, stage.now)
-    stage.bus.publish("referee/wake", {"tournament": number})
+    stage.bus.publish(RefereeWoken(tournament=number))
     coordinator.order(number)
     for _ in range(40):
         coordinator.turn()
@@ -467,11 +476,12 @@ def test_a_name_may_be_taken_once(stage: Stage) -> None:
 
 
 def test_news_of_a_tournament(stage: Stage) -> None:
-    heard: list[tuple[str, Any]] = []
-    stage.bus.publish = lambda topic, payload: heard.append((topic, payload))  # type: ignore[method-assign]
+    heard: list[Event] = []
+    stage.bus.publish = heard.append  # type: ignore[method-assign]
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     stage.play(number)
-    topics = Counter(topic.split("/")[0] + "/" + topic.split("/")[-1] for topic, _ in heard)
-    assert topics["game/end"] == 2
-    assert topics["rating/loa"] == 2
-    assert [payload["state"] for topic, payload in heard if topic == f"tournament/{number}/state"][-1] == "finished"
+    counts = Counter(type(event) for event in heard)
+    assert counts[GameEnded] == counts[TournamentGameEnded] == 2
+    assert [event.pool for event in heard if isinstance(event, RatingsChanged)] == ["loa", "loa"]
+    (*_, last) = [event for event in heard if isinstance(event, TournamentChanged)]
+    assert (last.tournament, last.state) == (number, "finished")

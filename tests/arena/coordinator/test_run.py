@@ -9,16 +9,18 @@ from typing import Any
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.lease import LEASE
 from arena.events.bus import Subscription
+from arena.events.messages import Event, GameEnded, RefereeChanged, VersionChanged
 from arena.store import ConflictError
 from tests.arena.coordinator.stage import Dice, Stage
 
 PATIENCE_S = 30
+Events = Subscription[Event]
 
 
 def acting(
     stage: Stage,
     dice: Dice,
-    script: Callable[[Coordinator, Subscription, asyncio.Event], Awaitable[None]],
+    script: Callable[[Coordinator, Events, asyncio.Event], Awaitable[None]],
     **options: Any,
 ) -> None:
     """Run a coordinator as a task, the script beside it, then stop it."""
@@ -26,7 +28,7 @@ def acting(
     async def main() -> None:
         stop = asyncio.Event()
         coordinator = stage.apart(dice, **options)
-        async with stage.bus.subscribe("referee/state", "game/", "version/") as events:
+        async with stage.bus.subscribe(RefereeChanged, GameEnded, VersionChanged) as events:
             task = asyncio.create_task(coordinator.run(stop))
             try:
                 await asyncio.wait_for(script(coordinator, events, stop), PATIENCE_S)
@@ -38,24 +40,24 @@ def acting(
     asyncio.run(main())
 
 
-async def heard(events: Subscription, topic: str, **payload: Any) -> dict[str, Any]:
+async def heard(events: Events, kind: type[Event], **fields: Any) -> None:
     """Wait for an event with this in it."""
     async for event in events:
-        if event.topic.startswith(topic) and payload.items() <= dict(event.payload).items():
-            return dict(event.payload)
-    raise AssertionError(f"no {topic} {payload}")
+        if isinstance(event, kind) and all(getattr(event, name) == value for name, value in fields.items()):
+            return
+    raise AssertionError(f"no {kind.__name__} {fields}")
 
 
 def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
 
-    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
-        await heard(events, "referee/state", state="acting")
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
+        await heard(events, RefereeChanged, state="acting")
         lease = stage.store.house.lease(LEASE)
         assert lease is not None
         assert lease.holder == coordinator.lease_owner.name
         for _ in range(2):
-            await heard(events, "game/", state="finished")
+            await heard(events, GameEnded, state="finished")
 
     acting(stage, Dice(), script)
     stage.check_exactly_once(number, 2)
@@ -67,14 +69,14 @@ def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> 
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
-    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
-        await heard(events, "referee/state", state="acting")
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
+        await heard(events, RefereeChanged, state="acting")
         while not dice.held:
             await asyncio.sleep(0)
         dice.begin()
         stage.store.house.release(LEASE, coordinator.lease_owner.name)
         assert stage.store.house.take(LEASE, "somebody else", 3600)
-        await heard(events, "referee/state", state="standing by")
+        await heard(events, RefereeChanged, state="standing by")
         assert stage.store.games.counts(number)["queued"] == 8
         assert len(dice.called_off) == 4
         stop.set()
@@ -91,12 +93,12 @@ def test_games_that_take_too_long_to_finish_are_called_off_and_handed_back(stage
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
-    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         while not dice.held:
             await asyncio.sleep(0)
         dice.begin()
         stop.set()
-        await heard(events, "referee/state", state="stopped")
+        await heard(events, RefereeChanged, state="stopped")
 
     acting(stage, dice, script, grace_s=0.0)
     assert stage.store.games.counts(number) == {"planned": 12}
@@ -107,14 +109,14 @@ def test_a_second_order_to_stop_waits_for_nobody(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
-    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         while not dice.held:
             await asyncio.sleep(0)
         dice.begin()
         stop.set()
-        await heard(events, "referee/state", state="stopping")
+        await heard(events, RefereeChanged, state="stopping")
         coordinator.abort()
-        await heard(events, "referee/state", state="stopped")
+        await heard(events, RefereeChanged, state="stopped")
 
     acting(stage, dice, script, grace_s=3600.0)
     assert stage.store.games.counts(number) == {"planned": 12}
@@ -124,14 +126,14 @@ def test_running_games_are_waited_for(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
-    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         while not dice.held:
             await asyncio.sleep(0)
         dice.held[0][0].set_running_or_notify_cancel()
         stop.set()
-        await heard(events, "referee/state", state="stopping")
+        await heard(events, RefereeChanged, state="stopping")
         dice.release(1)
-        await heard(events, "referee/state", state="stopped")
+        await heard(events, RefereeChanged, state="stopped")
 
     acting(stage, dice, script, grace_s=3600.0)
     assert stage.store.games.counts(number) == {"planned": 10, "finished": 2}
@@ -143,9 +145,9 @@ def test_uploads_are_checked_one_by_one(stage: Stage) -> None:
     def check(version_id: int) -> None:
         stage.store.checks.conclude(version_id, report={}, variants={"loa": []}, capabilities={})
 
-    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         for _ in fresh:  # in whatever order they are taken
-            await heard(events, "version/", state="active")
+            await heard(events, VersionChanged, state="active")
 
     acting(stage, Dice(), script, check=check)
     assert [stage.store.versions.get(version).state for version in fresh] == ["active", "active"]
@@ -163,9 +165,9 @@ def test_a_check_that_fails_for_our_own_reasons_is_done_again(stage: Stage) -> N
             raise ConflictError("somebody was faster")
         stage.store.checks.conclude(version_id, report={}, variants={"loa": []}, capabilities={})
 
-    async def script(coordinator: Coordinator, events: Subscription, stop: asyncio.Event) -> None:
-        await heard(events, f"version/{version}/state", state="uploaded")
-        await heard(events, f"version/{version}/state", state="checking")
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
+        await heard(events, VersionChanged, version=version, state="uploaded")
+        await heard(events, VersionChanged, version=version, state="checking")
 
     acting(stage, Dice(), script, check=check)
     assert len(tries) >= 2

@@ -12,6 +12,7 @@ from arena.config import Settings
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import open_executor
 from arena.events.bus import Bus
+from arena.events.messages import GameEnded, GameStarted, RefereeChanged
 from arena.log import configure
 from arena.store import Store
 
@@ -27,16 +28,17 @@ async def main() -> None:
     coordinator = Coordinator(settings, store, bus, executor)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with bus.subscribe("referee/state", "game/") as events:
+    async with bus.subscribe(RefereeChanged, GameStarted, GameEnded) as events:
 
         async def report() -> None:
             async for event in events:
-                if event.topic.endswith("/end"):
-                    print("end", event.topic.split("/")[1], event.payload["state"], flush=True)
-                elif event.topic == "referee/state":
-                    print("state", event.payload["state"], flush=True)
-                elif event.topic.endswith("/start"):
-                    print("start", event.topic.split("/")[1], flush=True)
+                match event:
+                    case GameEnded():
+                        print("end", event.game, event.state, flush=True)
+                    case RefereeChanged():
+                        print("state", event.state, flush=True)
+                    case GameStarted():
+                        print("start", event.game, flush=True)
 
         task = asyncio.create_task(report())
         await coordinator.run(stop)

@@ -1,25 +1,57 @@
-"""The bus: prefixes, order, slow subscribers, publishers in other threads."""
+"""The bus: types and subjects, order, slow subscribers, publishers in other threads."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 
+import pytest
+
 from arena.events.bus import Bus
+from arena.events.messages import (
+    BrokerConnected,
+    Event,
+    GameGone,
+    GamePly,
+    GameStarted,
+    PlyNews,
+    RefereeWoken,
+    TournamentChanged,
+)
 
 
-def test_a_subscriber_gets_what_is_under_its_prefixes_in_order() -> None:
+def woken(number: int) -> RefereeWoken:
+    return RefereeWoken(tournament=number)
+
+
+def test_a_subscriber_gets_the_types_it_asked_for_in_order() -> None:
     async def run() -> None:
         bus = Bus()
-        bus.publish("game/1/end", {"early": True})
-        async with bus.subscribe("game/1/", "tournament/") as one, bus.subscribe() as everything:
-            for topic in ("game/1/ply", "game/12/ply", "tournament/3/state", "game/1/end"):
-                bus.publish(topic, {"of": topic})
-            seen = [await one.get() for _ in range(3)]
-            assert [event.topic for event in seen if event] == ["game/1/ply", "tournament/3/state", "game/1/end"]
-            numbers = [event.seq for event in [await everything.get() for _ in range(4)] if event]
-            assert numbers == sorted(set(numbers))
-            assert len(numbers) == 4
+        bus.publish(GameGone(game="1"))
+        async with bus.subscribe(GamePly, GameGone, TournamentChanged) as one, bus.subscribe(Event) as everything:
+            said = [
+                GamePly(game="1", number=1, ply=PlyNews("a1a2")),
+                GameStarted(game="1"),
+                TournamentChanged(tournament=3, state="running"),
+                GameGone(game="1"),
+            ]
+            for event in said:
+                bus.publish(event)
+            assert [await one.get() for _ in range(3)] == [said[0], said[2], said[3]]
+            assert [await everything.get() for _ in said] == said
+
+    asyncio.run(run())
+
+
+def test_a_subscriber_may_ask_for_one_subject() -> None:
+    async def run() -> None:
+        bus = Bus()
+        async with bus.subscribe(GameStarted, GameGone, game="1") as events:
+            for event in (GameStarted(game="12"), GameStarted(game="1"), GameGone(game="2"), GameGone(game="1")):
+                bus.publish(event)
+            assert [await events.get() for _ in range(2)] == [GameStarted(game="1"), GameGone(game="1")]
+        with pytest.raises(TypeError, match="BrokerConnected has no game"):
+            bus.subscribe(GameGone, BrokerConnected, game="1")
 
     asyncio.run(run())
 
@@ -27,15 +59,15 @@ def test_a_subscriber_gets_what_is_under_its_prefixes_in_order() -> None:
 def test_a_slow_subscriber_is_dropped_and_the_others_are_not() -> None:
     async def run() -> None:
         bus = Bus()
-        async with bus.subscribe("a", size=3) as slow, bus.subscribe("a") as other:
+        async with bus.subscribe(RefereeWoken, size=3) as slow, bus.subscribe(RefereeWoken) as other:
             for number in range(10):
-                bus.publish("a", {"number": number})
+                bus.publish(woken(number))
             await asyncio.sleep(0)
-            assert [event.payload["number"] async for event in slow] == [0, 1, 2]
+            assert [event.tournament async for event in slow] == [0, 1, 2]
             assert slow.is_dropped
             assert await slow.get() is None
-            bus.publish("a", {"number": 10})
-            got = [event.payload["number"] for event in [await other.get() for _ in range(11)] if event]
+            bus.publish(woken(10))
+            got = [event.tournament for event in [await other.get() for _ in range(11)] if event]
             assert got == list(range(11))
             assert not other.is_dropped
 
@@ -45,14 +77,28 @@ def test_a_slow_subscriber_is_dropped_and_the_others_are_not() -> None:
 def test_publishing_from_threads_wakes_the_loop() -> None:
     async def run() -> None:
         bus = Bus()
-        async with bus.subscribe("t") as events:
-            threads = [threading.Thread(target=bus.publish, args=("t", {"number": n})) for n in range(20)]
+        async with bus.subscribe(RefereeWoken) as events:
+            threads = [threading.Thread(target=bus.publish, args=(woken(number),)) for number in range(20)]
             for thread in threads:
                 thread.start()
-            got = [await asyncio.wait_for(events.get(), 10) for _ in threads]
+            got = {await asyncio.wait_for(events.get(), 10) for _ in threads}
             for thread in threads:
                 thread.join()
-            assert sorted(event.payload["number"] for event in got if event) == list(range(20))
+            assert got == {woken(number) for number in range(20)}
+
+    asyncio.run(run())
+
+
+def test_everybody_hears_what_threads_say_in_the_same_order() -> None:
+    async def run() -> None:
+        bus = Bus()
+        async with bus.subscribe(RefereeWoken) as one, bus.subscribe(RefereeWoken) as two:
+            threads = [threading.Thread(target=bus.publish, args=(woken(number),)) for number in range(20)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert [await one.get() for _ in threads] == [await two.get() for _ in threads]
 
     asyncio.run(run())
 
@@ -60,12 +106,12 @@ def test_publishing_from_threads_wakes_the_loop() -> None:
 def test_a_closed_subscription_ends_its_iteration_and_costs_nothing_more() -> None:
     async def run() -> None:
         bus = Bus()
-        events = bus.subscribe("x")
-        bus.publish("x", {})
+        events = bus.subscribe(BrokerConnected)
+        bus.publish(BrokerConnected())
         await asyncio.sleep(0)
         events.close()
         events.close()
-        bus.publish("x", {})
+        bus.publish(BrokerConnected())
         assert len([event async for event in events]) == 1
 
     asyncio.run(run())
@@ -75,9 +121,9 @@ def test_a_subscriber_whose_loop_has_ended_is_forgotten() -> None:
     bus = Bus()
 
     async def leave() -> None:
-        bus.subscribe("x")
+        bus.subscribe(BrokerConnected)
 
     asyncio.run(leave())
-    bus.publish("x", {})
-    bus.publish("x", {})
+    bus.publish(BrokerConnected())
+    bus.publish(BrokerConnected())
     assert not bus._subscriptions

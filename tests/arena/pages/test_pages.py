@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from arena.events.messages import RefereeWorkers, VersionChanged, VersionStep, WorkerNews
 from referee.rules import families
 from tests.arena.pages.addresses import MORE, examples, filled, pages, parameters, patterns, private
 from tests.arena.pages.conftest import Site
@@ -383,15 +384,15 @@ def test_workers_and_their_load(site: Site) -> None:
     import time
 
     live = site.server.context.live
-    crew = [
-        {"name": HOSTILE, "slots": 4, "busy": 3, "sandbox": "bwrap", "version": "1", "is_fit": True},
-        {"name": "idler", "slots": 2, "busy": 0, "sandbox": "bwrap", "version": "1", "is_fit": True},
-        {"name": "stranger", "slots": 8, "busy": 0, "sandbox": "none", "version": "0", "is_fit": False},
-    ]
+    workers = (
+        WorkerNews(HOSTILE, slots=4, busy=3, sandbox="bwrap", version="1"),
+        WorkerNews("idler", slots=2, busy=0, sandbox="bwrap", version="1"),
+        WorkerNews("stranger", slots=8, busy=0, sandbox="none", version="0", is_fit=False),
+    )
     assert "idler" not in fetch(site, "/referees")[1]
-    site.server.context.arena.bus.publish("referee/crew", {"workers": crew, "load": 1.5, "cores": 4})
+    site.server.context.arena.bus.publish(RefereeWorkers(workers=workers, load=1.5, cores=4))
     deadline = time.monotonic() + 10
-    while live.crew_at == 0.0:
+    while live.workers is None:
         assert time.monotonic() < deadline
     text = fetch(site, "/referees")[1]
     assert "3 of 6" in text
@@ -409,9 +410,9 @@ def test_a_check_is_followed_step_by_step(site: Site, page: Any) -> None:
     assert "waits" in page.inner_text("#check")
     assert store.checks.claim() is not None
     bus = site.server.context.arena.bus
-    bus.publish(f"version/{version.id}/state", {"state": "checking"})
-    bus.publish(f"version/{version.id}/step", {"line": "loa: handshake: ok"})
-    bus.publish(f"version/{version.id}/step", {"line": f"loa: {HOSTILE}: no"})
+    bus.publish(VersionChanged(version=version.id or 0, state="checking"))
+    bus.publish(VersionStep(version=version.id or 0, line="loa: handshake: ok"))
+    bus.publish(VersionStep(version=version.id or 0, line=f"loa: {HOSTILE}: no"))
     page.get_by_text("loa: handshake").wait_for()
     assert "<script>alert(1)</script>" in page.inner_text("#check")
     store.checks.conclude(
@@ -422,7 +423,7 @@ def test_a_check_is_followed_step_by_step(site: Site, page: Any) -> None:
         variants={"loa": ["standard"]},
         capabilities={},
     )
-    bus.publish(f"version/{version.id}/state", {"state": "active"})
+    bus.publish(VersionChanged(version=version.id or 0, state="active"))
     page.get_by_text("plays itself").wait_for()
     assert "active" in page.inner_text("#check")
     assert not violations(page)

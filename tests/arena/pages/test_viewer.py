@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from arena.events.messages import GameGone, GamePly, GameStarted, PlyNews
 from referee.rules import families, load
 from referee.rules.position import Position
 from tests.arena.pages.conftest import Site, Witness
@@ -165,12 +166,12 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
 
     def publish(first: int, last: int) -> None:
         for number in range(first, last + 1):
-            payload = {"number": number, "move": moves[number - 1], "ms": 10.0 + number, "score": number}
-            bus.publish(f"game/{game.id}/ply", payload)
+            ply = PlyNews(moves[number - 1], 10.0 + number, number)
+            bus.publish(GamePly(game=game.id, number=number, ply=ply))
 
     if site.server.context.store.games.get(game.id).state != "running":
         pytest.skip("the game is over: its test has run before")
-    bus.publish(f"game/{game.id}/start", {"tournament": 1, "attempt": 1})
+    bus.publish(GameStarted(game=game.id, tournament=1))
     publish(1, 4)
     visit(page, site, f"/games/{game.id}")
     reads(page, "#connection", "Live")
@@ -198,7 +199,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     record = record_of(game, moves)
     assert site.stage.store.games.commit(record) is not None
     publish(12, 14)
-    bus.publish(f"game/{game.id}/end", {"tournament": 1, "state": "finished", "winner": record.winner})
+    bus.publish(GameGone(game=game.id))
     reads(page, "#ply", "14")
     reads(page, "#connection", "The game is over.")
     charts_grow(page, 7)

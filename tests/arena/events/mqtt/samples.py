@@ -1,51 +1,74 @@
-"""One payload of every kind of news, as the arena publishes it."""
+"""One piece of every kind of news, as the arena publishes it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+from arena.events.messages import (
+    GameEnded,
+    GamePlies,
+    GamePly,
+    GameSnapshot,
+    News,
+    PlyNews,
+    RatingsChanged,
+    RefereeChanged,
+    RefereeWoken,
+    RefereeWorkers,
+    TournamentChanged,
+    TournamentGameEnded,
+    TournamentPlanned,
+    VersionChanged,
+    VersionStep,
+    WorkerNews,
+)
 
 GAME = "0123456789abcdef"
 OTHER = "fedcba9876543210"
-OUTCOME = {
-    "tournament": 3,
-    "winner": "first",
-    "termination": "resign",
-    "kind": "rules",
-    "detail": "",
-    "committed": 7,
-    "state": "finished",
-}
-SUBJECTS = {
-    "plies": GAME,
-    "snapshot": GAME,
-    "result": GAME,
-    "state": "3",
-    "games": "3",
-    "rounds": "3",
-    "rating": "tablut/bell+king_max_step=4",
-    "version state": "5",
-    "version step": "5",
-    "status": "arena-host-1-abc",
-    "crew": "arena-host-1-abc",
-    "wake": "",
-}
-PLY: dict[str, Any] = {"move": "a1a2", "ms": 1.5, "score": None}
-SAMPLES: dict[str, dict[str, Any]] = {
-    "plies": {"attempt": 1, "first": 1, "plies": [PLY]},
-    "snapshot": {"tournament": 3, "attempt": 1, "plies": [PLY, PLY]},
-    "result": OUTCOME,
-    "state": {"state": "running", "problem": ""},
-    "games": {"game": GAME, **OUTCOME},
-    "rounds": {"planned": 10},
-    "rating": {"game": GAME, "committed": 7},
-    "version state": {"state": "checking"},
-    "version step": {"line": "loa: handshake: ok"},
-    "status": {"state": "acting", "holder": "host:1:abc"},
-    "crew": {"holder": "host:1:abc", "workers": [], "cores": 2, "load": None},
-    "wake": {"tournament": 3},
+PROCESS = "arena-host-1-abc"
+PLY = PlyNews("a1a2", 1.5)
+ENDED = TournamentGameEnded(
+    game=GAME, tournament=3, winner="first", termination="resign", kind="rules", committed=7, state="finished"
+)
+RESULT = ENDED.of_game()
+assert isinstance(RESULT, GameEnded)
+SAMPLES: dict[type[News], News] = {
+    type(news): news
+    for news in (
+        GamePlies(game=GAME, attempt=1, first=1, plies=(PLY,)),
+        GameSnapshot(game=GAME, tournament=3, attempt=1, plies=(PLY, PLY)),
+        RESULT,
+        TournamentChanged(tournament=3, state="running", problem="because"),
+        ENDED,
+        TournamentPlanned(tournament=3, planned=10),
+        RatingsChanged(pool="tablut/bell+king_max_step=4", game=GAME, committed=7),
+        VersionChanged(version=5, state="checking"),
+        VersionStep(version=5, line="loa: handshake: ok"),
+        RefereeChanged(state="acting", lease_owner="host:1:abc"),
+        RefereeWorkers(lease_owner="host:1:abc", workers=(WorkerNews("one", 2, 1),), cores=2),
+        RefereeWoken(tournament=3),
+    )
 }
 
 
-def ply(number: int, **more: Any) -> dict[str, Any]:
+def subject_of(kind: type[News]) -> str | int:
+    """The subject of the sample, as it stands in its topic."""
+    name = kind.TOPIC.subject
+    return PROCESS if name == "from" else getattr(SAMPLES[kind], name) if name else ""
+
+
+def topic_of(kind: type[News]) -> str:
+    """The topic of the sample."""
+    return kind.TOPIC.of(subject_of(kind))
+
+
+def ended(game: str = GAME, **more: Any) -> GameEnded:
+    """The result of a game."""
+    assert isinstance(RESULT, GameEnded)
+    return replace(RESULT, game=game, **more)
+
+
+def ply(number: int, game: str = GAME) -> GamePly:
     """A ply as a game slot tells it."""
-    return {"number": number, "move": f"a1a{number}", "ms": 1.0, "score": None, **more}
+    return GamePly(game=game, number=number, ply=PlyNews(f"a1a{number}", 1.0))

@@ -1,4 +1,4 @@
-"""The tables of deploy/mqtt.md, made from the models: `python -m tests.arena.events.mqtt.tables` writes them."""
+"""The tables of deploy/mqtt.md, made from the types: `python -m tests.arena.events.mqtt.tables` writes them."""
 
 from __future__ import annotations
 
@@ -6,25 +6,31 @@ import re
 from pathlib import Path
 from typing import Any
 
-from arena.events.messages import KINDS, ROOT, Kind
+from pydantic import TypeAdapter
+
+from arena.events.messages import KINDS, News
+from arena.events.topic import ROOT
 
 FILE = Path(__file__).parents[4] / "deploy" / "mqtt.md"
 BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
-_WORDS = {"games": "GAME", "tournaments": "NUMBER", "versions": "NUMBER", "ratings": "POOL", "referees": "PROCESS"}
+_WORDS = {"game": "GAME", "tournament": "NUMBER", "version": "NUMBER", "pool": "POOL", "from": "PROCESS"}
 
 
 def tables() -> str:
     """The tree, and the fields of every payload."""
     lines = ["| topic | QoS | retained | who reads | what |", "|---|---|---|---|---|"]
     for kind in KINDS:
-        retained, who = "yes" if kind.is_retained else "no", "everybody" if kind.is_public else "servers"
-        lines.append(f"| `{topic(kind)}` | {kind.qos} | {retained} | {who} | {kind.about} |")
+        place = kind.TOPIC
+        retained, who = "yes" if place.is_retained else "no", "everybody" if place.is_public else "servers"
+        lines.append(f"| `{topic(kind)}` | {place.qos} | {retained} | {who} | {place.about} |")
     lines.append("")
     lines.append("Every payload has `v` (1) and `from` (the process that says it); besides:")
     told: set[str] = set()
     for kind in KINDS:
-        schema = kind.model.model_json_schema()
-        lines += ["", f"`{topic(kind).removeprefix(f'{ROOT}/')}`: {_plain(kind.model.__doc__)}", "", *_fields(schema)]
+        schema = schema_of(kind)
+        if not kind.TOPIC.is_subject_told:
+            schema["properties"].pop(kind.TOPIC.subject, None)
+        lines += ["", f"`{topic(kind).removeprefix(f'{ROOT}/')}`: {_plain(kind.__doc__)}", "", *_fields(schema)]
         for name, part in schema.get("$defs", {}).items():
             if name not in told:
                 told.add(name)
@@ -32,9 +38,19 @@ def tables() -> str:
     return "\n".join(lines)
 
 
-def topic(kind: Kind) -> str:
+def topic(kind: type[News]) -> str:
     """The topic with a word for its subject."""
-    return f"{ROOT}/{kind.pattern.replace('*', _WORDS.get(kind.pattern.split('/')[0], ''))}"
+    return f"{ROOT}/{kind.TOPIC.pattern}".replace(f"{{{kind.TOPIC.subject}}}", _WORDS.get(kind.TOPIC.subject, ""))
+
+
+def schema_of(kind: type[News]) -> dict[str, Any]:
+    """The type as a JSON Schema. Fields that it has from another type are described there."""
+    schema = TypeAdapter(kind).json_schema()
+    for base in kind.__mro__[1:]:
+        if issubclass(base, News):
+            for name, field in TypeAdapter(base).json_schema().get("properties", {}).items():
+                schema["properties"][name] = field | schema["properties"][name]
+    return schema
 
 
 def _plain(text: str | None) -> str:
@@ -45,8 +61,6 @@ def _fields(schema: dict[str, Any]) -> list[str]:
     lines = ["| field | type | what |", "|---|---|---|"]
     required = set(schema.get("required", ()))
     for name, field in schema["properties"].items():
-        if name in ("v", "from"):
-            continue
         optional = "" if name in required else ", optional"
         lines.append(f"| `{name}` | {_type(field)}{optional} | {_plain(field.get('description'))} |")
     return lines

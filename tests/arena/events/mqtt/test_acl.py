@@ -13,11 +13,12 @@ import aiomqtt
 import pytest
 
 from arena.config import Settings
-from arena.events import messages
-from arena.events.bus import BusError, open_bus
+from arena.events.bus import BusError
+from arena.events.choice import open_bus
+from arena.events.messages import KINDS, GameSnapshot, RefereeWoken, VersionChanged, VersionStep
 from tests.arena.events.mqtt.broker import Mosquitto, program
 from tests.arena.events.mqtt.conftest import require
-from tests.arena.events.mqtt.samples import GAME, SUBJECTS
+from tests.arena.events.mqtt.samples import GAME, topic_of
 
 DEPLOY = Path(__file__).parents[4] / "deploy"
 PASSWORDS = {"arena": "server-secret", "spectator": "look"}
@@ -45,7 +46,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosquitto]:
     broker.kill()
 
 
-TOPICS = {kind.topic(SUBJECTS[kind.name]): kind for kind in messages.KINDS}
+TOPICS = {topic_of(kind): kind for kind in KINDS}
 END = "arena/v1/games/ffffffffffffffff/plies"
 
 
@@ -73,12 +74,8 @@ async def told(broker: Mosquitto, reader: str, writer: str) -> set[str]:
 
 def test_who_may_read_and_write(guarded: Mosquitto) -> None:
     async def main() -> None:
-        public = {topic for topic, kind in TOPICS.items() if kind.is_public}
-        assert {kind.name for kind in TOPICS.values() if not kind.is_public} >= {
-            "wake",
-            "version state",
-            "version step",
-        }
+        public = {topic for topic, kind in TOPICS.items() if kind.TOPIC.is_public}
+        assert not public & {topic_of(kind) for kind in (RefereeWoken, VersionChanged, VersionStep)}
         assert await told(guarded, "arena", "arena") == set(TOPICS)
         for user in ("spectator", ""):
             assert await told(guarded, user, "arena") == public
@@ -90,10 +87,13 @@ def test_who_may_read_and_write(guarded: Mosquitto) -> None:
 def test_a_server_gets_in_with_its_password_and_not_with_another(guarded: Mosquitto) -> None:
     async def main() -> None:
         url = guarded.url.replace("mqtt://", "mqtt://arena:{}@")
-        async with open_bus(Settings(mqtt=url.format(PASSWORDS["arena"]))) as bus, bus.subscribe("game/") as events:
+        async with (
+            open_bus(Settings(mqtt=url.format(PASSWORDS["arena"]))) as bus,
+            bus.subscribe(GameSnapshot) as events,
+        ):
             async with client(guarded, "arena") as server:
                 body = '{"v":1,"from":"x","tournament":1,"attempt":1,"plies":[]}'
-                await server.publish(messages.SNAPSHOT.topic(GAME), body)
+                await server.publish(GameSnapshot.TOPIC.of(GAME), body)
             assert await asyncio.wait_for(events.get(), 20)
         with pytest.raises(BusError, match="check the user and the password"):
             async with open_bus(Settings(mqtt=url.format("wrong"))):

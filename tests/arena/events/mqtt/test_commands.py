@@ -20,7 +20,9 @@ from arena.cli import doctor
 from arena.cli.exit import Exit
 from arena.cli.run import run
 from arena.config import Settings
-from arena.events.bus import BusError, open_bus
+from arena.events.bus import BusError
+from arena.events.choice import open_bus
+from arena.events.messages import RefereeWoken
 from arena.events.mqtt.bus import MqttBus
 from tests.arena.api.test_serve import _environment
 from tests.arena.events.mqtt.broker import Mosquitto, free_port
@@ -82,8 +84,8 @@ def test_the_embedded_broker_serves_other_processes_too() -> None:
                 await until(lambda: moves(live) == written(4))
                 play(referee, 5, 9)
                 await until(lambda: moves(live) == written(9))
-                async with referee.subscribe("referee/wake") as orders:
-                    server.publish("referee/wake", {"tournament": 3})
+                async with referee.subscribe(RefereeWoken) as orders:
+                    server.publish(RefereeWoken(tournament=3))
                     assert await asyncio.wait_for(orders.get(), 10)
         with socket.socket() as probe:  # nothing of it is left
             assert probe.connect_ex(("127.0.0.1", port)) != 0

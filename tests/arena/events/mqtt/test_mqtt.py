@@ -14,16 +14,32 @@ from typing import Any
 import pytest
 
 from arena.config import Settings
-from arena.events import messages
-from arena.events.bus import BusError, Event, EventBus, Subscription, open_bus
+from arena.events.bus import BusError, E, EventBus, Subscription
+from arena.events.choice import open_bus
 from arena.events.live import Live
-from arena.events.mqtt import bus, retained
+from arena.events.messages import (
+    GameEnded,
+    GamePlies,
+    GamePly,
+    GameSnapshot,
+    GameStarted,
+    RatingsChanged,
+    RefereeChanged,
+    RefereeWoken,
+    Subject,
+    TournamentChanged,
+    TournamentGameEnded,
+)
+from arena.events.mqtt import bus, connection, retained
 from arena.events.mqtt.bus import MqttBus
 from arena.metrics import Metrics
 from tests.arena.events.mqtt.broker import Mosquitto, free_port
-from tests.arena.events.mqtt.samples import GAME, OTHER, OUTCOME, PLY, ply
+from tests.arena.events.mqtt.samples import ENDED, GAME, OTHER, ended, ply
 
 PATIENCE_S = 30
+PLY = {"move": "a1a2", "ms": 1.5, "score": None}
+OUTCOME = {"tournament": 3, "winner": "first", "termination": "resign", "kind": "rules", "detail": "", "committed": 7}
+RESULT = {"v": 1, **OUTCOME, "state": "finished"}
 Opened = tuple[MqttBus, Metrics]
 
 
@@ -57,27 +73,27 @@ async def until(condition: Callable[[], Any]) -> None:
         await asyncio.sleep(0.02)
 
 
-async def following(events: Subscription) -> Event:
+async def following(events: Subscription[E]) -> E:
     event = await events.get()
     assert event is not None
     return event
 
 
 def act(bus: EventBus) -> None:
-    bus.publish("referee/state", {"state": "acting", "holder": "here"})
+    bus.publish(RefereeChanged(state="acting", lease_owner="here"))
 
 
 def play(bus: EventBus, first: int, last: int, game: str = GAME) -> None:
     """Plies of a game, which begins with the first."""
     if first == 1:
-        bus.publish(f"game/{game}/start", {"tournament": 3, "attempt": 1})
+        bus.publish(GameStarted(game=game, tournament=3, attempt=1))
     for number in range(first, last + 1):
-        bus.publish(f"game/{game}/ply", ply(number))
+        bus.publish(ply(number, game))
 
 
 def moves(live: Live, game: str = GAME) -> list[str]:
     found = live.games.get(game)
-    return [one["move"] for one in found.plies] if found else []
+    return [one.move for one in found.plies] if found else []
 
 
 def written(last: int) -> list[str]:
@@ -118,25 +134,28 @@ def test_news_of_one_process_is_heard_in_the_other_and_late_joiners_get_the_whol
                 await until(lambda: moves(other) == written(5))
                 play(referee, 6, 9)
                 await until(lambda: moves(live) == moves(other) == written(9))
-                async with late.subscribe("game/", "tournament/", "rating/") as events:
-                    assert (await following(events)).topic == f"game/{GAME}/snapshot"
-                    referee.publish(f"game/{GAME}/end", OUTCOME)
-                    referee.publish("tournament/3/game", {"game": GAME, **OUTCOME})
-                    referee.publish("tournament/3/state", {"state": "finished", "problem": ""})
-                    referee.publish("rating/loa", {"game": GAME, "committed": 7})
-                    heard = {event.topic: event.payload for _ in range(4) if (event := await events.get())}
-                assert heard[f"game/{GAME}/end"] == OUTCOME
-                assert heard["tournament/3/game"] == {"game": GAME, **OUTCOME}
-                assert heard["tournament/3/state"] == {"state": "finished", "problem": ""}
-                assert heard["rating/loa"] == {"game": GAME, "committed": 7}
+                news = (GameSnapshot, GameEnded, TournamentChanged, TournamentGameEnded, RatingsChanged)
+                async with late.subscribe(*news) as events:
+                    first = await following(events)
+                    assert isinstance(first, GameSnapshot)
+                    assert first.game == GAME
+                    said = {
+                        ended(),
+                        ENDED,
+                        TournamentChanged(tournament=3, state="finished"),
+                        RatingsChanged(pool="loa", game=GAME, committed=7),
+                    }
+                    for event in said:
+                        referee.publish(event)
+                    assert {await events.get() for _ in said} == said
                 await until(lambda: not live.games and not other.games)
                 text = metrics.text().decode()
                 assert 'arena_bus_messages_total{direction="in"}' in text
                 assert "arena_bus_connected 1.0" in text
 
     within(main())
-    assert kept(mosquitto, "arena/v1/games/#") == [messages.RESULT.topic(GAME)]
-    assert kept(mosquitto, "arena/v1/tournaments/#") == [messages.STATE.topic("3")]
+    assert kept(mosquitto, "arena/v1/games/#") == [GameEnded.TOPIC.of(GAME)]
+    assert kept(mosquitto, "arena/v1/tournaments/#") == [TournamentChanged.TOPIC.of(3)]
 
 
 def test_orders_reach_the_referee_at_once(mosquitto: Mosquitto) -> None:
@@ -144,12 +163,10 @@ def test_orders_reach_the_referee_at_once(mosquitto: Mosquitto) -> None:
         async with (
             opened(mosquitto, is_referee=True) as (referee, _),
             opened(mosquitto) as (server, _),
-            referee.subscribe("referee/wake") as orders,
+            referee.subscribe(RefereeWoken) as orders,
         ):
-            server.publish("referee/wake", {"tournament": 3})
-            event = await asyncio.wait_for(orders.get(), 5)
-            assert event is not None
-            assert event.payload == {"tournament": 3}
+            server.publish(RefereeWoken(tournament=3))
+            assert await asyncio.wait_for(orders.get(), 5) == RefereeWoken(tournament=3)
 
     within(main())
 
@@ -168,23 +185,23 @@ def test_a_broker_that_dies_in_mid_game_costs_liveliness_only(mosquitto: Mosquit
             mosquitto.kill()
             await until(lambda: not is_connected(metrics) and not is_connected(at_referee))
             play(referee, 4, 8)
-            referee.publish(f"game/{OTHER}/end", OUTCOME)
-            referee.publish("tournament/3/state", {"state": "running", "problem": ""})
-            async with server.subscribe("tournament/") as events:
-                with live.bell(f"game/{OTHER}") as bell:
+            referee.publish(ended(OTHER))
+            referee.publish(TournamentChanged(tournament=3, state="running"))
+            async with server.subscribe(TournamentChanged, tournament=3) as events:
+                with live.bell(Subject("game", OTHER)) as bell:
                     mosquitto.start()
                     await until(lambda: moves(live) == written(8) and OTHER not in live.games)
                     assert bell.is_set()
-                assert (await following(events)).payload["state"] == "running"
+                assert (await following(events)).state == "running"
             play(referee, 9, 10)
             await until(lambda: moves(live) == written(10))
 
     within(main())
-    assert messages.RESULT.topic(OTHER) in kept(mosquitto, "arena/v1/games/#")
+    assert GameEnded.TOPIC.of(OTHER) in kept(mosquitto, "arena/v1/games/#")
 
 
 def test_a_broker_that_hangs_is_noticed(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bus, "TIMEOUT_S", 1.0)
+    monkeypatch.setattr(connection, "TIMEOUT_S", 1.0)
 
     async def main() -> None:
         async with (
@@ -196,7 +213,7 @@ def test_a_broker_that_hangs_is_noticed(mosquitto: Mosquitto, monkeypatch: pytes
             play(referee, 1, 2)
             await until(lambda: moves(live) == written(2))
             mosquitto.stop()
-            referee.publish("tournament/3/state", {"state": "running"})
+            referee.publish(TournamentChanged(tournament=3, state="running"))
             await until(lambda: not is_connected(metrics))
             play(referee, 3, 4)
             mosquitto.go_on()
@@ -214,13 +231,13 @@ def test_a_game_that_ended_while_the_listener_was_away_is_gone(
     async def main() -> None:
         async with opened(mosquitto) as (server, metrics), listening(server) as live:
             body = {"v": 1, "from": "other", "tournament": 3, "attempt": 1, "plies": [PLY]}
-            publish(mosquitto, messages.SNAPSHOT.topic(GAME), body)
-            publish(mosquitto, messages.SNAPSHOT.topic(OTHER), body)
+            publish(mosquitto, GameSnapshot.TOPIC.of(GAME), body)
+            publish(mosquitto, GameSnapshot.TOPIC.of(OTHER), body)
             await until(lambda: set(live.games) == {GAME, OTHER})
             mosquitto.kill()
             await until(lambda: not is_connected(metrics))
             mosquitto.start()
-            publish(mosquitto, messages.SNAPSHOT.topic(OTHER), body)
+            publish(mosquitto, GameSnapshot.TOPIC.of(OTHER), body)
             await until(lambda: set(live.games) == {OTHER})
 
     within(main())
@@ -240,17 +257,17 @@ def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto
             for topic, payload in (
                 ("arena/v1/games/../../etc/plies", good),
                 ("arena/v1/executor/start", {"v": 1, "from": "x", "game": GAME}),
-                (messages.PLIES.topic(GAME), "not json"),
-                (messages.PLIES.topic(GAME), {**good, "v": 2}),
-                (messages.PLIES.topic(GAME), {**good, "plies": [{"move": "x" * 9000}]}),
-                (messages.STATE.topic("3"), {"v": 1, "from": "x", "state": ["finished"]}),
-                (messages.WAKE.topic(), {"v": 1, "from": "x", "tournament": -3}),
+                (GamePlies.TOPIC.of(GAME), "not json"),
+                (GamePlies.TOPIC.of(GAME), {**good, "v": 2}),
+                (GamePlies.TOPIC.of(GAME), {**good, "plies": [{"move": "x" * 9000}]}),
+                (TournamentChanged.TOPIC.of("3"), {"v": 1, "from": "x", "state": ["finished"]}),
+                (RefereeWoken.TOPIC.of(), {"v": 1, "from": "x", "tournament": -3}),
             ):
                 publish(mosquitto, topic, payload, is_retained=False)
             await until(lambda: dropped(metrics, "topic") == 2 and dropped(metrics, "schema") == 5)
             # Of another attempt, and behind a gap: well formed, and not believed either.
-            publish(mosquitto, messages.PLIES.topic(GAME), {**good, "attempt": 7}, is_retained=False)
-            publish(mosquitto, messages.PLIES.topic(GAME), {**good, "first": 9}, is_retained=False)
+            publish(mosquitto, GamePlies.TOPIC.of(GAME), {**good, "attempt": 7}, is_retained=False)
+            publish(mosquitto, GamePlies.TOPIC.of(GAME), {**good, "first": 9}, is_retained=False)
             play(referee, 4, 5)
             await until(lambda: moves(live) == written(5))
 
@@ -264,10 +281,10 @@ def test_nobody_tells_the_referee_how_its_own_games_go(mosquitto: Mosquitto) -> 
             play(referee, 1, 2)
             await until(lambda: moves(live) == written(2))
             forged = {"v": 1, "from": "mallory", "tournament": 3, "attempt": 1, "plies": [PLY] * 9}
-            publish(mosquitto, messages.SNAPSHOT.topic(GAME), forged)
-            publish(mosquitto, messages.RESULT.topic(GAME), {"v": 1, "from": "mallory", **OUTCOME})
-            publish(mosquitto, messages.SNAPSHOT.topic(GAME), "")
-            publish(mosquitto, messages.WAKE.topic(), "junk", is_retained=False)
+            publish(mosquitto, GameSnapshot.TOPIC.of(GAME), forged)
+            publish(mosquitto, GameEnded.TOPIC.of(GAME), {**RESULT, "from": "mallory"})
+            publish(mosquitto, GameSnapshot.TOPIC.of(GAME), "")
+            publish(mosquitto, RefereeWoken.TOPIC.of(), "junk", is_retained=False)
             await until(lambda: dropped(metrics, "schema") == 1)
             assert moves(live) == written(2)
 
@@ -276,18 +293,18 @@ def test_nobody_tells_the_referee_how_its_own_games_go(mosquitto: Mosquitto) -> 
 
 def test_a_new_referee_clears_what_the_old_one_left(mosquitto: Mosquitto) -> None:
     body = {"v": 1, "from": "dead", "tournament": 3, "attempt": 1, "plies": [PLY] * 4}
-    publish(mosquitto, messages.SNAPSHOT.topic(GAME), body)
-    publish(mosquitto, messages.SNAPSHOT.topic(OTHER), body)
+    publish(mosquitto, GameSnapshot.TOPIC.of(GAME), body)
+    publish(mosquitto, GameSnapshot.TOPIC.of(OTHER), body)
 
     async def main() -> None:
         async with opened(mosquitto) as (server, _), listening(server) as live:
             await until(lambda: set(live.games) == {GAME, OTHER})
             async with opened(mosquitto, is_referee=True) as (referee, _):
                 act(referee)
-                referee.publish(f"game/{GAME}/start", {"tournament": 3, "attempt": 2})
+                referee.publish(GameStarted(game=GAME, tournament=3, attempt=2))
                 await until(lambda: OTHER not in live.games and moves(live) == [])
                 assert live.games[GAME].attempt == 2
-                referee.publish(f"game/{GAME}/ply", ply(1))
+                referee.publish(ply(1))
                 await until(lambda: moves(live) == written(1))
 
     within(main())
@@ -298,7 +315,7 @@ def test_a_referee_that_dies_is_offline_and_one_that_ends_is_stopped(mosquitto: 
     async def main() -> None:
         async with opened(mosquitto, is_referee=True) as (referee, _):
             act(referee)
-            words = mosquitto.client("mosquitto_sub", "-t", messages.STATUS.topic(referee.id))
+            words = mosquitto.client("mosquitto_sub", "-t", RefereeChanged.TOPIC.of(referee.id))
             listener = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE)
             assert listener.stdout is not None
 
@@ -322,22 +339,22 @@ def test_a_referee_that_dies_is_offline_and_one_that_ends_is_stopped(mosquitto: 
 
 
 def test_the_broker_does_not_grow_for_ever(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(retained.ROOM, "result", 20)
+    monkeypatch.setitem(retained.ROOM, GameEnded, 20)
     old = [f"{number:016x}" for number in range(25)]
     for number, game in enumerate(old):
-        publish(mosquitto, messages.RESULT.topic(game), {"v": 1, "from": "old", **OUTCOME, "committed": number})
+        publish(mosquitto, GameEnded.TOPIC.of(game), {**RESULT, "from": "old", "committed": number})
 
     async def main() -> None:
         async with opened(mosquitto, is_referee=True) as (referee, _):
             act(referee)
             for number in range(10):
-                referee.publish(f"game/{number + 500:016x}/end", {**OUTCOME, "committed": 500 + number})
-            while messages.RESULT.topic(old[0]) in await asyncio.to_thread(kept, mosquitto, "arena/v1/games/+/result"):
+                referee.publish(ended(f"{number + 500:016x}", committed=500 + number))
+            while GameEnded.TOPIC.of(old[0]) in await asyncio.to_thread(kept, mosquitto, "arena/v1/games/+/result"):
                 pass
 
     within(main())
     left = kept(mosquitto, "arena/v1/games/+/result")
-    assert {messages.RESULT.topic(f"{number + 500:016x}") for number in range(10)} <= set(left)
+    assert {GameEnded.TOPIC.of(f"{number + 500:016x}") for number in range(10)} <= set(left)
     assert len(left) == 20
 
 
@@ -392,7 +409,7 @@ def test_start_up_without_a_broker() -> None:
 
 
 def test_start_up_with_something_that_is_no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bus, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(connection, "TIMEOUT_S", 0.5)
 
     async def main() -> None:
         is_over, is_closed = asyncio.Event(), asyncio.Event()
@@ -417,8 +434,8 @@ def test_start_up_with_something_that_is_no_broker(monkeypatch: pytest.MonkeyPat
 
 def test_without_a_broker_the_bus_stays_in_the_process() -> None:
     async def main() -> None:
-        async with open_bus(Settings()) as bus, bus.subscribe("x") as events:
-            bus.publish("x", {})
-            assert (await following(events)).topic == "x"
+        async with open_bus(Settings()) as bus, bus.subscribe(GamePly) as events:
+            bus.publish(ply(1))
+            assert await following(events) == ply(1)
 
     within(main())

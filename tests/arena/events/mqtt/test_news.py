@@ -10,31 +10,59 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.events import messages
-from arena.events.messages import KINDS, NewsError, read, write
-from tests.arena.events.mqtt.samples import GAME, SAMPLES, SUBJECTS
+from arena.events.messages import KINDS, TEXT, GamePlies, GameSnapshot, News, PlyNews, RatingsChanged
+from arena.events.mqtt.payload import MAX_BYTES, NewsError, read, topic_of, write
+from tests.arena.events.mqtt import samples
+from tests.arena.events.mqtt.samples import GAME, PROCESS, SAMPLES
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_what_is_written_is_read(kind: messages.Kind) -> None:
-    payload = SAMPLES[kind.name]
-    heard = read(kind.topic(SUBJECTS[kind.name]), write(kind, "me", payload))
-    assert (heard.kind, heard.subject) == (kind, SUBJECTS[kind.name])
-    assert heard.news is not None
-    assert heard.news.sender == "me"
-    assert payload.items() <= heard.news.model_dump().items()
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_is_read(kind: type[News]) -> None:
+    news = SAMPLES[kind]
+    heard = read(topic_of(news, PROCESS), write(news, PROCESS))
+    assert (heard.kind, heard.subject, heard.sender) == (kind, samples.subject_of(kind), PROCESS)
+    assert heard.event == news
+    assert type(heard.event) is kind
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_fields_of_later_versions_are_passed_over(kind: messages.Kind) -> None:
-    body = json.loads(write(kind, "me", SAMPLES[kind.name]))
-    assert read(kind.topic(SUBJECTS[kind.name]), json.dumps({**body, "colour": "red"}).encode()).news is not None
+OUTCOME = {"tournament": 3, "winner": "first", "termination": "resign", "kind": "rules", "detail": "", "committed": 7}
+PLY = {"move": "a1a2", "ms": 1.5, "score": None}
+WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "is_fit": True}
+
+
+@pytest.mark.parametrize(
+    ("topic", "payload"),
+    [
+        (f"games/{GAME}/plies", {"attempt": 1, "first": 1, "plies": [PLY]}),
+        (f"games/{GAME}/snapshot", {"tournament": 3, "attempt": 1, "plies": [PLY, PLY]}),
+        (f"games/{GAME}/result", {**OUTCOME, "state": "finished"}),
+        ("tournaments/3/state", {"state": "running", "problem": "because"}),
+        ("tournaments/3/games", {**OUTCOME, "game": GAME, "state": "finished"}),
+        ("tournaments/3/rounds", {"planned": 10}),
+        ("ratings/tablut%2Fbell%2Bking_max_step%3D4", {"game": GAME, "committed": 7}),
+        ("versions/5/state", {"state": "checking"}),
+        ("versions/5/step", {"line": "loa: handshake: ok"}),
+        (f"referees/{PROCESS}/status", {"state": "acting", "holder": "host:1:abc"}),
+        (f"referees/{PROCESS}/crew", {"holder": "host:1:abc", "workers": [WORKER], "cores": 2, "load": None}),
+        ("referee/wake", {"tournament": 3}),
+    ],
+)
+def test_what_goes_over_the_wire(topic: str, payload: dict[str, Any]) -> None:
+    """Topic and JSON of every kind: others read it, in versions of their own."""
+    (news,) = [one for one in SAMPLES.values() if topic_of(one, PROCESS) == f"arena/v1/{topic}"]
+    assert list(json.loads(write(news, PROCESS)).items()) == [("v", 1), ("from", PROCESS), *payload.items()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fields_of_later_versions_are_passed_over(kind: type[News]) -> None:
+    body = json.loads(write(SAMPLES[kind], PROCESS))
+    assert read(samples.topic_of(kind), json.dumps({**body, "colour": "red"}).encode()).event == SAMPLES[kind]
 
 
 def test_retained_news_can_be_cleared_and_other_news_not() -> None:
-    assert read(messages.SNAPSHOT.topic(GAME), b"").news is None
+    assert read(GameSnapshot.TOPIC.of(GAME), b"").event is None
     with pytest.raises(NewsError):
-        read(messages.PLIES.topic(GAME), b"")
+        read(GamePlies.TOPIC.of(GAME), b"")
 
 
 PLIES = {"v": 1, "from": "x", "attempt": 1, "first": 1, "plies": [{"move": "a1a2", "ms": 1}]}
@@ -63,7 +91,7 @@ PLIES = {"v": 1, "from": "x", "attempt": 1, "first": 1, "plies": [{"move": "a1a2
         (f"arena/v1/games/{GAME}/plies", {**PLIES, "plies": [{"move": "a", "ms": -1}]}, "schema"),
         (f"arena/v1/games/{GAME}/plies", {**PLIES, "plies": [{"move": "a", "score": 2**40}]}, "schema"),
         (f"arena/v1/games/{GAME}/plies", {**PLIES, "plies": [PLIES["plies"][0]] * 501}, "schema"),  # type: ignore[index]
-        (f"arena/v1/games/{GAME}/plies", b" " * (messages.MAX_BYTES + 1), "size"),
+        (f"arena/v1/games/{GAME}/plies", b" " * (MAX_BYTES + 1), "size"),
     ],
 )
 def test_what_does_not_follow_is_refused(topic: str, payload: Any, reason: str) -> None:
@@ -82,26 +110,26 @@ JSON = st.recursive(
 
 
 @given(st.sampled_from(KINDS), st.binary(max_size=200) | JSON)
-def test_nothing_but_a_refusal_comes_of_nonsense(kind: messages.Kind, payload: bytes) -> None:
+def test_nothing_but_a_refusal_comes_of_nonsense(kind: type[News], payload: bytes) -> None:
     with contextlib.suppress(NewsError):
-        read(kind.topic(SUBJECTS[kind.name]), payload)
+        read(samples.topic_of(kind), payload)
 
 
 def test_lines_of_bots_are_cut_and_harmless_in_a_terminal() -> None:
-    body = write(messages.RESULT, "me", {**SAMPLES["result"], "detail": "\x1b[31m\x9b\u202e" + "x" * 10_000})
+    body = write(samples.ended(detail="\x1b[31m\x9b\u202e" + "x" * 10_000), "me")
     assert body.isascii()
     assert body.decode().isprintable()
-    assert len(json.loads(body)["detail"]) == messages.TEXT
+    assert len(json.loads(body)["detail"]) == TEXT
 
 
 def test_pools_are_one_level_of_a_topic() -> None:
-    topic = messages.RATING.topic("tablut/bell+king_max_step=4")
+    topic = samples.topic_of(RatingsChanged)
     assert topic == "arena/v1/ratings/tablut%2Fbell%2Bking_max_step%3D4"
-    assert read(topic, write(messages.RATING, "me", SAMPLES["rating"])).subject == "tablut/bell+king_max_step=4"
+    assert read(topic, write(SAMPLES[RatingsChanged], "me")).subject == "tablut/bell+king_max_step=4"
 
 
 def test_too_much_is_not_said() -> None:
-    plies = [{"move": "a" * 100, "ms": 1.0, "score": 1}] * 15_000
+    plies = (PlyNews("a" * 100, 1.0, 1),) * 15_000
     with pytest.raises(NewsError) as caught:
-        write(messages.SNAPSHOT, "me", {"tournament": 1, "attempt": 1, "plies": plies})
+        write(GameSnapshot(game=GAME, tournament=1, attempt=1, plies=plies), "me")
     assert caught.value.reason == "size"

@@ -8,12 +8,23 @@ from typing import Any
 
 import pytest
 
-from arena.events import messages
-from arena.events.messages import read, write
+from arena.events.messages import (
+    BrokerConnected,
+    Event,
+    GameEnded,
+    GameGone,
+    GameStarted,
+    News,
+    RefereeChanged,
+    SlotStarted,
+    TournamentChanged,
+    TournamentPlanned,
+)
 from arena.events.mqtt import outbox
-from arena.events.mqtt.outbox import Message, Outbox
-from arena.events.mqtt.retained import ROOM, SPARE, Shelf
-from tests.arena.events.mqtt.samples import GAME, OTHER, OUTCOME, SAMPLES, ply
+from arena.events.mqtt.outbox import Outbox, Outgoing
+from arena.events.mqtt.payload import read, topic_of, write
+from arena.events.mqtt.retained import ROOM, SPARE, RetainedTopics
+from tests.arena.events.mqtt.samples import ENDED, GAME, OTHER, ended, ply
 
 
 class Desk:
@@ -24,18 +35,18 @@ class Desk:
         self.outbox = Outbox("me", lambda reason: self.dropped.update([reason]))
 
     def begin(self, plies: int = 0, attempt: int = 1) -> None:
-        self.outbox.take(f"game/{GAME}/start", {"tournament": 3, "attempt": attempt})
+        self.outbox.take(GameStarted(game=GAME, tournament=3, attempt=attempt))
         self.play(range(1, plies + 1))
 
     def play(self, numbers: range) -> None:
         for number in numbers:
-            self.outbox.take(f"game/{GAME}/ply", ply(number))
+            self.outbox.take(ply(number))
 
     def drain(self, at: float) -> list[tuple[str, Any]]:
         return [said(message) for message in self.outbox.drain(at)]
 
 
-def said(message: Message) -> tuple[str, Any]:
+def said(message: Outgoing) -> tuple[str, Any]:
     """The last level of the topic, and the payload; of plies only which and how many."""
     name = message.topic.rpartition("/")[2]
     body = json.loads(message.payload) if message.payload else None
@@ -67,22 +78,21 @@ def test_the_end_brings_the_last_plies_the_result_and_clears_the_snapshot(desk: 
     desk.begin(2)
     desk.drain(100)
     desk.play(range(3, 5))
-    desk.outbox.take(f"game/{GAME}/end", OUTCOME)
+    desk.outbox.take(ended())
     assert desk.drain(100.1) == [("plies", (3, 2)), ("result", "finished"), ("snapshot", None)]
     assert desk.drain(200) == []
 
 
 def test_a_game_too_short_for_a_snapshot_is_told_all_the_same(desk: Desk) -> None:
     desk.begin(2)
-    desk.outbox.take(f"game/{GAME}/end", OUTCOME)
+    desk.outbox.take(ended())
     assert desk.drain(100)[:2] == [("plies", (1, 2)), ("result", "finished")]
 
 
-@pytest.mark.parametrize("what", ["end", "gone"])
-def test_a_game_that_was_called_off_or_begins_again(desk: Desk, what: str) -> None:
+def test_a_game_that_was_called_off_or_begins_again(desk: Desk) -> None:
     desk.begin(2)
     desk.drain(100)
-    desk.outbox.take(f"game/{GAME}/{what}", {**OUTCOME, "state": "planned", "winner": None})
+    desk.outbox.take(GameGone(game=GAME))
     assert desk.drain(101) == [("snapshot", None)]
     desk.begin(1, attempt=2)
     (message,) = desk.outbox.drain(102)
@@ -100,14 +110,14 @@ def test_long_games_are_told_in_several_batches_and_less_often_as_a_whole(desk: 
 
 def test_only_the_newest_state_waits(desk: Desk) -> None:
     for state in ("running", "paused", "running", "finished"):
-        desk.outbox.take("tournament/3/state", {"state": state})
+        desk.outbox.take(TournamentChanged(tournament=3, state=state))
     assert desk.drain(0) == [("state", "finished")]
 
 
 def test_after_the_broker_was_away_states_and_games_are_told_again(desk: Desk) -> None:
     desk.begin(2)
-    desk.outbox.take("tournament/3/state", {"state": "running"})
-    desk.outbox.take("referee/state", {"state": "acting", "holder": "x"})
+    desk.outbox.take(TournamentChanged(tournament=3, state="running"))
+    desk.outbox.take(RefereeChanged(state="acting", lease_owner="x"))
     desk.drain(100)
     desk.play(range(3, 5))
     desk.outbox.renew()
@@ -115,11 +125,11 @@ def test_after_the_broker_was_away_states_and_games_are_told_again(desk: Desk) -
 
 
 def test_what_could_not_be_sent_waits_again_unless_it_is_old(desk: Desk) -> None:
-    desk.outbox.take("tournament/3/state", {"state": "running"})
-    desk.outbox.take("tournament/4/state", {"state": "running"})
-    desk.outbox.take("tournament/3/game", {"game": GAME, **OUTCOME})
+    desk.outbox.take(TournamentChanged(tournament=3, state="running"))
+    desk.outbox.take(TournamentChanged(tournament=4, state="running"))
+    desk.outbox.take(ENDED)
     messages = desk.outbox.drain(0)
-    desk.outbox.take("tournament/4/state", {"state": "paused"})
+    desk.outbox.take(TournamentChanged(tournament=4, state="paused"))
     desk.outbox.put_back(messages)
     assert desk.drain(1) == [("state", "running"), ("state", "paused")]
     assert desk.dropped == {"offline": 1}
@@ -128,57 +138,57 @@ def test_what_could_not_be_sent_waits_again_unless_it_is_old(desk: Desk) -> None
 def test_what_waits_is_bounded_and_results_wait_longest(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outbox, "QUEUE", 100)
     for number in range(50):
-        desk.outbox.take(f"game/{number:016x}/end", OUTCOME)
-        desk.outbox.take("tournament/3/game", {"game": GAME, **OUTCOME})
-        desk.outbox.take("tournament/3/round", {"planned": 1})
+        desk.outbox.take(ended(f"{number:016x}"))
+        desk.outbox.take(ENDED)
+        desk.outbox.take(TournamentPlanned(tournament=3, planned=1))
     assert desk.dropped == {"queue": 50}
     names = Counter(name for name, _ in desk.drain(0))
     assert names["result"] == 50
     for number in range(130):
-        desk.outbox.take(f"game/{number:016x}/end", OUTCOME)
+        desk.outbox.take(ended(f"{number:016x}"))
     assert len(desk.drain(1)) == 100
 
 
 def test_an_event_that_is_no_news_is_dropped_not_sent(desk: Desk) -> None:
-    assert desk.outbox.take("tournament/3/state", {"state": 7})
+    assert desk.outbox.take(TournamentChanged(tournament=3, state="x" * 41))
     assert desk.drain(0) == []
     assert desk.dropped == {"schema": 1}
 
 
-@pytest.mark.parametrize("topic", ["executor/start", "bus/connected", "tournament/x", "version"])
-def test_what_is_nobody_elses_business_stays_here(desk: Desk, topic: str) -> None:
-    assert not desk.outbox.take(topic, {"game": GAME})
+@pytest.mark.parametrize("event", [SlotStarted(game=GAME), BrokerConnected()])
+def test_what_is_nobody_elses_business_stays_here(desk: Desk, event: Event) -> None:
+    assert not desk.outbox.take(event)
     assert desk.drain(0) == []
 
 
 def test_who_is_not_the_referee_any_more_plays_nothing(desk: Desk) -> None:
     desk.begin(2)
     desk.drain(100)
-    desk.outbox.take("referee/state", {"state": "standing by", "holder": "x"})
+    desk.outbox.take(RefereeChanged(state="standing by", lease_owner="x"))
     assert desk.drain(101) == [("status", "standing by"), ("snapshot", None)]
 
 
-def note(shelf: Shelf, kind: messages.Kind, subject: str, **payload: Any) -> None:
-    shelf.note(read(kind.topic(subject), write(kind, "x", {**SAMPLES[kind.name], **payload})))
+def note(kept: RetainedTopics, news: News, sender: str = "x") -> None:
+    kept.note(read(topic_of(news, sender), write(news, sender)))
 
 
 def test_the_broker_keeps_the_newest_results() -> None:
-    shelf, room = Shelf(), ROOM["result"]
+    kept, room = RetainedTopics(), ROOM[GameEnded]
     for number in range(room + SPARE):
-        note(shelf, messages.RESULT, f"{number:016x}", committed=room + SPARE - number)
-    assert shelf.excess() == []
-    note(shelf, messages.RESULT, OTHER, state="void", winner=None, committed=None)
-    cleared = shelf.excess()
-    assert cleared == [messages.RESULT.topic(f"{number:016x}") for number in range(room + SPARE - 1, room - 2, -1)]
-    assert shelf.excess() == []
+        note(kept, ended(f"{number:016x}", committed=room + SPARE - number))
+    assert kept.excess() == []
+    note(kept, ended(OTHER, state="void", winner=None, committed=None))
+    cleared = kept.excess()
+    assert cleared == [GameEnded.TOPIC.of(f"{number:016x}") for number in range(room + SPARE - 1, room - 2, -1)]
+    assert kept.excess() == []
 
 
 def test_the_broker_forgets_referees_that_are_long_gone() -> None:
-    shelf = Shelf()
+    kept = RetainedTopics()
     for number in range(40):
-        note(shelf, messages.STATUS, f"r{number}", state="offline")
-    note(shelf, messages.STATUS, "r39", state="acting")
-    cleared = shelf.excess()
-    assert messages.STATUS.topic("r0") in cleared
-    assert messages.STATUS.topic("r39") not in cleared
-    assert len(cleared) == 39 - ROOM["status"]
+        note(kept, RefereeChanged(state="offline"), f"r{number}")
+    note(kept, RefereeChanged(state="acting"), "r39")
+    cleared = kept.excess()
+    assert RefereeChanged.TOPIC.of("r0") in cleared
+    assert RefereeChanged.TOPIC.of("r39") not in cleared
+    assert len(cleared) == 39 - ROOM[RefereeChanged]

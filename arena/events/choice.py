@@ -1,0 +1,31 @@
+"""Which bus the settings name: the one inside this process alone, or the one between processes over a broker."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from arena.events.bus import Bus, EventBus
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+    from arena.metrics import Metrics
+
+
+@contextlib.asynccontextmanager
+async def open_bus(
+    settings: Settings, metrics: Metrics | None = None, *, has_pages: bool = True
+) -> AsyncIterator[EventBus]:
+    """The bus a server's settings name. Raises BusError.
+
+    What it counts goes into `metrics`. A process without pages hears less: only what a referee needs.
+    """
+    if not settings.mqtt:
+        yield Bus()
+        return
+    from arena.events.mqtt.bus import connected
+    from arena.metrics import Metrics
+
+    async with connected(settings, metrics or Metrics(), has_pages=has_pages) as bus:
+        yield bus

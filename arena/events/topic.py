@@ -1,0 +1,67 @@
+"""Where news stands in the tree of topics at the broker. Version 1 of the tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+from urllib.parse import quote, unquote
+
+VERSION = 1
+ROOT = f"arena/v{VERSION}"
+_PLACE = r"[A-Za-z0-9_.%~-]{1,200}"
+_SUBJECTS: dict[str, tuple[str, Callable[[str], str | int]]] = {
+    "game": (r"[0-9a-f]{16,32}", str),
+    "tournament": (r"[0-9]{1,18}", int),
+    "version": (r"[0-9]{1,18}", int),
+    "pool": (_PLACE, unquote),
+    "from": (_PLACE, unquote),
+}
+"""What may stand for a subject, and how it is read."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One place of the tree. `{…}` in `pattern` is the subject: a field of the news, or `from`, the process itself."""
+
+    pattern: str
+    about: str
+    """What is told there, in a few words."""
+    qos: Literal[0, 1]
+    is_retained: bool = False
+    is_public: bool = True
+    """Whether spectators may read it."""
+    is_subject_told: bool = False
+    """Whether the payload says the subject too."""
+
+    @cached_property
+    def subject(self) -> str:
+        """The name of the subject; empty for a place without one."""
+        found = re.search(r"\{(\w+)\}", self.pattern)
+        return found[1] if found else ""
+
+    @property
+    def filter(self) -> str:
+        """What to subscribe to for all subjects."""
+        return f"{ROOT}/{self._with('+')}"
+
+    def of(self, subject: str | int = "") -> str:
+        """The whole topic about a subject."""
+        return f"{ROOT}/{self._with(quote(str(subject), safe=''))}"
+
+    def match(self, topic: str) -> str | int | None:
+        """The subject of a topic that is here, empty where there is none; None for a topic that is elsewhere."""
+        found = self._form.fullmatch(topic)
+        if found is None:
+            return None
+        return _SUBJECTS[self.subject][1](found[1]) if self.subject else ""
+
+    @cached_property
+    def _form(self) -> re.Pattern[str]:
+        text = re.escape(f"{ROOT}/{self._with('@')}")
+        return re.compile(text.replace("@", f"({_SUBJECTS[self.subject][0]})") if self.subject else text)
+
+    def _with(self, subject: str) -> str:
+        return self.pattern.replace(f"{{{self.subject}}}", subject) if self.subject else self.pattern
