@@ -166,6 +166,22 @@ def board_can_be_drawn(ruleset: Ruleset, state: State) -> None:
     assert state.tobytes() == before, named(ruleset, state, "drawing changed its input")
 
 
+def phase_can_be_passed_and_comes_once(ruleset: Ruleset, state: State) -> None:
+    rules, config = ruleset.rules, ruleset.config
+    if rules.phase is None:
+        return
+    moves = legal(ruleset, state)
+    if rules.phase.holds(state, config):
+        assert ruleset.phase is rules.phase, named(ruleset, state, "a phase that the rules do not have")
+        assert not moves or rules.notation.pass_move in moves, named(ruleset, state, "no pass among the moves")
+        return
+    for move in moves:
+        text = rules.notation.write_move(move)
+        assert not rules.phase.holds(after(ruleset, state, move), config), named(
+            ruleset, state, text, "begins it again"
+        )
+
+
 def announcement_is_a_word(ruleset: Ruleset, state: State) -> None:
     if ruleset.rules.announce is not None:
         found = ruleset.rules.announce(state, ruleset.config)
@@ -186,6 +202,7 @@ LAWS = (
     evaluation_claims_no_win_that_is_not_there,
     board_can_be_drawn,
     announcement_is_a_word,
+    phase_can_be_passed_and_comes_once,
 )
 
 
@@ -292,6 +309,23 @@ def test_record_is_sound(family):
     assert {reason.kind for reason in rules.reasons} == {Kind.RULES}
     assert rules.keeps_moves <= set(rules.reasons)
     assert all(piece.side in ("first", "second", None) for piece in rules.pieces)
+    assert 0 <= rules.draw_probability < 1
+
+
+@pytest.mark.parametrize("family", families())
+def test_a_phase_before_play_is_begun_by_its_rule(family):
+    rules = load(family)
+    if rules.phase is None:
+        return
+    assert rules.option(rules.phase.rule).type == "check"
+    for variant in rules.variants:
+        ruleset = rules.settle(variant.name, {rules.phase.rule: True})
+        assert rules.phase.holds(ruleset.read(), ruleset.config), variant.name
+        assert ruleset.variant.position == rules.phase.begin(variant.position)
+        assert ruleset.overrides == {rules.phase.rule: True}
+        without = rules.settle(variant.name, {rules.phase.rule: False})
+        assert without.phase is None
+        assert not rules.phase.holds(without.read(), without.config), variant.name
 
 
 @pytest.mark.parametrize("family", families())

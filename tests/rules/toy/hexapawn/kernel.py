@@ -1,11 +1,6 @@
-"""The compiled functions of hexapawn. Refuses to know texts.
+"""The compiled functions of hexapawn, on states as `state` lays them out and squares as `tables` numbers them.
 
-    rank 3    8  9 10 11      state[0..11] the squares: 0 empty, 1 White, 2 Black
-    rank 2    4  5  6  7      state[12]    0 White to move, 1 Black
-    rank 1    0  1  2  3      state[13]    plies played
-              a  b  c  d      a move is source * 16 + target; PASS = 256
-
-The file d exists in the variant `wide` only: config[WIDTH] is 3 or 4.
+Refuses to know texts. Letters: s a side, i a square, f and r its file and rank, t what stands on a square.
 """
 
 from __future__ import annotations
@@ -16,9 +11,36 @@ import numpy as np
 
 from referee.rules.jit import jit, random_below
 
-STATE_SIZE, KEY_SIZE, DTYPE, MAX_MOVES = 14, 13, np.int64, 16
-NO_MOVES, REPETITION, MAX_PLIES, WIDTH = range(4)
-PASS = 256
+from .state import (
+    GIFT,
+    GIVING,
+    HAS_TOWERS,
+    KEY_SIZE,
+    MAX_PLIES,
+    NO_MOVES,
+    PASS,
+    PLIES,
+    REPETITION,
+    STATE_SIZE,
+    TURN,
+    WIDTH,
+)
+
+__all__ = [
+    "DTYPE",
+    "KEY_SIZE",
+    "MAX_MOVES",
+    "STATE_SIZE",
+    "count",
+    "evaluate",
+    "legal",
+    "perft",
+    "play",
+    "playout",
+    "result",
+]
+
+DTYPE, MAX_MOVES = np.int64, 16
 
 
 @jit
@@ -26,15 +48,34 @@ def steps(state: Any, config: Any, s: int, moves: Any) -> int:
     """Write the moves of side `s`; return their number."""
     k = 0
     for i in range(12):
-        if state[i] != s + 1:
+        if state[i] == 0 or (state[i] - 1) % 2 != s:
             continue
         f, r = i % 4, i // 4 + 1 - 2 * s
         if r < 0 or r > 2:
             continue
         for d in range(-1, 2):
-            if 0 <= f + d < config[WIDTH] and state[4 * r + f + d] == (0 if d == 0 else 2 - s):
+            if f + d < 0 or f + d >= config[WIDTH]:
+                continue
+            t = state[4 * r + f + d]
+            if d == 0:
+                is_open = t == 0 or (config[HAS_TOWERS] == 1 and t == s + 1)
+            else:
+                is_open = t != 0 and (t - 1) % 2 != s
+            if is_open:
                 moves[k] = i * 16 + 4 * r + f + d
                 k += 1
+    return k
+
+
+@jit
+def gifts(state: Any, s: int, moves: Any) -> int:
+    """Write the moves of side `s` in the gift phase; return their number."""
+    moves[0] = PASS
+    k = 1
+    for i in range(12):
+        if state[i] == s + 1:
+            moves[k] = GIFT + i
+            k += 1
     return k
 
 
@@ -42,10 +83,10 @@ def steps(state: Any, config: Any, s: int, moves: Any) -> int:
 def arrived(state: Any) -> int:
     """1 if White stands on the far rank, else 2 if Black does, else 0."""
     for i in range(4):
-        if state[8 + i] == 1:
+        if state[8 + i] % 2 == 1:
             return 1
     for i in range(4):
-        if state[i] == 2:
+        if state[i] > 0 and state[i] % 2 == 0:
             return 2
     return 0
 
@@ -55,8 +96,11 @@ def legal(state: Any, config: Any, moves: Any) -> int:
     """See `Kernel.legal`."""
     if arrived(state) != 0:
         return 0
-    k = steps(state, config, state[12], moves)
-    if k == 0 and config[NO_MOVES] == 1 and steps(state, config, 1 - state[12], moves) > 0:
+    s = state[TURN] % 2
+    if state[TURN] >= GIVING:
+        return gifts(state, s, moves)
+    k = steps(state, config, s, moves)
+    if k == 0 and config[NO_MOVES] == 1 and steps(state, config, 1 - s, moves) > 0:
         moves[0] = PASS
         return 1
     return k
@@ -72,11 +116,17 @@ def count(state: Any, config: Any) -> int:
 def play(state: Any, config: Any, move: int, out: Any) -> None:
     """See `Kernel.play`."""
     out[:] = state
-    if move != PASS:
-        out[move % 16] = state[move // 16]
-        out[move // 16] = 0
-    out[12] = 1 - state[12]
-    out[13] = state[13] + 1
+    s = state[TURN] % 2
+    if move >= GIFT:
+        out[move - GIFT] = 0
+    elif move != PASS:
+        i, to = move // 16, move % 16
+        out[i] = s + 1 if state[i] > 2 else 0
+        out[to] = s + 3 if state[to] == s + 1 else s + 1
+    out[TURN] = 1 - s
+    if state[TURN] == GIVING:  # White has given: Black may too, and then play begins
+        out[TURN] = GIVING + 1
+    out[PLIES] = state[PLIES] + 1
 
 
 @jit
@@ -86,10 +136,10 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
     if winner != 0:
         return winner
     if count(state, config) == 0:
-        return 4 + 2 - state[12] if config[NO_MOVES] == 0 else 8 + 3
+        return 4 + 2 - state[TURN] if config[NO_MOVES] == 0 else 8 + 3
     if config[REPETITION] > 0 and occurrences >= config[REPETITION]:
         return 12 + 3
-    return 16 + 3 if config[MAX_PLIES] > 0 and state[13] >= config[MAX_PLIES] else 0
+    return 16 + 3 if config[MAX_PLIES] > 0 and state[PLIES] >= config[MAX_PLIES] else 0
 
 
 @jit
@@ -127,8 +177,9 @@ def evaluate(state: Any, config: Any) -> int:
     """See `Kernel.evaluate`: pawns, and how far they are."""
     score = 0
     for i in range(12):
-        if state[i] == 1:
-            score += 100 + 10 * (i // 4)
-        elif state[i] == 2:
-            score -= 100 + 10 * (2 - i // 4)
-    return -score if state[12] == 1 else score
+        pawns = (state[i] + 1) // 2
+        if state[i] % 2 == 1:
+            score += pawns * (100 + 10 * (i // 4))
+        else:
+            score -= pawns * (100 + 10 * (2 - i // 4))
+    return -score if state[TURN] % 2 == 1 else score

@@ -7,74 +7,74 @@ import re
 import numpy as np
 
 from referee.rules.core import ParseError
-from referee.rules.rules import Config, GameFormat, GameText, Notation, Ruleset, State
+from referee.rules.rules import Config, Notation, State
 
-PASS = 256
-WIDTH = 3
-_MOVE = re.compile(r"([a-d])([1-3])[-x]?([a-d])([1-3])")
+from .state import GIFT, GIVING, HAS_GIFTS, PASS, STATE_SIZE, TURN, WIDTH
+from .tables import NAMES, NUMBERS
 
+LETTERS = ".wbWB"
+"""What stands on a square; capitals are towers."""
 
-def name(square: int) -> str:
-    """`a1` for 0."""
-    return f"{'abcd'[square % 4]}{square // 4 + 1}"
+_MOVE = re.compile(r"([a-d][1-3])[-x]?([a-d][1-3])")
+_GIFT = re.compile(r"-([a-d][1-3])")
 
 
 def read_position(text: str, config: Config) -> State:
-    """`<board> <w|b>`, ranks from the top. Raises ParseError."""
+    """`<board> <w|b>`, ranks from the top, and `gift` while gifts are made. Raises ParseError."""
     width = int(config[WIDTH])
-    found = re.fullmatch(r"([^ ]+) ([wb])", text)
+    found = re.fullmatch(r"([^ ]+) ([wb])( gift)?", text)
     ranks = found[1].split("/") if found else []
     if not found or len(ranks) != 3:
         raise ParseError("not a position", text=text, hint="write three ranks and the side to move: bbb/3/www w")
-    state, index = np.zeros(14, dtype=np.int64), 0
+    if found[3] and not config[HAS_GIFTS]:
+        raise ParseError("no gifts in this game", text=text, index=found.start(3), hint="leave the word out")
+    state, index = np.zeros(STATE_SIZE, dtype=np.int64), 0
     for rank, content in zip((2, 1, 0), ranks, strict=True):
         cells = re.sub(r"[1-4]", lambda run: "." * int(run[0]), content)
-        if len(cells) != width or set(cells) - set(".wb") or re.search(r"\d\d", content):
-            raise ParseError(f"rank {rank + 1} is wrong", text=text, index=index, hint=f"{width} squares of w, b, runs")
+        if len(cells) != width or set(cells) - set(LETTERS) or re.search(r"\d\d", content):
+            hint = f"{width} squares of w, b, W, B, runs"
+            raise ParseError(f"rank {rank + 1} is wrong", text=text, index=index, hint=hint)
         for file, cell in enumerate(cells):
-            state[4 * rank + file] = ".wb".index(cell)
+            state[4 * rank + file] = LETTERS.index(cell)
         index += len(content) + 1
-    state[12] = "wb".index(found[2])
+    state[TURN] = "wb".index(found[2]) + (GIVING if found[3] else 0)
     return state
 
 
 def write_position(state: State, config: Config) -> str:
     """The canonical position string."""
     width = int(config[WIDTH])
-    rows = ("".join(".wb"[int(state[4 * rank + file])] for file in range(width)) for rank in (2, 1, 0))
-    return "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in rows) + f" {'wb'[int(state[12])]}"
+    rows = ("".join(LETTERS[int(state[4 * rank + file])] for file in range(width)) for rank in (2, 1, 0))
+    board = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in rows)
+    return f"{board} {'wb'[int(state[TURN]) & 1]}" + (" gift" if state[TURN] & GIVING else "")
 
 
 def read_move(text: str, state: State, config: Config) -> int:
-    """`a1a2`, `a1-a2`, `a1xb2` or `pass`. Raises ParseError."""
+    """`a1a2`, `a1-a2`, `a1xb2`, `-a1` for a gift, or `pass`. Raises ParseError."""
     if text == "pass":
         return PASS
+    if gift := _GIFT.fullmatch(text):
+        return GIFT + NUMBERS[gift[1]]
     found = _MOVE.fullmatch(text)
     if not found:
         raise ParseError("not a move", text=text, hint="write source and target, as a1a2, or pass")
-    one, two = (4 * (int(rank) - 1) + "abcd".index(file) for file, rank in (found.groups()[:2], found.groups()[2:]))
-    return one * 16 + two
+    return NUMBERS[found[1]] * 16 + NUMBERS[found[2]]
 
 
 def write_move(code: int) -> str:
     """The canonical text of a code."""
-    return "pass" if code == PASS else name(code // 16) + name(code % 16)
+    if code >= GIFT:
+        return f"-{NAMES[code - GIFT]}"
+    return "pass" if code == PASS else NAMES[code // 16] + NAMES[code % 16]
 
 
 def display_move(code: int, state: State, config: Config) -> str:
-    """`a1-a2`, `a1xb2`, `pass`."""
-    return "pass" if code == PASS else f"{name(code // 16)}{'x' if state[code % 16] else '-'}{name(code % 16)}"
-
-
-def _read(text: str, ruleset: Ruleset) -> list[GameText]:
-    start = ruleset.read()
-    moves = tuple(write_move(read_move(word, start, ruleset.config)) for word in text.split())
-    return [GameText(moves)] if moves else []
-
-
-def _write(game: GameText, ruleset: Ruleset) -> str:
-    return " ".join(game.moves)
+    """`a1-a2`, `a1xb2`, `-a1`, `pass`."""
+    if code >= PASS:
+        return write_move(code)
+    own = int(state[code // 16]) & 1
+    held = int(state[code % 16])
+    return f"{NAMES[code // 16]}{'x' if held and held & 1 != own else '-'}{NAMES[code % 16]}"
 
 
 NOTATION = Notation(read_position, write_position, read_move, write_move, display_move, pass_move=PASS)
-FORMAT = GameFormat("plain", _read, _write, "moves between blanks")

@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 from referee.rules.core import Termination
-from referee.rules.rules import Config, Option, Rules, State, Variant
+from referee.rules.rules import Option, Rules
 
+from .gametext import FORMATS
 from .layout import PIECES, board
-from .notation import FORMAT, NOTATION
+from .notation import NOTATION
+from .start import PHASE, VARIANTS
+from .state import side
 
-GOAL = Termination.by_rules("goal", "a piece reached its goal")
-BLOCKED = Termination.by_rules("blocked", "neither side can move")
+BREAKTHROUGH = Termination.by_rules("breakthrough", "a pawn reached the far rank")
+STANDSTILL = Termination.by_rules("standstill", "neither side has a move left")
 
+OPTIONS = (
+    Option("no_moves", "combo", "loss", "moves", "the side to move has no move", values=("loss", "pass")),
+    Option("repetition", "spin", 0, "limits", "the n-th occurrence of a position draws; 0 = never", excluded=(1,)),
+    Option("max_plies", "spin", 0, "limits", "drawn when that many plies have been played; 0 = no limit"),
+    Option("gift", "check", False, "moves", "before play each side may take one of its single pawns off the board"),
+)
 
-def _side(state: State, config: Config) -> int:
-    return int(state[12])
-
+REASONS = (BREAKTHROUGH, Termination.NO_MOVES, STANDSTILL, Termination.REPETITION, Termination.MAX_PLIES)
+"""In the order of the kernel's numbers."""
 
 RULES = Rules(
     family="hexapawn",
     title="Hexapawn",
     version=1,
     sides=("White", "Black"),
-    options=(
-        Option("no_moves", "combo", "loss", "moves", "the side to move has no move", values=("loss", "pass")),
-        Option("repetition", "spin", 0, "limits", "the n-th occurrence of a position draws; 0 = never", excluded=(1,)),
-        Option("max_plies", "spin", 0, "limits", "drawn when that many plies have been played; 0 = no limit"),
-    ),
-    variants=(
-        Variant("standard", "bbb/3/www w", params=(3,)),
-        Variant("wide", "bbbb/4/wwww w", params=(4,), note="four files"),
-        Variant("patient", "bbb/3/www w", {"no_moves": "pass"}, params=(3,), note="who is stuck passes"),
-    ),
+    options=OPTIONS,
+    variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
     board=board,
-    side=_side,
+    side=side,
     kernel_module=f"{__package__}.kernel",
-    reasons=(
-        GOAL,
-        Termination.NO_MOVES,
-        BLOCKED,
-        Termination.REPETITION,
-        Termination.MAX_PLIES,
-    ),
-    formats=(FORMAT,),
+    reasons=REASONS,
+    formats=FORMATS,
+    phase=PHASE,
+    draw_probability=0.0,
     summary="Three pawns a side on nine squares. Reach the far rank, or leave the opponent without a move.",
 )

@@ -1,0 +1,32 @@
+"""Where things stand in a state and a config, and the numbers of moves.
+
+    0..11  the squares: 0 empty, 1 White, 2 Black, 3 a tower of White, 4 a tower of Black (two pawns)
+    12     side to move (0 White, 1 Black), plus 2 in the gift phase          -- up to here the key --
+    13     plies played
+
+A move is source * 16 + target, `PASS`, or `GIFT + square`, which takes an own pawn off the board. Refuses to know texts
+and numba.
+"""
+
+from __future__ import annotations
+
+from referee.rules.rules import Config, State
+
+STATE_SIZE, KEY_SIZE = 14, 13
+TURN, PLIES = 12, 13
+GIVING = 2
+
+NO_MOVES, REPETITION, MAX_PLIES, HAS_GIFTS, WIDTH, HAS_TOWERS = range(6)
+"""Places in a `Config`: the options, then the variant's parameters."""
+
+PASS, GIFT = 256, 512
+
+
+def side(state: State, config: Config) -> int:
+    """0 when White, the first side, is to move, else 1."""
+    return int(state[TURN]) & 1
+
+
+def is_giving(state: State, config: Config) -> bool:
+    """Whether a position is in the gift phase."""
+    return bool(state[TURN] & GIVING)
