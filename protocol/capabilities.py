@@ -6,14 +6,11 @@ Refuses to find anything out by itself: a probe learns it, a store keeps it, the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias
 
 from protocol.messages import Go
 from protocol.options import OptionDecl, parse_option
-
-if TYPE_CHECKING:
-    from protocol.session import RefereeSession
 
 QueryStyle: TypeAlias = Literal["none", "response", "bare"]
 SetOptionStyle: TypeAlias = Literal["standard", "bare"]
@@ -54,21 +51,6 @@ class Capabilities:
     def default(cls) -> Capabilities:
         """A bot that follows the protocol, of which nothing else is known."""
         return cls()
-
-    @classmethod
-    def from_session(cls, session: RefereeSession) -> Capabilities:
-        """What the session was given, with what the bot announced in its handshake put in its place."""
-        known = session.capabilities
-        clocks = session.options.get(CLOCKS_OPTION)
-        return replace(
-            known,
-            clocks=known.clocks if clocks is None else clocks.is_default("true"),
-            result=RESULT_OPTION in session.options,
-            families=session.families,
-            name=session.name,
-            author=session.author,
-            options=tuple(session.options.values()),
-        )
 
     @property
     def option_map(self) -> dict[str, OptionDecl]:

@@ -22,7 +22,7 @@ RULE_PREFIX = "Rule."
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Agreement:
     """What to send before the first position: `setoptions` in this order.
 
     `use_startpos`: the bot's own start position is the game's, so `position startpos` will do; else it needs `fen`.
@@ -126,7 +126,7 @@ def plan_setoptions(
     has_phase: bool = False,
     variant_rules: Mapping[str, Value] | None = None,
     families: Collection[str] = (),
-) -> Plan | Ineligible:
+) -> Agreement | Ineligible:
     """What to tell a bot that announced `options` before a game, or why it cannot play it.
 
     `changed_rules`: every rule option whose value in this game differs from the family's default, whether the variant
@@ -175,4 +175,4 @@ def plan_setoptions(
                 f"this game of {family} has the rule {name}={_written(value)} and the bot {problem}; "
                 f"announce: {announcement}"
             )
-    return Plan(tuple(told), startpos and not passes, passes)
+    return Agreement(tuple(told), startpos and not passes, passes)

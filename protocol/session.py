@@ -14,9 +14,9 @@ from __future__ import annotations
 import enum
 from collections import deque
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from protocol.capabilities import Capabilities, adapted, movetime_for
+from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, Capabilities
 from protocol.errors import BadLine, BadOption, OutOfTurn, visible
 from protocol.messages import (
     BestMove,
@@ -44,8 +44,6 @@ from protocol.messages import (
     parse_referee_line,
 )
 from protocol.options import OptionDecl
-
-__all__ = ["BotSession", "Capabilities", "RefereeSession", "State", "Stray", "adapted", "movetime_for"]
 
 MAX_OPTIONS = 1000
 MAX_FAMILIES = 64
@@ -100,7 +98,7 @@ def _refused(message: Message, state: State, hint: str) -> OutOfTurn:
 class RefereeSession:
     """The referee's end of the conversation with one bot.
 
-    `capabilities` is what is known of the bot beforehand; `Capabilities.from_session` adds what it announced.
+    `capabilities` is what is known of the bot beforehand; `learned` adds what it announced.
     `query` is the open query, or None.
     """
 
@@ -128,6 +126,20 @@ class RefereeSession:
         self.anomalies: deque[tuple[State, str]] = deque(maxlen=MAX_ANOMALIES)
         self.anomaly_count = 0
         self._positioned = False
+
+    def learned(self) -> Capabilities:
+        """What is known of the bot, with what it announced in its handshake put in its place."""
+        known = self.capabilities
+        clocks = self.options.get(CLOCKS_OPTION)
+        return replace(
+            known,
+            clocks=known.clocks if clocks is None else clocks.is_default("true"),
+            result=RESULT_OPTION in self.options,
+            families=self.families,
+            name=self.name,
+            author=self.author,
+            options=tuple(self.options.values()),
+        )
 
     # What the referee says ---------------------------------------------------------------------------------------
 

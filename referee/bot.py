@@ -23,6 +23,7 @@ import time
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
+from protocol.capabilities import Capabilities
 from protocol.errors import ProtocolError
 from protocol.lines import text
 from protocol.messages import (
@@ -41,7 +42,7 @@ from protocol.messages import (
     UgiOk,
     parse_bot_line,
 )
-from protocol.session import Capabilities, RefereeSession, State, Stray
+from protocol.session import RefereeSession, State, Stray
 from referee.failure import BotError, SandboxError
 from referee.process import Process
 from referee.rules.core import Termination
@@ -173,7 +174,7 @@ class Bot:
             if error.termination in (Termination.CRASHED, Termination.STALLED, Termination.PROTOCOL_ERROR):
                 raise BotError(Termination.HANDSHAKE_FAILED, error.detail) from None
             raise
-        self.capabilities = Capabilities.from_session(self.session)
+        self.capabilities = self.session.learned()
 
     def tell(self, message: RefereeMessage) -> None:
         """Send a message that has no answer."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from protocol.capabilities import CLOCKS_OPTION, Capabilities
+from protocol.capabilities import CLOCKS_OPTION
 from protocol.negotiation import Ineligible
 from referee.bot import Bot
 from referee.bot_file import read_bot_file, read_capabilities
@@ -101,7 +101,7 @@ def introduce(
         name = spec.name or _clean(bot.session.name) or file_name
         if isinstance(plan, Ineligible):
             raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
-        spec = replace(spec, name=name, version=_clean(Capabilities.from_session(bot.session).name))
+        spec = replace(spec, name=name, version=_clean(bot.session.learned().name))
         is_known = bool(spec.capabilities) or CLOCKS_OPTION in bot.session.options
     except (BotError, SandboxError):
         bot.process.is_sound = False

@@ -213,7 +213,7 @@ class _Examiner:
         self.bot.handshake()
         session = self.bot.session
         self.report.name, self.report.author = session.name, session.author
-        self.found = Capabilities.from_session(session)
+        self.found = session.learned()
         return (
             f"{session.name or 'no name'} by {session.author or 'nobody'}, {len(session.options)} options, "
             f"{1000 * (time.monotonic() - begin):.0f} ms"

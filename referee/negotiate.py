@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from protocol.messages import SetOption
-from protocol.negotiation import Ineligible, Plan, plan_setoptions
+from protocol.negotiation import Agreement, Ineligible, plan_setoptions
 from protocol.options import OptionDecl
 from referee.bot import Bot
 from referee.failure import BotError
@@ -17,14 +17,14 @@ from referee.rules.core import Termination
 from referee.rules.rules import Ruleset
 
 
-def negotiate(bot: Bot, ruleset: Ruleset) -> Plan | Ineligible:
+def negotiate(bot: Bot, ruleset: Ruleset) -> Agreement | Ineligible:
     """What a bot that has shaken hands must be told to play by these rules, or why it cannot."""
     return negotiate_options(bot.session.options, bot.session.families, ruleset)
 
 
 def negotiate_options(
     options: Mapping[str, OptionDecl], families: Collection[str], ruleset: Ruleset
-) -> Plan | Ineligible:
+) -> Agreement | Ineligible:
     """The same of a bot that is not running, from what it announced when it last was."""
     rules = ruleset.rules
     default = rules.settle()
@@ -53,7 +53,7 @@ def _differs_in_start_only(ruleset: Ruleset) -> bool:
     return ruleset.variant.params == default.params and not changed & tell
 
 
-def prepare(bot: Bot, ruleset: Ruleset) -> Plan:
+def prepare(bot: Bot, ruleset: Ruleset) -> Agreement:
     """Make a bot that has shaken hands ready for a new game by these rules.
 
     Raises BotError: `handshake-failed` when it has not announced what they demand, else how it failed.

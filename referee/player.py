@@ -5,7 +5,7 @@ Refuses to know who is winning and what happens to its answers.
 
 from __future__ import annotations
 
-from protocol.session import movetime_for
+from protocol.capabilities import movetime_for
 from referee.bot import Bot
 from referee.clock import Clock
 from referee.course import Course

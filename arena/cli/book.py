@@ -109,7 +109,7 @@ def _make(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from referee.plan import file_openings
+    from referee.openings import file_openings
     from referee.rules.core import ParseError
 
     ruleset = choice.settle(arguments)

@@ -14,8 +14,8 @@ from referee.bot_argument import read_bot, refuse_unreachable
 from referee.bot_file import read_capabilities, write_bot_file
 from referee.check import Step, check
 from referee.rules import families, load
-from referee.sandbox.choice import choose
 from referee.sandbox.reaper import become_subreaper, children, sweep
+from referee.sandbox_choice import choose
 from referee.spec import Limits
 
 

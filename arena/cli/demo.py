@@ -26,7 +26,7 @@ from referee.bot_argument import SAMPLES
 from referee.pool import SlotPool
 from referee.ratings.standings import crosstable
 from referee.rules import families, load
-from referee.sandbox.choice import choose
+from referee.sandbox_choice import choose
 from referee.spec import BotSpec, Limits, read_time_control
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import Any
 from arena.cli import output
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.bot_argument import introduce, make_unique
-from referee.plan import Plan, openings, schedule
+from referee.openings import openings
+from referee.plan import Plan, schedule
 from referee.record import GameRecord
 from referee.rules.rules import Ruleset
 from referee.run_folder import FolderError, RunFolder

@@ -23,7 +23,7 @@ from referee.record import GameRecord
 from referee.record_text import write_text
 from referee.rules import families, load
 from referee.run_folder import FolderError, RunFolder
-from referee.sandbox.choice import choose
+from referee.sandbox_choice import choose
 from referee.spec import Limits, PlannedGame
 
 

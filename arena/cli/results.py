@@ -10,6 +10,7 @@ from referee.ratings.sprt import Verdict
 from referee.ratings.standings import crosstable, standings, terminations
 from referee.ratings.trueskill import fold, leaderboard
 from referee.record import GameRecord
+from referee.rules import load
 
 
 def report(record: GameRecord, done: int, total: int, wants_logs: bool) -> None:
@@ -32,11 +33,12 @@ def summarise(
 ) -> dict[str, Any]:
     """All there is to say of a run, as its JSON document; `fresh` are the games of the last `elapsed` seconds."""
     moves = sum(len(record.moves) for record in fresh)
+    draw_probability = load(records[0].family).draw_probability if records else 0.0
     found: dict[str, Any] = {
         "games": [record.as_json() for record in records],
         "standings": [standing.as_json() for standing in standings(records, names)],
         "crosstable": crosstable(records, names),
-        "ratings": leaderboard(fold(records)),
+        "ratings": leaderboard(fold(records, draw_probability)),
         "terminations": terminations(records),
         "elapsed_s": round(elapsed, 3),
         "moves": moves,

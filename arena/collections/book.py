@@ -1,6 +1,6 @@
 """Books of openings: different starts that a strong search finds level, the same ones for the same seed.
 
-A book is a text that people can write as well: `referee.plan.file_openings` reads it. The search is the sample bot
+A book is a text that people can write as well: `referee.openings.file_openings` reads it. The search is the sample bot
 `alphabeta`, run as a process like any bot. Refuses to know any family.
 """
 
@@ -13,7 +13,7 @@ from types import TracebackType
 from referee.bot import Bot
 from referee.bot_argument import read_bot
 from referee.negotiate import prepare
-from referee.plan import Opening, random_openings, setup_openings
+from referee.openings import Opening, random_openings, setup_openings
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox
@@ -141,7 +141,7 @@ def make_book(
 
 
 def write_book(lines: list[BookLine], ruleset: Ruleset, *, heading: list[str]) -> str:
-    """The text of a book, which `referee.plan.file_openings` reads."""
+    """The text of a book, which `referee.openings.file_openings` reads."""
     return "\n".join([*(f"# {line}" for line in heading), *(_written(line, ruleset) for line in lines), ""])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.tournaments import openings
 from arena.tournaments.settings import Document, SettingsError, read
-from referee.plan import Opening
+from referee.openings import Opening
 from referee.pool import JobError, SlotPool
 
 

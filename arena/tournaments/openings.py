@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from arena.tournaments import swiss
 from arena.tournaments.settings import Document, SettingsError
-from referee.plan import Opening, openings
+from referee.openings import Opening, openings
 from referee.rules import load
 
 BOOK = 500

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish
-from referee.plan import Format, pairings
+from referee.ratings.pairings import Format, pairings
 
 MOMENT = Moment.ALL_OVER
 

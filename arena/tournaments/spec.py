@@ -11,7 +11,7 @@ from arena.store.models import Tournament, Version
 from arena.tournaments.eligibility import of_family
 from arena.tournaments.meeting import Meeting
 from arena.tournaments.settings import Document
-from referee.plan import Opening
+from referee.openings import Opening
 from referee.spec import BotSpec, GameSpec, PlannedGame
 
 

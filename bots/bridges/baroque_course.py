@@ -15,8 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bots.bridges.agent import Agent, budget_ms, call_agent
 from bots.bridges.failure import BridgeError, Exit, shown
-from bots.bridges.python_agent import Agent, budget_ms, call_agent
 from bots.sdk import Clock
 from referee.rules.position import Position
 

@@ -16,21 +16,18 @@ import argparse
 import importlib
 import importlib.util
 import inspect
-import math
 import sys
 import traceback
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from bots.bridges.failure import BridgeError, Exit, guarded, shown
-from bots.sdk import Bot, Clock, families, run
-from referee.rules.position import Position
+from bots.bridges.agent import Agent
+from bots.bridges.baroque_course import CourseAgent, provide_state_module
+from bots.bridges.failure import BridgeError, Exit, guarded
+from bots.sdk import families, run
 
-UNLIMITED_MS = 10_000.0
-"""What an agent is told when no time limits its search."""
 APIS = ("position", "text", "course")
 
 
@@ -80,82 +77,9 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-def budget_ms(clock: Clock) -> float:
-    """The milliseconds an agent may take."""
-    budget = clock.budget_ms()
-    return UNLIMITED_MS if math.isinf(budget) else budget
-
-
-class Agent(Bot):
-    """A bot whose moves come from somebody else's Python."""
-
-    author = "its author"
-
-    def __init__(self, target: Any, api: str, filters: bool) -> None:
-        super().__init__()
-        self.target, self.api, self.filters = target, api, filters
-        self._player: Any = None
-
-    def new_game(self) -> None:
-        """A new object for a new game."""
-        self._player = None
-
-    def player(self) -> Callable[..., Any]:
-        """What is asked for a move. Raises BridgeError when there is nothing to ask."""
-        if self._player is None:
-            self._player = call_agent(self.target) if inspect.isclass(self.target) else self.target
-        found = getattr(self._player, "choose", self._player)
-        if not callable(found):
-            raise BridgeError(Exit.MISSING, f"{self.target!r} is neither a function nor a class with choose")
-        return found  # type: ignore[no-any-return]
-
-    def ask(self, position: Position, clock: Clock) -> Any:
-        """What the agent says. Raises BridgeError."""
-        if self.api == "text":
-            return call_agent(self.player(), str(position), position.texts, budget_ms(clock))
-        return call_agent(self.player(), position, clock)
-
-    def choose(self, position: Position, clock: Clock) -> int:
-        """The agent's move. Raises BridgeError for one that is not legal, unless such are filtered."""
-        answer = self.ask(position, clock)
-        try:
-            if isinstance(answer, str):
-                return position.read(answer)
-            code = int(answer)
-            if code in position.moves:
-                return code
-            problem = f"no move {code} in {position}"
-        except (ValueError, TypeError) as error:
-            problem = str(error)
-        return self.replaced(position, answer, problem)
-
-    def replaced(self, position: Position, answer: Any, problem: str) -> int:
-        """A legal move in place of an illegal one: from the same cell if there is one. Raises BridgeError."""
-        if not self.filters:
-            raise BridgeError(Exit.ANSWER, f"the agent chose {shown(answer)}: {problem}")
-        start = str(answer)[:2] if isinstance(answer, str) else ""
-        write = position.ruleset.rules.notation.write_move
-        near = [code for code in position.moves if start and write(code).startswith(start)] or list(position.moves)
-        code = near[zlib.crc32(str(position).encode()) % len(near)]
-        print(f"illegal choice {shown(answer)} replaced by {write(code)}: {problem}", file=sys.stderr, flush=True)
-        self.info(text=f"illegal choice replaced by {write(code)}")
-        return code
-
-
-def call_agent(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the agent. Raises BridgeError, its traceback printed, when it raises anything."""
-    try:
-        return function(*arguments)
-    except Exception as error:
-        traceback.print_exc()
-        raise BridgeError(Exit.BROKEN, f"the agent raised {type(error).__name__}: {error}") from None
-
-
 def build(what: str, api: str, filters: bool, name: str) -> Agent:
     """The bot of a command line. Raises BridgeError."""
     if api == "course":
-        from bots.bridges.baroque_course import CourseAgent, provide_state_module
-
         provide_state_module(Path(what.split(":", maxsplit=1)[0]))
         module, target = find(what)
         agent: Agent = CourseAgent(target, filters)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from referee.record import GameRecord
+from referee.ratings.scored import Scored
 from referee.rules.core import Kind
 
 
@@ -71,7 +71,7 @@ def _score(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-def pair_points(records: Sequence[GameRecord], name: str) -> list[float]:
+def pair_points(records: Sequence[Scored], name: str) -> list[float]:
     """The points of `name` in every complete pair, in the order of pairs; voids make a pair incomplete."""
     pairs: dict[int, list[float]] = {}
     for record in records:
@@ -80,7 +80,7 @@ def pair_points(records: Sequence[GameRecord], name: str) -> list[float]:
     return [sum(points) for _, points in sorted(pairs.items()) if len(points) == 2]
 
 
-def judge(test: Sprt, records: Sequence[GameRecord], name: str) -> Verdict:
+def judge(test: Sprt, records: Sequence[Scored], name: str) -> Verdict:
     """Where the test of `name` against its only opponent stands."""
     return judge_points(test, pair_points(records, name))
 

@@ -8,27 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from referee.record import GameRecord
+from referee.ratings.scored import Scored
 from referee.rules.core import Kind
-
-
-class Scored(Protocol):
-    """What the tables need of a finished game: a whole record, or a few columns of one."""
-
-    @property
-    def first(self) -> str: ...
-    @property
-    def second(self) -> str: ...
-    @property
-    def winner(self) -> str | None: ...
-    @property
-    def kind(self) -> Kind: ...
-    @property
-    def points(self) -> tuple[float, float]: ...
-    @property
-    def sequence(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +110,6 @@ def crosstable(records: Sequence[Scored], names: Sequence[str]) -> list[dict[str
     return rows
 
 
-def terminations(records: Iterable[GameRecord]) -> dict[str, int]:
+def terminations(records: Iterable[Scored]) -> dict[str, int]:
     """How often each termination ended a game, most frequent first, void games included."""
     return dict(Counter(record.termination.value for record in records).most_common())

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from referee.record import GameRecord
-from referee.rules import load
+from referee.ratings.scored import Scored
 from referee.rules.core import Kind
 from referee.rules.rules import Ruleset
 
@@ -110,16 +109,15 @@ def _counted(before: Rating, after: Any, points: float) -> Rating:
 
 
 def fold(
-    records: Iterable[GameRecord], ratings: dict[str, Rating] | None = None, draw_probability: float | None = None
+    records: Iterable[Scored], draw_probability: float, ratings: dict[str, Rating] | None = None
 ) -> dict[str, Rating]:
     """The ratings after the records in the order given, from `ratings` (default: everybody new). Voids are left out."""
     table = dict(ratings or {})
     for record in records:
         if record.kind is Kind.VOID or record.first == record.second:
             continue
-        chance = load(record.family).draw_probability if draw_probability is None else draw_probability
         first, second = table.get(record.first, Rating()), table.get(record.second, Rating())
-        table[record.first], table[record.second] = update(first, second, record.points[0], chance)
+        table[record.first], table[record.second] = update(first, second, record.points[0], draw_probability)
     return table
 
 

@@ -8,7 +8,8 @@ big parent. Refuses to know the protocol and the game.
 
 from __future__ import annotations
 
+from referee.sandbox.assessment import Assessment, assess, open_sandbox, refusal
 from referee.sandbox.launch import Launch
-from referee.sandbox.level import LEVELS, Assessment, Sandbox, assess, open_sandbox, refusal
+from referee.sandbox.level import LEVELS, Sandbox
 
 __all__ = ["LEVELS", "Assessment", "Launch", "Sandbox", "assess", "open_sandbox", "refusal"]

@@ -1,28 +1,22 @@
-"""The levels of the sandbox, strongest first, and which of them work on this machine: found by running each once.
+"""The levels of the sandbox, strongest first, and how each puts a bot behind bars.
 
-Refuses to know who is to be trusted with which.
+Refuses to know which of them work on this machine, and who is to be trusted with which.
 """
 
 from __future__ import annotations
 
-import functools
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from referee.sandbox import bwrap, landlock, rlimits
-from referee.sandbox.cgroup import Place, find_place
+from referee.sandbox.cgroup import Place
 from referee.sandbox.launch import ONE_THREAD, Launch, death_with_parent
-from referee.sandbox.privilege import is_root
-from referee.sandbox.selftest import test
 from referee.spec import Limits
 
 LEVELS = ("bwrap", "landlock", "rlimits", "none")
 """All levels, strongest first."""
-STRONG = ("bwrap", "landlock")
-"""Those that keep a program of unknown origin away from files, network and other processes."""
 _SPARE = 64
 """How many processes a bot's own bound allows beyond its control group's, so that the group is what refuses."""
 
@@ -62,80 +56,3 @@ class Sandbox:
         launch = wrap(command, folder, limits, _SPARE)
         group = self.place.make(limits, launch.overhead)
         return replace(launch, line=(*group.join_line(), *launch.line), cell=group)
-
-
-@dataclass(frozen=True, slots=True)
-class Assessment:
-    """Whether a level works here. `reason` says why not, `fix` what to do about it."""
-
-    name: str
-    works: bool
-    reason: str = ""
-    fix: str = ""
-
-
-def open_sandbox(name: str = "none", *, uses_groups: bool = True) -> Sandbox:
-    """The sandbox of that name; `auto` is the strongest that works here. Raises ValueError with what to do."""
-    if name == "auto":
-        name = next(level for level in LEVELS if assess(level).works)
-    elif name not in LEVELS:
-        raise ValueError(f"no sandbox is called {name!r}; there are auto, {', '.join(LEVELS)}")
-    found = assess(name)
-    if not found.works:
-        raise ValueError(f"sandbox {name} does not work here: {found.reason}; {found.fix}")
-    place = find_place() if uses_groups and name != "none" else None
-    if not isinstance(place, Place):
-        return Sandbox(name)
-    place.tidy()
-    return Sandbox(name, place)
-
-
-def refusal(sandbox: Sandbox, allow_weak: bool = False) -> str:
-    """Why programs of strangers may not be run in this sandbox; empty when they may."""
-    if sandbox.name == "none" and is_root():
-        return "bots would run as root; start the arena as another user, or make a sandbox work (see `arena doctor`)"
-    if sandbox.name in STRONG or allow_weak:
-        return ""
-    return (
-        f"the sandbox is {sandbox.name!r}: a bot could read this machine's files and use its network; "
-        "`arena doctor` says how to get a better one"
-    )
-
-
-@functools.cache
-def assess(name: str) -> Assessment:
-    """Try a level, once in the life of this process."""
-    if name == "none":
-        return Assessment(name, works=True)
-    missing = _missing(name)
-    if missing:
-        return Assessment(name, False, *missing)
-    reason = test(Sandbox(name))
-    return Assessment(name, False, reason, _advice(name, reason)) if reason else Assessment(name, works=True)
-
-
-def _missing(name: str) -> tuple[str, str] | None:
-    """What is not there at all, and how to get it."""
-    if name == "bwrap" and bwrap.program() is None:
-        return "bubblewrap is not installed", "apt-get install bubblewrap"
-    if name == "landlock" and (reason := landlock.missing()):
-        return reason, "use a newer kernel that has Landlock switched on (lsm=…,landlock)"
-    if name != "landlock":
-        for program in ("setpriv", "prlimit"):
-            if shutil.which(program) is None:
-                return f"{program} is not installed", "apt-get install util-linux"
-    return None
-
-
-def _advice(name: str, reason: str) -> str:
-    if name != "bwrap":
-        return "make this Python readable by every user (not under /root), or use another sandbox"
-    if "nknown option" in reason:
-        return "install bubblewrap 0.8 or newer"
-    if "mount proc" in reason:
-        return "run the container with an unmasked /proc (systempaths=unconfined), or run referees outside containers"
-    return (
-        "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
-        "kernel.apparmor_restrict_unprivileged_userns=0); in a container also seccomp=unconfined, "
-        "or run referees outside containers"
-    )

@@ -16,15 +16,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from referee.sandbox.child import Child
+from referee.sandbox.level import Sandbox
 from referee.sandbox.privilege import is_root
 from referee.sandbox.watchdog import Watchdog
 from referee.spec import Limits
-
-if TYPE_CHECKING:
-    from referee.sandbox.level import Sandbox
 
 PROCESSES = 10
 PATIENCE_S = 10.0

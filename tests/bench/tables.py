@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from referee.plan import Opening, Plan, schedule
+from referee.openings import Opening
+from referee.plan import Plan, schedule
 from referee.ratings.bradley_terry import fit
 from referee.ratings.standings import crosstable
 from referee.ratings.trueskill import fold
@@ -53,7 +54,7 @@ def run(quick: bool) -> Iterator[Figure]:
     count = 10_000 if quick else 100_000
     games = records(300, count)
     begin = time.perf_counter()
-    fold(games)
+    fold(games, load("loa").draw_probability)
     seconds = (time.perf_counter() - begin) * 100_000 / count
     yield Figure("tables", "TrueSkill fold of 100,000 games", seconds, "s", goal="< 30")
     yield from _strengths()

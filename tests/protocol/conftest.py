@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from protocol.capabilities import Capabilities
 from protocol.errors import BadOption, OutOfTurn
 from protocol.lines import LineSplitter
 from protocol.messages import BestMove, Response, SetOption, Unknown, parse_bot_line, parse_referee_line
-from protocol.session import BotSession, Capabilities, RefereeSession, Stray
+from protocol.session import BotSession, RefereeSession, Stray
 
 _VERDICTS: dict[str, Callable[[object], bool]] = {
     "ignored": lambda found: isinstance(found, Unknown),

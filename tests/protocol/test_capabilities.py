@@ -17,7 +17,7 @@ def after(*lines: str, known: Capabilities | None = None) -> Capabilities:
     session.send(Ugi())
     for line in (*lines, "ugiok"):
         session.receive(line.encode())
-    return Capabilities.from_session(session)
+    return session.learned()
 
 
 def test_a_handshake_fills_in_who_the_bot_is():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.messages import SetOption
-from protocol.negotiation import Ineligible, Plan, plan_setoptions
+from protocol.negotiation import Agreement, Ineligible, plan_setoptions
 from protocol.options import parse_option
 
 KINDS = {
@@ -46,23 +46,23 @@ STANDARD = {
 VARIANT = "option name Variant type combo default standard var standard var scrambled var zen"
 
 
-def plan(*lines: str, **game: Any) -> Plan | Ineligible:
+def plan(*lines: str, **game: Any) -> Agreement | Ineligible:
     options = {option.name: option for option in map(parse_option, lines)}
     return plan_setoptions(options, **(STANDARD | game))
 
 
-def told(found: Plan | Ineligible) -> dict[str, str | None]:
-    assert isinstance(found, Plan), found
+def told(found: Agreement | Ineligible) -> dict[str, str | None]:
+    assert isinstance(found, Agreement), found
     return {message.name: message.value for message in found.setoptions}
 
 
 def test_a_bot_that_announces_nothing_plays_the_standard_game():
-    assert plan() == Plan((), use_startpos=True, passes_phase=False)
+    assert plan() == Agreement((), use_startpos=True, passes_phase=False)
 
 
 def test_options_of_other_names_are_left_alone():
     lines = ["option name Hash type spin default 1 min 1 max 9", "option name Setup type string default mine"]
-    assert plan(*lines) == Plan()
+    assert plan(*lines) == Agreement()
 
 
 # Variants ---------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ ZEN = {"variant": "zen", "variant_start_only": False}
 def test_variants(line, game, sent, use_startpos):
     found = plan(*([line] if line else []), **game)
     assert told(found) == sent
-    assert isinstance(found, Plan)
+    assert isinstance(found, Agreement)
     assert found.use_startpos is use_startpos
 
 
@@ -176,7 +176,7 @@ def test_the_line_a_reason_asks_for_makes_the_bot_eligible():
     lines: list[str] = []
     for _ in range(5):
         found = plan(*lines, changed_rules=changed, **ZEN)
-        if isinstance(found, Plan):
+        if isinstance(found, Agreement):
             break
         lines.append(found.reason.rpartition("announce: ")[2])
     assert told(found) == {
@@ -244,7 +244,7 @@ PLAIN = {"family": "pijersi", "setup": "standard"}
 def test_setups(lines, game, sent, use_startpos):
     found = plan(*lines, **game)
     assert told(found) == sent
-    assert isinstance(found, Plan)
+    assert isinstance(found, Agreement)
     assert found.use_startpos is use_startpos
 
 
@@ -260,20 +260,20 @@ def test_setups(lines, game, sent, use_startpos):
 def test_the_swap_phase(lines, sent, passes, use_startpos):
     found = plan(*lines, has_phase=True, changed_rules={"swap_phase": True}, **PLAIN)
     assert told(found) == sent
-    assert isinstance(found, Plan)
+    assert isinstance(found, Agreement)
     assert (found.passes_phase, found.use_startpos) == (passes, use_startpos)
 
 
 def test_a_bot_that_swaps_by_default_is_told_not_to():
     assert told(plan("option name SwapPhase type check default true", **PLAIN)) == {"SwapPhase": "false"}
-    assert plan(SWAP, **PLAIN) == Plan()
+    assert plan(SWAP, **PLAIN) == Agreement()
 
 
 # Families ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_bot_plays_the_families_it_named():
-    assert plan(families=("loa", "tablut")) == Plan()
+    assert plan(families=("loa", "tablut")) == Agreement()
     found = plan(families=("abalone", "tablut"))
     assert isinstance(found, Ineligible)
     assert found.reason == "the bot plays abalone, tablut only; announce: id family loa"

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocol.capabilities import Capabilities
 from protocol.errors import BadLine, BadOption, OutOfTurn, ProtocolError
 from protocol.messages import (
     BestMove,
@@ -32,7 +33,6 @@ from protocol.session import (
     MAX_FAMILIES,
     MAX_OPTIONS,
     BotSession,
-    Capabilities,
     RefereeSession,
     State,
     Stray,

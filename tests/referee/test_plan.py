@@ -6,7 +6,9 @@ from collections import Counter
 
 import pytest
 
-from referee.plan import Plan, berger, openings, pairings, random_openings, schedule
+from referee.openings import openings, random_openings
+from referee.plan import Plan, schedule
+from referee.ratings.pairings import berger, pairings
 from referee.rules import load
 from referee.rules.core import ParseError
 from referee.rules.position import Position

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli import doctor
-from referee.sandbox import level
+from referee.sandbox import assessment
 
 Parts = dict[str, dict[str, str]]
 NAMES = ("sandbox", "control groups", "setpriv", "cc", "numba cache", "cores", "clock", "lag meter", "sqlite", "broker")
@@ -48,13 +48,13 @@ def test_a_service_that_does_not_answer_is_broken(
 def test_a_weaker_sandbox_says_why_and_what_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(level.bwrap, "program", lambda: None)
-    monkeypatch.setattr(level.landlock, "missing", lambda: "the kernel has none")
-    level.assess.cache_clear()
+    monkeypatch.setattr(assessment.bwrap, "program", lambda: None)
+    monkeypatch.setattr(assessment.landlock, "missing", lambda: "the kernel has none")
+    assessment.assess.cache_clear()
     try:
         _, parts = look(tmp_path, capsys)
     finally:
-        level.assess.cache_clear()
+        assessment.assess.cache_clear()
     assert parts["sandbox"]["state"] == "weak"
     assert "not bwrap: bubblewrap is not installed; not landlock: the kernel has none" in parts["sandbox"]["detail"]
     assert parts["sandbox"]["fix"] == "apt-get install bubblewrap"

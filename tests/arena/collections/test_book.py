@@ -10,7 +10,7 @@ import pytest
 
 from arena.cli.run import run
 from arena.collections.book import BookError, Judge, end_of, make_book, write_book
-from referee.plan import Opening, file_openings
+from referee.openings import Opening, file_openings
 from referee.rules import families, load
 from referee.rules.core import ParseError
 from referee.rules.position import Position

@@ -13,6 +13,7 @@ from sqlmodel import col
 from arena.store import ConflictError, NotFoundError, Store
 from arena.store.models import Rating, RatingChange
 from referee.ratings import trueskill
+from referee.rules import load
 from referee.rules.core import Termination
 from referee.spec import PlannedGame
 from tests.arena.field import Field, record_of, void_of
@@ -62,7 +63,7 @@ def test_many_writers_at_once(store: Store, field: Field) -> None:
 
 def test_ratings_are_those_of_the_fold(store: Store, field: Field) -> None:
     records = field.play(40)
-    table = trueskill.fold(records)
+    table = trueskill.fold(records, load("loa").draw_probability)
     lines = store.ratings.leaderboard("loa").items
     assert {line.name: (line.mu, line.sigma, line.games) for line in lines} == {
         name: (rating.mu, rating.sigma, rating.games) for name, rating in table.items()

@@ -15,6 +15,9 @@ from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
 from tests.referee.conftest import a_record
 
+DRAWS = 0.02
+"""How likely a draw is between equals."""
+
 
 def results(*lines: str) -> list[GameRecord]:
     """Records from lines such as `a b 1-0`."""
@@ -67,7 +70,7 @@ def test_voids_count_nowhere_and_forfeits_are_named() -> None:
     lost = a_record(winner="first", termination=Termination.TIME, kind=Kind.FORFEIT)
     table = {line.name: line for line in standings([void, lost], ["one", "two"])}
     assert (table["one"].games, table["two"].forfeits, table["one"].forfeits) == (1, 1, 0)
-    assert fold([void]) == {}
+    assert fold([void], DRAWS) == {}
     assert terminations([void, lost, lost]) == {"time": 2, "worker-lost": 1}
 
 
@@ -128,9 +131,9 @@ def test_impossible_upsets_do_not_crash() -> None:
 
 def test_a_fold_is_the_same_at_once_and_in_parts() -> None:
     records = results(*(f"{'abc'[n % 3]} {'bca'[n % 3]} {['1-0', '=', '0-1'][n % 5 % 3]}" for n in range(40)))
-    assert fold(records[20:], fold(records[:20])) == fold(records)
-    order = [line["name"] for line in leaderboard(fold(records))]
-    table = fold(records)
+    assert fold(records[20:], DRAWS, fold(records[:20], DRAWS)) == fold(records, DRAWS)
+    order = [line["name"] for line in leaderboard(fold(records, DRAWS))]
+    table = fold(records, DRAWS)
     assert order == sorted(table, key=lambda name: -(table[name].mu - 3 * table[name].sigma))
 
 

@@ -15,10 +15,10 @@ from referee.roster import Roster
 from referee.sandbox import LEVELS, Sandbox, assess, level, open_sandbox, refusal
 from referee.sandbox.cgroup import Group, Place, find_place
 from referee.sandbox.cgroup import _unified_place as unified_place
-from referee.sandbox.choice import choose
 from referee.sandbox.launch import environment
 from referee.sandbox.selftest import test as examine
 from referee.sandbox.view import look
+from referee.sandbox_choice import choose
 from referee.spec import BotSpec, GameSpec, Limits, PlannedGame
 from tests.badbots import match
 from tests.badbots.catalogue import HERE, LIMITS

@@ -1,0 +1,191 @@
+"""Where games start: the plain start, random openings, dealt set-ups, books. The same ones for the same seed.
+
+Refuses to know who plays from them.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.position import Position
+from referee.rules.rules import Ruleset, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where a pair of games starts: a variant, its options, a position (None = the variant's start), moves played."""
+
+    variant: str
+    position: str | None = None
+    moves: tuple[str, ...] = ()
+    options: tuple[tuple[str, Value], ...] = ()
+
+
+BALANCE = 300
+"""A random opening is kept when the static score is within this many hundredths for the side to move."""
+
+
+def _random_line(ruleset: Ruleset, plies: int, rng: random.Random) -> tuple[str, ...] | None:
+    position = Position.start(ruleset)
+    rules, config = ruleset.rules, ruleset.config
+    origin = int(rules.kernel.evaluate(position.state, config))
+    moves = []
+    for _ in range(plies):
+        choice = position.moves[rng.randrange(len(position.moves))]
+        moves.append(rules.notation.write_move(choice))
+        position = position.play(choice)
+        if position.outcome is not None:
+            return None
+    sign = 1 if plies % 2 == 0 else -1
+    if abs(sign * int(rules.kernel.evaluate(position.state, config)) - origin) > BALANCE:
+        return None
+    after = np.empty_like(position.state)
+    for move in position.moves:  # nobody may win, or lose, on the very next ply
+        rules.kernel.play(position.state, config, move, after)
+        if int(rules.kernel.result(after, config, 1, 0)) % 4 in (1, 2):
+            return None
+    return tuple(moves)
+
+
+def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list[Opening]:
+    """`count` different openings of `plies` random moves each, none decided, none about to be.
+
+    Deterministic by seed, and the first k of n are those of k. When the game has too few, they repeat in order.
+    """
+    rng = random.Random(f"openings {ruleset.rules.family} {ruleset.variant.name} {plies} {seed}")
+    found: dict[tuple[str, ...], None] = {}
+    for _ in range(200 + 50 * count):
+        if len(found) == count:
+            break
+        line = _random_line(ruleset, plies, rng)
+        if line is not None:
+            found.setdefault(line)
+    if not found:
+        raise ValueError(f"no balanced opening of {plies} plies in {ruleset.variant.name}; take fewer plies")
+    lines = list(found)
+    return [Opening(ruleset.variant.name, moves=lines[number % len(lines)]) for number in range(count)]
+
+
+def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> list[Opening]:
+    """`count` starts dealt by the family for a variant name that stands for many. Raises ValueError if it has none."""
+    deal = ruleset.rules.draw
+    if deal is None:
+        raise ValueError(f"{ruleset.rules.family} has no set-ups to draw; use random:PLIES:SEED")
+    rng = random.Random(f"setups {variant} {seed}")
+    found = []
+    for _ in range(count):
+        drawn = deal(variant, rng)
+        named = ruleset.rules.settle(drawn.name, drawn.options)
+        position = None if named.variant.position == drawn.position else drawn.position
+        if position and ruleset.phase:  # a start that a name stands for begins with its phase by itself
+            position = ruleset.phase.begin(position)
+        found.append(Opening(drawn.name, position, options=tuple(drawn.options.items())))
+    return found
+
+
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
+"""A comment begins at the start of a line or after a blank: names of set-ups contain the sign."""
+
+
+def file_openings(ruleset: Ruleset, text: str, count: int) -> list[Opening]:
+    """Openings from a book: one per line, `START`, moves from the variant's start, or `START ; moves`; `#` comments.
+
+    `START` is a position string or the name of a variant that differs in its start only, such as `pijersi-36#12`. Used
+    in order and over again. Raises ParseError naming the line of a text that cannot be read, of an illegal move, of a
+    position in which the game is over, and of one that an earlier line leads to as well.
+    """
+    found: list[Opening] = []
+    seen: dict[bytes, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        body = _COMMENT.sub("", line).strip()
+        if not body:
+            continue
+        opening, end = _read_opening(ruleset, body, number)
+        earlier = seen.setdefault(end.key, number)
+        if earlier != number:
+            raise ParseError(
+                f"line {number}: leads to the same position as line {earlier}", text=body, hint="take one of them out"
+            )
+        found.append(opening)
+    if not found:
+        raise ParseError("no opening in the file", text=text[:80], hint="write one position or move list per line")
+    return [found[number % len(found)] for number in range(count)]
+
+
+def _other_start(ruleset: Ruleset, name: str) -> Ruleset | None:
+    """The rules with the start of another variant; None where the text is no variant's name. Raises ValueError."""
+    try:
+        found = ruleset.rules.settle(name, ruleset.overrides)
+    except UnknownNameError:
+        return None
+    here, there = ruleset.variant, found.variant
+    if (here.options, here.params) != (there.options, there.params):
+        raise ValueError(f"the variant {name} has other rules than {here.name}; an opening changes the start only")
+    return found
+
+
+def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Position]:
+    """The opening of a line and the position it leads to. Raises ParseError."""
+    start, separator, tail = body.partition(";")
+    try:
+        position: str | None = start.strip() or None
+        words = tail.split()
+        named = _other_start(ruleset, position) if position and " " not in position else None
+        if named is not None:
+            ruleset, position = named, None
+        elif not separator:
+            try:
+                ruleset.read(position)
+            except ParseError:
+                position, words = None, body.split()
+        line = Position.start(ruleset, position)
+        beginning = line
+        for word in words:
+            line = line.play(word)
+    except ParseError as error:
+        at = max(0, body.find(error.text)) + error.index
+        hint = error.hint or "a position, moves, or `position ; moves`"
+        raise ParseError(f"line {number}: {error.problem}", text=body, index=at, hint=hint) from None
+    except ValueError as error:
+        raise ParseError(
+            f"line {number}: {error}", text=body, hint="a position, moves, or `position ; moves`"
+        ) from None
+    if line.outcome is not None:
+        raise ParseError(
+            f"line {number}: the game is already over ({line.outcome.reason})",
+            text=body,
+            hint="take an opening that goes on",
+        )
+    moves, end = [], line
+    while line.previous is not None:
+        moves.append(ruleset.rules.notation.write_move(line.move or 0))
+        line = line.previous
+    return Opening(ruleset.variant.name, position and str(beginning), tuple(reversed(moves))), end
+
+
+def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | None = None) -> list[Opening]:
+    """The openings of `count` pairs: `none`, `auto`, `random:PLIES[:SEED]`, `setups:VARIANT[:SEED]`, or a file's text.
+
+    `auto` is the plain start once, then random openings of four plies. Raises ValueError for anything else.
+    """
+    plain = Opening(ruleset.variant.name)
+    if text is not None:
+        return file_openings(ruleset, text, count)
+    kind, _, rest = source.partition(":")
+    words = rest.split(":") if rest else []
+    if kind == "none" and not words:
+        return [plain] * count
+    if kind == "auto" and not words:
+        return [plain, *random_openings(ruleset, 4, count - 1, seed)] if count > 1 else [plain] * count
+    if kind in ("random", "setups") and 1 <= len(words) <= 2 and all(word.isdecimal() for word in words[1:]):
+        drawn_by = int(words[1]) if len(words) == 2 else seed
+        if kind == "setups":
+            return setup_openings(ruleset, words[0], count, drawn_by)
+        if words[0].isdecimal() and 0 <= int(words[0]) <= 60:
+            return random_openings(ruleset, int(words[0]), count, drawn_by)
+    raise ValueError(f"openings {source!r}: write none, auto, random:PLIES:SEED, setups:VARIANT:SEED or a file's path")

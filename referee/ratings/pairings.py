@@ -1,0 +1,40 @@
+"""Who meets whom when everybody is known beforehand: all against all, or one against the rest.
+
+Players are numbers from 0. The Berger tables are those of the FIDE Handbook C.05 annex 1.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Format = Literal["round-robin", "gauntlet"]
+
+
+def berger(players: int) -> list[list[tuple[int, int]]]:
+    """The rounds of a single round robin as (first, second) player numbers from 0.
+
+    Every pair meets exactly once; with an odd number one player rests each round. Colours differ by at most one.
+    """
+    size = players + players % 2
+    last = size - 1
+    rounds = []
+    for number in range(last):
+        table = []
+        for board in range(size // 2):
+            one = (number * (size // 2) + board) % last
+            two = (number * (size // 2) - board) % last
+            if board == 0:
+                pair = (one, last) if number % 2 == 0 else (last, one)
+            else:
+                pair = (one, two)
+            if max(pair) < players:
+                table.append(pair)
+        rounds.append(table)
+    return rounds
+
+
+def pairings(players: int, format: Format) -> list[tuple[int, int, int]]:
+    """(round from 1, first, second) of every pairing: all against all, or player 0 against each other one."""
+    if format == "gauntlet":
+        return [(number, 0, number) for number in range(1, players)]
+    return [(number, one, two) for number, table in enumerate(berger(players), 1) for one, two in table]
