@@ -98,9 +98,23 @@ class RefereeMetrics:
             registry=one,
         )
         self.checks = Counter("arena_checks_total", "Versions checked, by verdict.", ("verdict",), registry=one)
-        self.chores = Gauge(
-            "arena_chore_done_timestamp_seconds", "When a daily chore was last done, by name.", ("chore",), registry=one
+        self._tasks = Gauge(
+            "arena_maintenance_done_timestamp_seconds",
+            "When a daily task was last done, by name.",
+            ("task",),
+            registry=one,
         )
+        self._chores = Gauge(
+            "arena_chore_done_timestamp_seconds",
+            "The old name of arena_maintenance_done_timestamp_seconds; it goes with the next minor version.",
+            ("chore",),
+            registry=one,
+        )
+
+    def task_done(self, task: str, at_s: float) -> None:
+        """Note that a daily task was done at a time, in seconds since 1970."""
+        self._tasks.labels(task).set(at_s)
+        self._chores.labels(task).set(at_s)
 
 
 @contextmanager

@@ -90,7 +90,7 @@ class Coordinator:
         check = check or check_in_sandbox(store, bus, place.open, settings.sandbox)
         self._checks = Checks(store, bus, check, metrics=self.metrics, on_done=lambda: self.order(0))
         self._maintenance = maintenance or Maintenance.of(settings, store, place.open)
-        self._maintenance.on_done = lambda name, at: self.metrics.chores.labels(name).set(at.timestamp())
+        self._maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
         self._ordered: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._ticks = 0
         self._ticked: datetime | None = None

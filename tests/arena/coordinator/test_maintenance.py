@@ -121,11 +121,12 @@ def test_a_coordinator_archives_sweeps_and_forgets(stage: Stage, tmp_path: Path)
         assert store.house.chore_done(name) == stage.now.toordinal()
     assert store.users.by_login("0" * 64) is None
     samples = {
-        (sample.name, sample.labels.get("chore")): sample.value
+        (sample.name, sample.labels.get("task", sample.labels.get("chore"))): sample.value
         for family in coordinator.metrics.registry.collect()
         for sample in family.samples
     }
-    assert samples["arena_chore_done_timestamp_seconds", "archive"] == stage.now.timestamp()
+    for name in ("arena_maintenance_done_timestamp_seconds", "arena_chore_done_timestamp_seconds"):
+        assert samples[name, "archive"] == stage.now.timestamp()
 
 
 def test_what_is_over_is_forgotten(store: Store) -> None:
