@@ -31,10 +31,10 @@ class LeaseOwner:
         if self._leases.take(LEASE, self.name, self.seconds):
             return True
         found = self._leases.lease(LEASE)
-        if found is None or not lease_owner.is_dead(found.holder):
+        if found is None or not lease_owner.is_dead(found.owner):
             return False
-        self._log.info("lease of the dead", owner=found.holder)
-        self._leases.release(LEASE, found.holder)
+        self._log.info("lease of the dead", owner=found.owner)
+        self._leases.release(LEASE, found.owner)
         return self._leases.take(LEASE, self.name, self.seconds)
 
     def release(self) -> None:

@@ -87,7 +87,7 @@ class Recorder:
             memory.unrecorded.popleft()
         self._metrics.waiting.set(0)
         if memory.given_back:
-            self._store.games.give_back(worker=self._owner, ids=sorted(memory.given_back))
+            self._store.games.give_back(lease_owner=self._owner, ids=sorted(memory.given_back))
             for game_id in memory.given_back:
                 self._bus.publish(GameGone(game=game_id))
             memory.given_back.clear()
@@ -178,7 +178,7 @@ class Recorder:
         memory = self._memory
         left = [game.id for job in memory.jobs.values() for game in job.games]
         with contextlib.suppress(StoreUnavailableError):  # whoever takes over does it then
-            self._store.games.give_back(worker=self._owner, ids=[*left, *memory.given_back])
+            self._store.games.give_back(lease_owner=self._owner, ids=[*left, *memory.given_back])
             self._store.checks.give_back()
         memory.forget()
 

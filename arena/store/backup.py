@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -25,9 +25,14 @@ from arena.store.engine import Sessions, batched
 from arena.store.errors import BadValueError, TakenError
 from arena.store.models import Utc
 
+Renamed = Mapping[tuple[str, str], str]
+"""(table, column) as a dump calls it → the column's name now."""
+
 _FORM = "arena-dump-1"
 _LIVE = ("logins", "leases", "answers")
 """What is worth nothing tomorrow."""
+_RENAMED = {"0001": {("games", "worker"): "lease_owner", ("voids", "worker"): "lease_owner"}}
+"""By schema of a dump: columns that have another name now."""
 
 
 def dump(engine: Engine, path: Path) -> int:
@@ -48,31 +53,38 @@ def dump(engine: Engine, path: Path) -> int:
 
 
 def load(engine: Engine, path: Path) -> int:
-    """Fill an empty database of the same schema from a dump, all of it or nothing; how many rows.
+    """Fill an empty database from a dump of its schema or an older one, all of it or nothing; how many rows.
 
     Raises BadValueError for what is no dump or was cut, TakenError for a database that is not empty.
     """
     tables = {table.name: table for table in _tables()}
     with Sessions(engine).writing() as session, _reader(path) as lines:
-        _check_head(path, next(lines, {}))
+        renamed = _read_head(path, next(lines, {}))
         for table in tables.values():
             if table.name != "counters" and session.scalar(select(func.count()).select_from(table)):
                 raise TakenError(f"the database is not empty: there are rows in {table.name}")
         session.execute(tables["counters"].delete())
-        count = _fill(session, tables, path, lines)
+        count = _fill(session, tables, path, lines, renamed)
         if engine.dialect.name == "postgresql":
             _go_on_counting(session, tables.values())
     return count
 
 
-def _check_head(path: Path, head: dict[str, Any]) -> None:
+def _read_head(path: Path, head: dict[str, Any]) -> Renamed:
+    """The columns that have another name now than in the dump. Raises BadValueError."""
     if head.get("form") != _FORM:
         raise BadValueError(f"{path} is not a dump of an arena")
-    if head.get("schema") != schema.head():
-        raise BadValueError(f"the dump has schema {head.get('schema')}, the program {schema.head()}")
+    found = str(head.get("schema"))
+    if found != schema.head() and found not in _RENAMED:
+        raise BadValueError(
+            f"the dump has schema {found}, the program {schema.head()}; load it with the program that wrote it"
+        )
+    return _RENAMED.get(found, {})
 
 
-def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterator[dict[str, Any]]) -> int:
+def _fill(
+    session: Session, tables: dict[str, Table], path: Path, lines: Iterator[dict[str, Any]], renamed: Renamed
+) -> int:
     """Store all rows; how many. Raises BadValueError unless the last line gives just that number."""
     count = 0
     for name, rows in _groups(lines):
@@ -83,7 +95,7 @@ def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterato
         if name not in tables:
             raise BadValueError(f"{path}: no table {name!r} is known")
         for part in batched(rows):
-            session.execute(insert(tables[name]), [_row(tables[name], row) for row in part])
+            session.execute(insert(tables[name]), [_row(tables[name], row, renamed) for row in part])
         count += len(rows)
     raise BadValueError(f"{path} was cut: it does not end as it should")
 
@@ -110,10 +122,11 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-def _row(table: Table, row: dict[str, Any]) -> dict[str, Any]:
+def _row(table: Table, row: dict[str, Any], renamed: Renamed) -> dict[str, Any]:
     """The values of a row as the table takes them."""
     found = {}
-    for name, value in row.items():
+    for written, value in row.items():
+        name = renamed.get((table.name, written), written)
         if name not in table.columns:
             raise BadValueError(f"{table.name} has no column {name!r}")
         kind = table.columns[name].type

@@ -144,7 +144,7 @@ def change_row(game: fold.Played, change: fold.Change) -> dict[str, Any]:
     }
 
 
-def commit(session: Session, record: GameRecord, worker: str = "") -> Committed | None:
+def commit(session: Session, record: GameRecord, lease_owner: str = "") -> Committed | None:
     """Make a finished game's record part of the arena, inside the session's transaction; None when it is over already.
 
     Raises NotFoundError for a game nobody planned, ConflictError for a record of other bots, ValueError for a void one.
@@ -169,7 +169,7 @@ def commit(session: Session, record: GameRecord, worker: str = "") -> Committed 
             "game": record.id,
             "state": "finished",
             "committed": number,
-            "worker": worker,
+            "lease_owner": lease_owner,
             "started": _instant(record.started),
             "finished": _instant(record.finished),
             "winner": record.winner,

@@ -34,7 +34,7 @@ _THESE = _GAMES.c.id.in_(bindparam("ids", expanding=True))
 _HAND_OUT = (
     update(_GAMES)
     .where(_THESE, _GAMES.c.state == "planned")
-    .values(state="queued", worker=bindparam("to"), attempt=_GAMES.c.attempt + 1)
+    .values(state="queued", lease_owner=bindparam("to"), attempt=_GAMES.c.attempt + 1)
     .returning(_GAMES.c.id)
 )
 _START = (
@@ -63,7 +63,7 @@ class GameLine:
     is_rated: bool
     state: str
     attempt: int
-    worker: str
+    lease_owner: str
     started: datetime | None
     finished: datetime | None
     committed: int | None
@@ -146,7 +146,7 @@ class VoidLine:
     attempt: int
     termination: str
     detail: str
-    worker: str
+    lease_owner: str
     at: datetime
 
 
@@ -208,10 +208,10 @@ class Games:
             for game_id, spec, attempt in rows
         ]
 
-    def hand_out(self, ids: Sequence[str], worker: str) -> list[str]:
-        """Mark planned games as queued for a worker, one attempt more; returns those that were still planned."""
+    def hand_out(self, ids: Sequence[str], lease_owner: str) -> list[str]:
+        """Mark planned games as queued by a coordinator, one attempt more; returns those that were still planned."""
         with self._sessions.writing() as session:
-            mine = set(session.scalars(_HAND_OUT, {"ids": list(ids), "to": worker}))
+            mine = set(session.scalars(_HAND_OUT, {"ids": list(ids), "to": lease_owner}))
         return [game_id for game_id in ids if game_id in mine]
 
     def start(self, *ids: str) -> None:
@@ -219,11 +219,11 @@ class Games:
         with self._sessions.writing() as session:
             session.execute(_START, {"ids": list(ids), "at": now()})
 
-    def give_back(self, *, worker: str | None = None, ids: Sequence[str] | None = None) -> int:
-        """Queued and running games (of a worker, or these) wait again: who had them is gone. Returns how many."""
-        query = update(Game).where(col(Game.state).in_(("queued", "running"))).values(state="planned", worker="")
-        if worker is not None:
-            query = query.where(col(Game.worker) == worker)
+    def give_back(self, *, lease_owner: str | None = None, ids: Sequence[str] | None = None) -> int:
+        """Queued and running games (of a coordinator, or these) wait again: who had them is gone. Returns how many."""
+        query = update(Game).where(col(Game.state).in_(("queued", "running"))).values(state="planned", lease_owner="")
+        if lease_owner is not None:
+            query = query.where(col(Game.lease_owner) == lease_owner)
         if ids is not None:
             query = query.where(col(Game.id).in_(ids))
         with self._sessions.writing() as session:
@@ -249,15 +249,15 @@ class Games:
 
     # -- results -----------------------------------------------------------------------------------------------------
 
-    def commit(self, record: GameRecord, worker: str = "") -> Committed | None:
+    def commit(self, record: GameRecord, lease_owner: str = "") -> Committed | None:
         """Record a result exactly once, in one transaction with its ratings; None when the game is over already.
 
         Raises NotFoundError for a game nobody planned, ConflictError for a record of other bots.
         """
         with self._sessions.writing() as session:
-            return commit(session, record, worker)
+            return commit(session, record, lease_owner)
 
-    def void(self, record: GameRecord, worker: str = "", *, give_up: bool = False) -> bool:
+    def void(self, record: GameRecord, lease_owner: str = "", *, give_up: bool = False) -> bool:
         """Note an attempt that came to nothing: the game waits again, or is given up for good.
 
         False when the game is over already. Raises NotFoundError.
@@ -274,10 +274,10 @@ class Games:
                     attempt=game.attempt,
                     termination=record.termination.value,
                     detail=record.detail,
-                    worker=worker,
+                    lease_owner=lease_owner,
                 )
             )
-            game.state, game.worker = ("void", worker) if give_up else ("planned", "")
+            game.state, game.lease_owner = ("void", lease_owner) if give_up else ("planned", "")
             if give_up:
                 game.termination, game.kind, game.detail = record.termination.value, Kind.VOID.value, record.detail
                 game.finished, game.plies = now(), len(record.moves)
@@ -504,7 +504,7 @@ class Games:
                 col(Void.attempt),
                 col(Void.termination),
                 col(Void.detail),
-                col(Void.worker),
+                col(Void.lease_owner),
                 col(Void.at),
             )
             .join(Game, col(Game.id) == col(Void.game_id))
@@ -575,7 +575,7 @@ def _row(
         "spec": asdict(spec),
         "state": "planned",
         "attempt": 0,
-        "worker": "",
+        "lease_owner": "",
         "detail": "",
         "plies": 0,
     }

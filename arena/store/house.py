@@ -28,17 +28,17 @@ class House:
 
     # -- leases: who may act alone -----------------------------------------------------------------------------------
 
-    def take(self, name: str, holder: str, seconds: float, at: datetime | None = None) -> bool:
-        """Take or renew a lease for `seconds`; False while somebody else holds it.
+    def take(self, name: str, owner: str, seconds: float, at: datetime | None = None) -> bool:
+        """Take or renew a lease for `seconds`; False while somebody else owns it.
 
-        Deadlines are compared by the clocks of the holders: machines that share a database keep the time.
+        Deadlines are compared by the clocks of the owners: machines that share a database keep the time.
         """
         at = at or now()
         until = at + timedelta(seconds=seconds)
-        is_free = (col(Lease.holder) == holder) | (col(Lease.until) <= at)
+        is_free = (col(Lease.owner) == owner) | (col(Lease.until) <= at)
         with self._sessions.writing() as session:
             found = session.execute(
-                update(Lease).where(col(Lease.name) == name, is_free).values(holder=holder, until=until)
+                update(Lease).where(col(Lease.name) == name, is_free).values(owner=owner, until=until)
             )
             if found.rowcount:  # type: ignore[attr-defined]
                 return True
@@ -46,18 +46,18 @@ class House:
                 return False
         try:
             with self._sessions.writing() as session:
-                session.add(Lease(name=name, holder=holder, until=until))
+                session.add(Lease(name=name, owner=owner, until=until))
         except IntegrityError:
             return False  # somebody was faster
         return True
 
-    def release(self, name: str, holder: str) -> None:
-        """Give a lease up, if it is still held."""
+    def release(self, name: str, owner: str) -> None:
+        """Give a lease up, if it is still owned."""
         with self._sessions.writing() as session:
-            session.execute(delete(Lease).where(col(Lease.name) == name, col(Lease.holder) == holder))
+            session.execute(delete(Lease).where(col(Lease.name) == name, col(Lease.owner) == owner))
 
     def lease(self, name: str) -> Lease | None:
-        """Who holds or held a lease, and until when."""
+        """Who owns or owned a lease, and until when."""
         with self._sessions.reading() as session:
             return session.get(Lease, name)
 

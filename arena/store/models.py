@@ -233,8 +233,9 @@ class Game(SQLModel, table=True):
 
     `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order; `committed`
     numbers all results in the order of their commits (ratings are folded in it). `state`: `planned`, `queued`,
-    `running`, `finished`, `void` (given up) or `cancelled`. `attempt` counts the times it was handed out, `worker`
-    names who has it. `is_rated` is the tournament's word at the time of planning.
+    `running`, `finished`, `void` (given up) or `cancelled`. `attempt` counts the times it was handed out,
+    `lease_owner` names the coordinator that has it or brought its result. `is_rated` is the tournament's word at the
+    time of planning.
     """
 
     __tablename__ = "games"
@@ -248,7 +249,7 @@ class Game(SQLModel, table=True):
         Index("ix_games_kind_committed", "kind", "committed"),
         Index("ix_games_tournament_state", "tournament_id", "state", "sequence"),
         Index("ix_games_tournament_committed", "tournament_id", "committed"),
-        Index("ix_games_state_worker", "state", "worker"),
+        Index("ix_games_state_lease_owner", "state", "lease_owner"),
     )
     id: str = Field(primary_key=True, max_length=32)
     tournament_id: int = Field(foreign_key="tournaments.id")
@@ -266,7 +267,7 @@ class Game(SQLModel, table=True):
     is_rated: bool = True
     state: str = Field(default="planned", max_length=16)
     attempt: int = 0
-    worker: str = Field(default="", max_length=120)
+    lease_owner: str = Field(default="", max_length=120)
     started: datetime | None = _time(nullable=True)
     finished: datetime | None = _time(nullable=True)
     committed: int | None = Field(default=None, unique=True)
@@ -294,7 +295,7 @@ class Void(SQLModel, table=True):
     attempt: int
     termination: str = Field(max_length=32)
     detail: str = ""
-    worker: str = ""
+    lease_owner: str = ""
     at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
 
 
@@ -351,7 +352,7 @@ class Lease(SQLModel, table=True):
 
     __tablename__ = "leases"
     name: str = Field(primary_key=True, max_length=32)
-    holder: str = Field(max_length=120)
+    owner: str = Field(max_length=120)
     until: datetime = _time()
 
 

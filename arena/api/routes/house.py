@@ -96,7 +96,7 @@ async def referee(call: Call) -> Answer[Referee]:
     """The process that plays and records, and how many games are waiting and running."""
     lease = await call.run(call.store.house.lease, "referee")
     body = Referee(
-        holder=lease.holder if lease else None,
+        holder=lease.owner if lease else None,
         until=lease.until if lease else None,
         is_alive=lease is not None and lease.until > now(),
         games=await call.run(call.store.games.open),

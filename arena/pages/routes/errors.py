@@ -31,7 +31,7 @@ _VOIDS = (
     Column("attempt", "Attempt"),
     column("termination", "Why"),
     column("detail", "Evidence"),
-    column("worker", "Worker"),
+    column("lease_owner", "Lease owner"),
     Column("at", "When"),
 )
 

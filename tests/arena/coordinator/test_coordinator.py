@@ -152,7 +152,7 @@ def test_what_somebody_else_has_by_now_is_not_given_back(stage: Stage) -> None:
         future.cancel()
     first.recorder.collect()
     assert stage.store.games.of_tournament(number).items == before
-    assert {game.worker for game in before if game.state == "queued"} != {first.lease_owner.name}
+    assert {game.lease_owner for game in before if game.state == "queued"} != {first.lease_owner.name}
 
 
 def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage: Stage) -> None:

@@ -57,11 +57,11 @@ def test_the_lease_of_the_dead_is_taken_at_once(stage: Stage) -> None:
     assert stage.apart(Dice()).lease_owner.take()
     lease = stage.store.house.lease(LEASE)
     assert lease is not None
-    assert lease.holder != name
+    assert lease.owner != name
 
 
 def test_the_lease_of_the_living_is_left_to_them(stage: Stage) -> None:
     name = new_name()
     assert stage.store.house.take(LEASE, name, 3600)
     assert not stage.apart(Dice()).lease_owner.take()
-    assert stage.store.house.lease(LEASE).holder == name  # type: ignore[union-attr]
+    assert stage.store.house.lease(LEASE).owner == name  # type: ignore[union-attr]

@@ -55,7 +55,7 @@ def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
         await heard(events, RefereeChanged, state="acting")
         lease = stage.store.house.lease(LEASE)
         assert lease is not None
-        assert lease.holder == coordinator.lease_owner.name
+        assert lease.owner == coordinator.lease_owner.name
         for _ in range(2):
             await heard(events, GameEnded, state="finished")
 
@@ -84,7 +84,7 @@ def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> 
     acting(stage, dice, script)
     lease = stage.store.house.lease(LEASE)
     assert lease is not None
-    assert lease.holder == "somebody else"
+    assert lease.owner == "somebody else"
     assert stage.store.games.counts(number)["queued"] == 8
     assert stage.store.games.voids().items == []
 

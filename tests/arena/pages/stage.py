@@ -182,9 +182,9 @@ def _call_names(stage: Stage) -> None:
         bot.name = stage.odd_bot = ODD_NAME[:300].strip()
         version = session.scalars(select(Version).where(col(Version.bot_id) == bot.id)).one()
         version.name = f"{ODD_NAME} v1"
-        session.execute(update(Game).where(col(Game.state) == "running").values(worker=ODD_NAME))
+        session.execute(update(Game).where(col(Game.state) == "running").values(lease_owner=ODD_NAME))
         session.add_all(
-            Void(game_id=game.id, attempt=1, termination="worker-lost", detail=HOSTILE, worker=ODD_NAME)
+            Void(game_id=game.id, attempt=1, termination="worker-lost", detail=HOSTILE, lease_owner=ODD_NAME)
             for game in stage.running.values()
         )
 

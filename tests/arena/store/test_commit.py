@@ -26,7 +26,13 @@ def test_a_result_is_there_at_once_and_whole(store: Store, field: Field) -> None
     assert done is not None
     assert (done.number, done.pool, len(done.changes)) == (1, "loa", 2)
     line = store.games.get(game.id)
-    assert (line.state, line.committed, line.winner, line.plies, line.worker) == ("finished", 1, "first", 2, "worker 1")
+    assert (line.state, line.committed, line.winner, line.plies, line.lease_owner) == (
+        "finished",
+        1,
+        "first",
+        2,
+        "worker 1",
+    )
     assert store.games.record(game.id) == record
     assert store.games.spec(game.id) == game.spec
     tournament = store.tournaments.get(field.tournament_id)
@@ -136,7 +142,7 @@ def test_voids_are_noted_and_played_again(store: Store, field: Field) -> None:
     assert store.games.hand_out([game.id], "worker 1") == [game.id]
     assert store.games.void(void_of(game), "worker 1")
     line = store.games.get(game.id)
-    assert (line.state, line.attempt, line.worker) == ("planned", 1, "")
+    assert (line.state, line.attempt, line.lease_owner) == ("planned", 1, "")
     store.games.hand_out([game.id], "worker 2")
     assert store.games.void(void_of(game), "worker 2", give_up=True)
     line = store.games.get(game.id)

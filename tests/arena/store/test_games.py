@@ -31,7 +31,7 @@ def test_games_are_handed_out_once(store: Store, field: Field) -> None:
     store.games.start(ids[0])
     assert store.games.open() == {"queued": 19, "running": 1}
     assert store.games.waiting(field.tournament_id, 5) == []
-    assert store.games.give_back(worker="nobody") == 0
+    assert store.games.give_back(lease_owner="nobody") == 0
     assert store.games.give_back(ids=ids[:3]) == 3
     assert store.games.give_back() == 17
     assert store.games.waiting(field.tournament_id, 1)[0].attempt == 1

@@ -21,7 +21,7 @@ def test_one_holds_the_lease(store: Store) -> None:
     store.house.release("referee", "one")  # not his
     lease = store.house.lease("referee")
     assert lease is not None
-    assert lease.holder == "two"
+    assert lease.owner == "two"
     store.house.release("referee", "two")
     assert store.house.lease("referee") is None
 
