@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.cli import choice, output
+from arena.cli.actions import Actions
+from arena.cli.archive_search import add_search, read_search
 from arena.cli.exit import CommandError, Exit
-from arena.cli.parser import examples
 
 if TYPE_CHECKING:
     from arena.collections.collection import Collection
-    from arena.store.archive import Archive, Search
+    from arena.store.archive import Archive
     from arena.store.archived_game import ArchivedGame
     from referee.rules.rules import GameFormat, Rules, Ruleset
 
@@ -26,82 +27,53 @@ SHOWN = 50
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the five sub-commands."""
-    commands = parser.add_subparsers(dest="action", metavar="import|list|search|show|export", required=True)
+    actions = Actions(parser)
 
-    bring = commands.add_parser(
+    bring = actions.add(
         "import",
-        help="read files of games; bad games are listed, good ones kept",
-        epilog=examples(
-            (
-                "arena archive import migs.txt --family abalone",
-                "arena archive import x.otn --family tablut --format otn",
-            )
-        ),
+        _import,
+        "read files of games; bad games are listed, good ones kept",
+        "arena archive import migs.txt --family abalone",
+        "arena archive import x.otn --family tablut --format otn",
     )
     bring.add_argument("files", nargs="+", metavar="FILE", help="game texts; - for stdin")
     bring.add_argument("--family", required=True, metavar="F")
     bring.add_argument("--format", metavar="FORMAT", help='see "arena rules list --json"; default: what fits best')
     choice.add_rules(bring, has_family=False)
-    bring.set_defaults(act=_import)
 
-    listing = commands.add_parser("list", help="where the games come from, and how many there are")
-    listing.set_defaults(act=_list)
+    listing = actions.add("list", _list, "where the games come from, and how many there are")
 
-    search = commands.add_parser(
+    search = actions.add(
         "search",
-        help="games by family, variant, players, number, opening moves and position",
-        epilog=examples(
-            (
-                "arena archive search --family abalone --player picasso --number 427",
-                'arena archive search --family loa --moves "c8c6 a6c4"',
-            )
-        ),
+        _search,
+        "games by family, variant, players, number, opening moves and position",
+        "arena archive search --family abalone --player picasso --number 427",
+        'arena archive search --family loa --moves "c8c6 a6c4"',
     )
-    _add_search(search)
+    add_search(search)
     search.add_argument("--limit", type=choice.positive, default=SHOWN, metavar="N", help=f"at most (default {SHOWN})")
     search.add_argument("--offset", type=choice.whole, default=0, metavar="N", help="leave out the first N")
-    search.set_defaults(act=_search)
 
-    show = commands.add_parser("show", help="draw one game, as arena replay does")
-    _add_search(show)
+    show = actions.add("show", _show, "draw one game, as arena replay does")
+    add_search(show)
     show.add_argument("--ply", metavar="N", type=choice.whole, help="the position after N plies (default: the last)")
-    show.set_defaults(act=_show)
 
-    export = commands.add_parser(
+    export = actions.add(
         "export",
-        help="one game or a selection as text, JSON or NDJSON",
-        epilog=examples(
-            (
-                "arena archive export --number 427 --family abalone > game.txt",
-                "arena archive export --player picasso --form ndjson --out games.ndjson",
-            )
-        ),
+        _export,
+        "one game or a selection as text, JSON or NDJSON",
+        "arena archive export --number 427 --family abalone > game.txt",
+        "arena archive export --player picasso --form ndjson --out games.ndjson",
     )
-    _add_search(export)
+    add_search(export)
     export.add_argument("--form", choices=("text", "json", "ndjson"), default="text", help="default: text")
     export.add_argument("--format", metavar="FORMAT", help="a notation of the family; default: the text imported")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
-    export.set_defaults(act=_export)
 
     for command in (bring, listing, search, show, export):
         command.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="data folder (./data)")
     for command in (bring, listing, search, show):
         command.add_argument("--json", action="store_true", help="one JSON document on stdout")
-
-
-def _add_search(parser: argparse.ArgumentParser) -> None:
-    """What to look for."""
-    parser.add_argument("--id", metavar="ID", help="the id of one game")
-    parser.add_argument("--family", metavar="F")
-    parser.add_argument("--variant", metavar="V")
-    parser.add_argument("--player", metavar="NAME", help="part of either player's name")
-    parser.add_argument("--first", metavar="NAME", help="part of the name of who moved first")
-    parser.add_argument("--second", metavar="NAME", help="part of the other name")
-    parser.add_argument("--number", metavar="N", help="the number in its collection, else its place in the archive")
-    parser.add_argument("--result", choices=("first", "second", "draw"), help="who won")
-    parser.add_argument("--source", metavar="FILE", help="the file it was imported from")
-    parser.add_argument("--moves", metavar='"M1 M2 …"', help="the first moves (needs --family)")
-    parser.add_argument("--position", metavar="P", help="a position that occurred (needs --family)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -210,57 +182,8 @@ def _list(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _sought(arguments: argparse.Namespace) -> Search:
-    """The search of the arguments. Raises CommandError, UnknownNameError, ParseError, IllegalMoveError."""
-    from arena.store.archive import Search
-    from arena.store.archived_game import position_key
-    from referee.rules import load
-    from referee.rules.position import Position
-
-    moves: tuple[str, ...] = ()
-    key = None
-    if arguments.family:
-        rules = load(arguments.family)
-        ruleset = rules.settle(arguments.variant)
-        if arguments.position:
-            key = position_key(Position.start(ruleset, arguments.position))
-        if arguments.moves:
-            moves = _canonical(arguments.moves.split(), ruleset)
-    elif arguments.moves or arguments.position:
-        raise CommandError("moves and positions are those of a family; add --family F")
-    return Search(
-        arguments.id,
-        arguments.family,
-        arguments.variant,
-        arguments.player,
-        arguments.first,
-        arguments.second,
-        arguments.number,
-        arguments.result,
-        arguments.source,
-        moves,
-        key,
-    )
-
-
-def _canonical(words: list[str], ruleset: Ruleset) -> tuple[str, ...]:
-    """Moves in canonical text. Their legality is not asked: the games found may have begun elsewhere."""
-    from referee.rules.position import IllegalMoveError, Position
-
-    notation, line = ruleset.rules.notation, Position.start(ruleset)
-    found = []
-    for word in words:
-        code = notation.read_move(word, line.state, ruleset.config)
-        found.append(notation.write_move(code))
-        try:
-            line = line.play(code)
-        except IllegalMoveError:
-            continue
-    return tuple(found)
-
-
 def _search(arguments: argparse.Namespace) -> int:
-    search = _sought(arguments)
+    search = read_search(arguments)
     with closing(_open(arguments)) as archive:
         total = archive.count(search)
         games = archive.find(search, limit=arguments.limit, offset=arguments.offset)
@@ -285,7 +208,7 @@ def _search(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(arguments: argparse.Namespace) -> list[ArchivedGame]:
-    search = _sought(arguments)
+    search = read_search(arguments)
     with closing(_open(arguments)) as archive:
         games = archive.find(search)
     if not games:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.cli import choice, output
+from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
-from arena.cli.parser import examples
 
 if TYPE_CHECKING:
     from arena.collections.book import BookLine
@@ -18,16 +18,13 @@ MOST_PLIES = 60
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the two sub-commands."""
-    commands = parser.add_subparsers(dest="action", metavar="make|check", required=True)
-    make = commands.add_parser(
+    actions = Actions(parser)
+    make = actions.add(
         "make",
-        help="openings that a strong search finds level",
-        epilog=examples(
-            (
-                "arena book make loa --plies 6 --count 50 --seed 1 --margin 50 --depth 6 --out loa.book",
-                "arena book make pijersi --setups pijersi-8100 --count 100 --depth 0 --out setups.book",
-            )
-        ),
+        _make,
+        "openings that a strong search finds level",
+        "arena book make loa --plies 6 --count 50 --seed 1 --margin 50 --depth 6 --out loa.book",
+        "arena book make pijersi --setups pijersi-8100 --count 100 --depth 0 --out setups.book",
     )
     choice.add_rules(make)
     make.add_argument("--plies", type=choice.whole, metavar="N", help="moves played (default 4; 0 with --setups)")
@@ -39,19 +36,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     make.add_argument("--depth", type=choice.whole, default=4, metavar="D", help="of the search; 0: none (default 4)")
     make.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
-    make.set_defaults(act=_make)
 
-    check = commands.add_parser("check", help="read a book, and name the line of the first mistake")
+    check = actions.add("check", _check, "read a book, and name the line of the first mistake")
     check.add_argument("file", type=Path, metavar="FILE")
     check.add_argument("--family", required=True, metavar="F")
     choice.add_rules(check, has_family=False)
     check.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    check.set_defaults(act=_check)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen sub-command."""
-    return int(arguments.act(arguments))
 
 
 def _make(arguments: argparse.Namespace) -> int:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from arena.cli import choice, output, remote
+from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
-from arena.cli.parser import examples
 from arena.client import Client
 
 _MOVING = ("uploaded", "checking")
@@ -22,57 +22,41 @@ _POLL_S = 1.0
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the sub-commands."""
-    commands = parser.add_subparsers(dest="action", metavar="submit|list|show|retire|quota", required=True)
+    actions = Actions(parser)
 
-    submit = commands.add_parser(
+    submit = actions.add(
         "submit",
-        help="upload a bot: an executable, a script, a zip or tar, or a folder with bot.toml",
-        epilog=examples(
-            ("arena bot submit ./mybot --name mybot --family loa --watch", "arena bot submit folder/ --name mybot")
-        ),
+        _submit,
+        "upload a bot: an executable, a script, a zip or tar, or a folder with bot.toml",
+        "arena bot submit ./mybot --name mybot --family loa --watch",
+        "arena bot submit folder/ --name mybot",
     )
     submit.add_argument("path", metavar="PATH", type=Path)
     submit.add_argument("--name", required=True, metavar="N", help="the bot's name; a new one makes a new bot")
     submit.add_argument("--family", action="append", default=[], metavar="F", help="plays this family; may be repeated")
     submit.add_argument("--watch", action="store_true", help="wait for the verdict; exit 1 if the bot is unfit")
-    submit.set_defaults(act=_submit)
 
-    listing = commands.add_parser("list", help="all bots", epilog=examples(("arena bot list --family loa",)))
+    listing = actions.add("list", _list, "all bots", "arena bot list --family loa")
     listing.add_argument("--family", metavar="F", help="only those that play it")
     listing.add_argument("--owner", metavar="USER", help="only this user's")
     listing.add_argument("--retired", action="store_true", help="retired ones too")
     listing.add_argument("--limit", metavar="N", type=choice.positive, help="at most so many")
-    listing.set_defaults(act=_list)
 
-    show = commands.add_parser(
-        "show", help="a bot, or one version with its check", epilog=examples(("arena bot show mybot --version 2",))
-    )
+    show = actions.add("show", _show, "a bot, or one version with its check", "arena bot show mybot --version 2")
     show.add_argument("name", metavar="NAME")
     show.add_argument(
         "--version", dest="number", metavar="N", type=choice.positive, help="this version, with the report of its check"
     )
-    show.set_defaults(act=_show)
 
-    retire = commands.add_parser(
-        "retire", help="enter it no more; games and ratings stay", epilog=examples(("arena bot retire mybot",))
-    )
+    retire = actions.add("retire", _retire, "enter it no more; games and ratings stay", "arena bot retire mybot")
     retire.add_argument("name", metavar="NAME")
     retire.add_argument("--version", dest="number", metavar="N", type=choice.positive, help="only this version")
-    retire.set_defaults(act=_retire)
 
-    quota = commands.add_parser(
-        "quota", help="what your bots take, and what they may", epilog=examples(("arena bot quota",))
-    )
-    quota.set_defaults(act=_quota)
+    quota = actions.add("quota", _quota, "what your bots take, and what they may", "arena bot quota")
 
     for command in (submit, show, retire, quota):
         remote.add_server(command)
     remote.add_server(listing, has_ndjson=True)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen sub-command."""
-    return int(arguments.act(arguments))
 
 
 def _submit(arguments: argparse.Namespace) -> int:

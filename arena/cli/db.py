@@ -8,28 +8,23 @@ from contextlib import closing
 from pathlib import Path
 
 from arena.cli import output
+from arena.cli.actions import Actions
 from arena.cli.database import add_database, open_any, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    upgrade = actions.add_parser("upgrade", help="make the tables, or bring them to the schema of this program")
-    check = actions.add_parser("check", help="compare the database with the schema; exit code 1 when it differs")
-    dump = actions.add_parser("dump", help="write everything into a file, as it is at one moment, while the arena runs")
+    actions = Actions(parser)
+    upgrade = actions.add("upgrade", _upgrade, "make the tables, or bring them to the schema of this program")
+    check = actions.add("check", _check, "compare the database with the schema; exit code 1 when it differs")
+    dump = actions.add("dump", _dump, "write everything into a file, as it is at one moment, while the arena runs")
     dump.add_argument("file", type=Path, metavar="FILE", nargs="?", help="new file (default arena-TIME.ndjson.zst)")
-    load = actions.add_parser("load", help="fill an empty database from such a file")
+    load = actions.add("load", _load, "fill an empty database from such a file")
     load.add_argument("file", type=Path, metavar="FILE", help="what `arena db dump` wrote")
     for each in (upgrade, check, dump, load):
         each.add_argument("--json", action="store_true", help="one JSON document on stdout")
         add_database(each)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Do it."""
-    actions = {"upgrade": _upgrade, "check": _check, "dump": _dump, "load": _load}
-    return actions[arguments.action](arguments)
 
 
 def _upgrade(arguments: argparse.Namespace) -> int:

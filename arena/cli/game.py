@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from arena.cli import choice, output, remote
+from arena.cli.actions import Actions
 from arena.cli.exit import Exit
-from arena.cli.parser import examples
 from arena.cli.tournament import FORMS as EXPORTS
 
 FORMS = {"json": "application/json", "text": "text/plain"}
@@ -24,36 +24,23 @@ _RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the sub-commands."""
-    commands = parser.add_subparsers(dest="action", metavar="show|watch|download|export", required=True)
-    show = commands.add_parser(
-        "show", help="a game with its result", epilog=examples(("arena game show 0123456789abcdef",))
-    )
-    show.set_defaults(act=_show)
-    watch = commands.add_parser(
-        "watch", help="its moves as they come, to the end", epilog=examples(("arena game watch 0123456789abcdef",))
-    )
-    watch.set_defaults(act=_watch)
-    download = commands.add_parser(
+    actions = Actions(parser)
+    show = actions.add("show", _show, "a game with its result", "arena game show 0123456789abcdef")
+    watch = actions.add("watch", _watch, "its moves as they come, to the end", "arena game watch 0123456789abcdef")
+    download = actions.add(
         "download",
-        help="its record, which arena replay reads",
-        epilog=examples(
-            (
-                "arena game download 0123456789abcdef --out game.json",
-                "arena game download 0123456789abcdef | arena replay -",
-            )
-        ),
+        _download,
+        "its record, which arena replay reads",
+        "arena game download 0123456789abcdef --out game.json",
+        "arena game download 0123456789abcdef | arena replay -",
     )
     remote.add_file(download, FORMS)
-    download.set_defaults(act=_download)
-    export = commands.add_parser(
+    export = actions.add(
         "export",
-        help="the records of all games, or of those these options leave",
-        epilog=examples(
-            (
-                "arena game export --family loa --out loa.ndjson",
-                "arena game export --bot mybot --kind forfeit --since 2026-11-01 --form text",
-            )
-        ),
+        _export,
+        "the records of all games, or of those these options leave",
+        "arena game export --family loa --out loa.ndjson",
+        "arena game export --bot mybot --kind forfeit --since 2026-11-01 --form text",
     )
     for name, meaning in _FILTERS.items():
         export.add_argument(f"--{name}", metavar=name[0].upper(), help=meaning)
@@ -61,15 +48,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     export.add_argument("--kind", choices=("rules", "adjudication", "forfeit"), help="that ended so")
     remote.add_file(export, EXPORTS)
     remote.add_server(export)
-    export.set_defaults(act=_export)
     for command in (show, watch, download):
         command.add_argument("id", metavar="ID")
         remote.add_server(command, has_ndjson=command is watch)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen sub-command."""
-    return int(arguments.act(arguments))
 
 
 def _show(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from arena.cli import output
+from arena.cli.actions import Actions
 from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
 
@@ -22,25 +23,18 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    verify = actions.add_parser("verify", help="play recorded games again by the rules")
+    actions = Actions(parser)
+    verify = actions.add("verify", _verify, "play recorded games again by the rules")
     verify.add_argument("ids", nargs="*", metavar="ID", help="the games; without any, the latest 100")
     verify.add_argument("--all", action="store_true", help="every recorded game")
     verify.add_argument("--tournament", type=int, metavar="N", help="every game of a tournament")
-    verify.set_defaults(act=_verify)
-    archive = actions.add_parser("archive", help="bring the archive up to date now: a file a month with every result")
+    archive = actions.add("archive", _archive, "bring the archive up to date now: a file a month with every result")
     what = archive.add_mutually_exclusive_group()
     what.add_argument("--anew", action="store_true", help="write all files once more")
     what.add_argument("--check", action="store_true", help="compare the files with their checksums; write nothing")
-    archive.set_defaults(act=_archive)
     for each in (verify, archive):
         each.add_argument("--json", action="store_true", help="one JSON document on stdout")
         add_database(each)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen sub-command."""
-    return int(arguments.act(arguments))
 
 
 def _verify(arguments: argparse.Namespace) -> int:

@@ -6,20 +6,21 @@ import argparse
 from contextlib import closing
 
 from arena.cli import output
+from arena.cli.actions import Actions
 from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import Exit
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    rebuild = actions.add_parser("rebuild", help="fold all ratings anew from the games, in the order of their commits")
+    actions = Actions(parser)
+    rebuild = actions.add("rebuild", _rebuild, "fold all ratings anew from the games, in the order of their commits")
     rebuild.add_argument("--check", action="store_true", help="compare only: exit code 1 when a stored number differs")
     rebuild.add_argument("--json", action="store_true", help="one JSON document on stdout")
     add_database(rebuild)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def _rebuild(arguments: argparse.Namespace) -> int:
     """Rebuild or check."""
     with closing(open_store(settings_of(arguments))) as store:
         if not arguments.check:

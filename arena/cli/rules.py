@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.cli import choice, output
+from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
-from arena.cli.parser import examples
 
 if TYPE_CHECKING:
     from referee.rules.rules import GameFormat, Option, Rules
@@ -22,61 +22,47 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the four sub-commands."""
-    commands = parser.add_subparsers(dest="action", metavar="list|moves|check|convert", required=True)
+    actions = Actions(parser)
 
-    listing = commands.add_parser("list", help="all families with their variants and options")
+    listing = actions.add("list", _list, "all families with their variants and options")
     listing.add_argument("families", metavar="FAMILY", nargs="*", help="only these (default: all)")
-    listing.set_defaults(act=_list)
 
-    moves = commands.add_parser(
+    moves = actions.add(
         "moves",
-        help="the legal moves of a position",
-        epilog=examples(
-            (
-                'arena rules moves loa --moves "b1b3 h5f5"',
-                'arena rules moves loa --position "8/8/2wb4/8/2b2w2/8/8/8 b - 36"',
-            )
-        ),
+        _moves,
+        "the legal moves of a position",
+        'arena rules moves loa --moves "b1b3 h5f5"',
+        'arena rules moves loa --position "8/8/2wb4/8/2b2w2/8/8/8 b - 36"',
     )
     choice.add_rules(moves)
     choice.add_position(moves)
     moves.add_argument("--moves", metavar='"M1 M2 …"', default="", help="moves to play first")
-    moves.set_defaults(act=_moves)
 
-    check = commands.add_parser(
+    check = actions.add(
         "check",
-        help="run files of test vectors",
-        epilog=examples(
-            (
-                "arena rules check tests/data/vectors/loa.json",
-                "arena rules check --only perft --max-nodes 100000 FILE",
-            )
-        ),
+        _check,
+        "run files of test vectors",
+        "arena rules check tests/data/vectors/loa.json",
+        "arena rules check --only perft --max-nodes 100000 FILE",
     )
     check.add_argument("files", metavar="FILE", nargs="+", type=Path)
     check.add_argument("--only", metavar="KIND", help="only entries of this kind: perft, positions, games, ...")
     check.add_argument("--max-nodes", metavar="N", type=choice.positive, help="skip perft entries above N nodes")
-    check.set_defaults(act=_check)
 
-    convert = commands.add_parser(
+    convert = actions.add(
         "convert",
-        help="translate game texts from stdin",
+        _convert,
+        "translate game texts from stdin",
+        "arena rules convert loa --from loa --to record < game.txt",
         description='Game texts from stdin to stdout. The format "record" is the arena\'s own: one JSON object per '
         "game and line. A family's other formats: arena rules list --json.",
-        epilog=examples(("arena rules convert loa --from loa --to record < game.txt",)),
     )
     choice.add_rules(convert)
     convert.add_argument("--from", dest="source", metavar="FORMAT", required=True)
     convert.add_argument("--to", dest="target", metavar="FORMAT", required=True)
-    convert.set_defaults(act=_convert)
 
     for command in (listing, moves, check):
         command.add_argument("--json", action="store_true", help="one JSON document on stdout")
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen sub-command."""
-    return int(arguments.act(arguments))
 
 
 # list

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from arena.cli import choice, output, remote
+from arena.cli.actions import Actions
 from arena.cli.exit import Exit
-from arena.cli.parser import examples
 
 _VERBS = {"enable": "go on from its next time after now", "disable": "create no more tournaments; those created stay"}
 _NAMES = ("name", "cron", "zone", "missed", "is_enabled", "next_fire", "created")
@@ -14,26 +14,14 @@ _NAMES = ("name", "cron", "zone", "missed", "is_enabled", "next_fire", "created"
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the sub-commands."""
-    commands = parser.add_subparsers(dest="action", metavar="list|show|enable|disable", required=True)
-    listing = commands.add_parser("list", help="all schedules by name", epilog=examples(("arena schedule list",)))
-    listing.set_defaults(act=_list)
-    show = commands.add_parser(
-        "show", help="one schedule, with its template in JSON", epilog=examples(("arena schedule show 2 --json",))
-    )
-    show.set_defaults(act=_show)
-    verbs = []
-    for verb, meaning in _VERBS.items():
-        verbs.append(commands.add_parser(verb, help=meaning, epilog=examples((f"arena schedule {verb} 2",))))
-        verbs[-1].set_defaults(act=_switch, verb=verb)
+    actions = Actions(parser)
+    listing = actions.add("list", _list, "all schedules by name", "arena schedule list")
+    show = actions.add("show", _show, "one schedule, with its template in JSON", "arena schedule show 2 --json")
+    verbs = [actions.add(verb, _switch, meaning, f"arena schedule {verb} 2") for verb, meaning in _VERBS.items()]
     for command in (show, *verbs):
         command.add_argument("id", metavar="ID", type=choice.positive)
         remote.add_server(command)
     remote.add_server(listing, has_ndjson=True)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen sub-command."""
-    return int(arguments.act(arguments))
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -51,7 +39,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _switch(arguments: argparse.Namespace) -> int:
-    found = remote.client(arguments).ask("POST", f"/schedules/{arguments.id}/{arguments.verb}").data
+    found = remote.client(arguments).ask("POST", f"/schedules/{arguments.id}/{arguments.action}").data
     if arguments.json:
         output.document(found)
     else:

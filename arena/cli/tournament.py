@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli import choice, output, remote
+from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
-from arena.cli.parser import examples
 
 _VERBS = {
     "start": "let it begin now",
@@ -26,57 +26,39 @@ FORMS = {"ndjson": "application/x-ndjson", "text": "text/plain"}
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the sub-commands."""
-    words = "create|list|show|watch|export|" + "|".join(_VERBS)
-    commands = parser.add_subparsers(dest="action", metavar=words, required=True)
+    actions = Actions(parser)
 
-    create = commands.add_parser(
+    create = actions.add(
         "create",
-        help="a tournament from a TOML file; with [schedule] a recurring one",
-        epilog=examples(("arena tournament create open.toml", "arena tournament create weekly.toml --json")),
+        _create,
+        "a tournament from a TOML file; with [schedule] a recurring one",
+        "arena tournament create open.toml",
+        "arena tournament create weekly.toml --json",
     )
     create.add_argument("file", metavar="FILE.toml", help="- for stdin")
-    create.set_defaults(act=_create)
 
-    listing = commands.add_parser(
-        "list", help="all tournaments, latest first", epilog=examples(("arena tournament list --state running",))
-    )
+    listing = actions.add("list", _list, "all tournaments, latest first", "arena tournament list --state running")
     listing.add_argument("--state", metavar="S", help="scheduled, running, paused, draining, finished or cancelled")
     listing.add_argument("--family", metavar="F")
     listing.add_argument("--limit", metavar="N", type=choice.positive, default=50, help="at most so many (default 50)")
-    listing.set_defaults(act=_list)
 
-    show = commands.add_parser(
-        "show", help="a tournament with its standings", epilog=examples(("arena tournament show 7",))
-    )
-    show.set_defaults(act=_show)
-    watch = commands.add_parser(
-        "watch", help="its results as they come, to the end", epilog=examples(("arena tournament watch 7",))
-    )
-    watch.set_defaults(act=_watch)
-    export = commands.add_parser(
+    show = actions.add("show", _show, "a tournament with its standings", "arena tournament show 7")
+    watch = actions.add("watch", _watch, "its results as they come, to the end", "arena tournament watch 7")
+    export = actions.add(
         "export",
-        help="the records of all its games",
-        epilog=examples(
-            ("arena tournament export 7 > games.ndjson", "arena tournament export 7 --form text --out games.txt")
-        ),
+        _export,
+        "the records of all its games",
+        "arena tournament export 7 > games.ndjson",
+        "arena tournament export 7 --form text --out games.txt",
     )
     remote.add_file(export, FORMS)
-    export.set_defaults(act=_export)
-    verbs = []
-    for verb, meaning in _VERBS.items():
-        verbs.append(commands.add_parser(verb, help=meaning, epilog=examples((f"arena tournament {verb} 7",))))
-        verbs[-1].set_defaults(act=_move, verb=verb)
+    verbs = [actions.add(verb, _move, meaning, f"arena tournament {verb} 7") for verb, meaning in _VERBS.items()]
     for command in (show, watch, export, *verbs):
         command.add_argument("id", metavar="ID", type=choice.positive)
     for command in (create, show, export, *verbs):
         remote.add_server(command)
     for command in (listing, watch):
         remote.add_server(command, has_ndjson=True)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen sub-command."""
-    return int(arguments.act(arguments))
 
 
 def _create(arguments: argparse.Namespace) -> int:
@@ -202,7 +184,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _move(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
-    found = client.ask("POST", f"/tournaments/{arguments.id}/{arguments.verb}").data
+    found = client.ask("POST", f"/tournaments/{arguments.id}/{arguments.action}").data
     if arguments.json:
         output.document(found)
     else:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.__main__ import main
-from arena.cli import output, parser
+from arena.cli import commands, output
 from referee.rules import families, load
 from referee.rules.position import Position
 
@@ -47,11 +47,11 @@ def test_help_is_light():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
-    for command in parser.COMMANDS:
+    for command in commands.COMMANDS:
         assert f"  {command.name} " in done.stdout
 
 
-@pytest.mark.parametrize("command", [command for command in parser.COMMANDS if command.group in ("rules", "local")])
+@pytest.mark.parametrize("command", [command for command in commands.COMMANDS if command.group in ("rules", "local")])
 def test_every_command_has_help_and_examples(capsys, command):
     code, out, _ = run(capsys, command.name, "--help")
     assert code == 0

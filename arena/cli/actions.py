@@ -1,0 +1,39 @@
+"""The sub-commands of a command, set up alike everywhere. Refuses to know what they do."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+
+
+def examples(lines: Sequence[str]) -> str:
+    """The epilog that shows examples."""
+    return "examples:\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
+
+
+def run_action(arguments: argparse.Namespace) -> int:
+    """Run the sub-command that was chosen: what a command does that has nothing to do for all of them."""
+    return int(arguments.act(arguments))
+
+
+class Actions:
+    """The sub-commands of the command of a parser; one must be chosen."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._choices = parser.add_subparsers(dest="action", required=True)
+
+    def add(
+        self,
+        name: str,
+        act: Callable[[argparse.Namespace], int],
+        meaning: str,
+        *lines: str,
+        description: str | None = None,
+    ) -> argparse.ArgumentParser:
+        """A sub-command that `act` does, with one line of help and examples; the parser that takes its arguments."""
+        parser: argparse.ArgumentParser = self._choices.add_parser(
+            name, help=meaning, description=description, epilog=examples(lines)
+        )
+        parser.set_defaults(act=act)
+        self._choices.metavar = "|".join(self._choices.choices)
+        return parser
