@@ -92,8 +92,8 @@ class LiveTable:
         self.known: set[int] = set()
         """The versions whose line was found."""
 
-    def line(self, pool: str, version_id: int) -> fold.Line | None:
-        """See `fold.Table`."""
+    def line(self, pool: str, version_id: int) -> fold.FoldedRating | None:
+        """See `fold.RatingTable`."""
         row = self._session.execute(_RATING, {"of_pool": pool, "of_version": version_id}).one_or_none()
         if row is None:
             return None
@@ -101,17 +101,17 @@ class LiveTable:
         return line_of(row)
 
     def follows(self, version_id: int) -> int | None:
-        """See `fold.Table`."""
+        """See `fold.RatingTable`."""
         return self._session.scalar(_FOLLOWS, {"version": version_id})
 
 
-def line_of(row: Rating | Row[Any]) -> fold.Line:
+def line_of(row: Rating | Row[Any]) -> fold.FoldedRating:
     """A stored rating as the fold knows it."""
     rating = trueskill.Rating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
-    return fold.Line(rating, row.forfeits, row.opposition, row.last)
+    return fold.FoldedRating(rating, row.forfeits, row.opposition, row.last)
 
 
-def row_of(pool: str, version_id: int, line: fold.Line) -> dict[str, Any]:
+def row_of(pool: str, version_id: int, line: fold.FoldedRating) -> dict[str, Any]:
     """The columns of a rating."""
     rating = line.rating
     return {
@@ -130,7 +130,7 @@ def row_of(pool: str, version_id: int, line: fold.Line) -> dict[str, Any]:
     }
 
 
-def change_row(game: fold.Played, change: fold.Change) -> dict[str, Any]:
+def change_row(game: fold.FoldedGame, change: fold.Change) -> dict[str, Any]:
     """The columns of a rating change."""
     return {
         "game_id": game.game_id,
@@ -159,7 +159,7 @@ def commit(session: Session, record: GameRecord, lease_owner: str = "") -> Commi
         session.rollback()  # gives the number back
         return None
     tournament_id, pool, first_id, second_id, is_rated = game
-    played = fold.Played(
+    played = fold.FoldedGame(
         record.id, number, record.family, pool, first_id, second_id, record.winner, record.kind.value, is_rated
     )
     session.execute(_NEW_RECORD, {"game_id": record.id, "data": pack(record)})
@@ -204,7 +204,7 @@ def count_over(session: Session, tournament_id: int) -> None:
     session.execute(_COUNT_OVER, {"tournament": tournament_id})
 
 
-def _rate(session: Session, game: fold.Played) -> tuple[fold.Change, ...]:
+def _rate(session: Session, game: fold.FoldedGame) -> tuple[fold.Change, ...]:
     table = LiveTable(session)
     changes = fold.step(table, game)
     for change in changes:

@@ -11,7 +11,7 @@ from referee.rules.core import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class FoldedGame:
     """What the fold must know of a game. `committed` is its commit number."""
 
     game_id: str
@@ -31,7 +31,7 @@ class Played:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FoldedRating:
     """One version's rating in one pool, with what the arena keeps beside it (see `arena.store.models.Rating`)."""
 
     rating: trueskill.Rating
@@ -45,21 +45,21 @@ class Change:
     """One version's line before and after a game."""
 
     version_id: int
-    before: Line
-    after: Line
+    before: FoldedRating
+    after: FoldedRating
 
 
-class Table(Protocol):
+class RatingTable(Protocol):
     """Where the fold finds what it needs."""
 
-    def line(self, pool: str, version_id: int) -> Line | None:
+    def line(self, pool: str, version_id: int) -> FoldedRating | None:
         """The present line, None for a version new to the pool."""
 
     def follows(self, version_id: int) -> int | None:
         """The version this one continues, if any."""
 
 
-def step(table: Table, game: Played) -> tuple[Change, Change]:
+def step(table: RatingTable, game: FoldedGame) -> tuple[Change, Change]:
     """Both lines after a game that counts."""
     one, two = _line(table, game.pool, game.first_id), _line(table, game.pool, game.second_id)
     points = {"first": 1.0, "second": 0.0}.get(game.winner or "", 0.5)
@@ -73,13 +73,19 @@ def step(table: Table, game: Played) -> tuple[Change, Change]:
 
 
 def _change(
-    game: Played, version_id: int, mine: Line, theirs: Line, *, rating: trueskill.Rating, has_forfeited: bool
+    game: FoldedGame,
+    version_id: int,
+    mine: FoldedRating,
+    theirs: FoldedRating,
+    *,
+    rating: trueskill.Rating,
+    has_forfeited: bool,
 ) -> Change:
-    after = Line(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.committed)
+    after = FoldedRating(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.committed)
     return Change(version_id, mine, after)
 
 
-def _line(table: Table, pool: str, version_id: int) -> Line:
+def _line(table: RatingTable, pool: str, version_id: int) -> FoldedRating:
     """The present line; a new one starts from the mu of the version it follows, with a wide sigma."""
     if line := table.line(pool, version_id):
         return line
@@ -87,7 +93,7 @@ def _line(table: Table, pool: str, version_id: int) -> Line:
     ancestor = table.follows(version_id)
     while ancestor is not None and ancestor not in seen:
         if line := table.line(pool, ancestor):
-            return Line(trueskill.start(line.rating))
+            return FoldedRating(trueskill.start(line.rating))
         seen.add(ancestor)
         ancestor = table.follows(ancestor)
-    return Line(trueskill.Rating())
+    return FoldedRating(trueskill.Rating())

@@ -16,7 +16,7 @@ from sqlmodel import col
 
 from arena.store.engine import Sessions, batched, fetch
 from arena.store.models import Bot, Game, RatingChange, Tournament, User, Version
-from arena.store.ratings import RatingLine, probability
+from arena.store.rating_line import Ranking, RatingLine
 from referee.ratings.trueskill import Rating
 from referee.rules.core import Kind
 
@@ -35,7 +35,7 @@ class Count:
 
 
 @dataclass(slots=True)
-class Tally:
+class Score:
     """What a version did."""
 
     wins: int = 0
@@ -49,9 +49,9 @@ class Tally:
         return self.wins + self.draws + self.losses
 
 
-def tallied(counts: list[Count]) -> dict[int, Tally]:
+def scores_of(counts: list[Count]) -> dict[int, Score]:
     """The counts by version."""
-    found: dict[int, Tally] = defaultdict(Tally)
+    found: dict[int, Score] = defaultdict(Score)
     for count in counts:
         first, second = found[count.first_id], found[count.second_id]
         if count.winner == "draw":
@@ -133,41 +133,27 @@ class RatingHistory:
 
         Names, owners and states of versions are those of today.
         """
-        tallies = tallied(self.counts(pool, until))
+        scores = scores_of(self.counts(pool, until))
         with self._sessions.reading() as session:
-            ratings = _ratings(session, pool, until, sorted(tallies))
+            ratings = _ratings(session, pool, until, sorted(scores))
             opposition = _opposition(session, pool, until)
-            names = _names(session, sorted(tallies))
+            names = _names(session, sorted(scores))
         order = sorted(
             (one for one in ratings if with_retired or names[one][-1] != "retired"),
             key=lambda one: (-(ratings[one].mu - 3 * ratings[one].sigma), -one),
         )
+        ranking = Ranking()
         lines: list[RatingLine] = []
-        rank = 0
-        for place, version_id in enumerate(order, 1):
-            rating, tally = ratings[version_id], tallies[version_id]
-            rated = Rating(rating.mu, rating.sigma, tally.games, tally.wins, tally.draws, tally.losses)
-            rank += not rated.is_provisional
-            follower = ratings[order[place]] if place < len(order) else None
-            lines.append(
-                RatingLine(
-                    place,
-                    None if rated.is_provisional else rank,
-                    version_id,
-                    *names[version_id],
-                    rating.mu,
-                    rating.sigma,
-                    rating.mu - 3 * rating.sigma,
-                    tally.games,
-                    tally.wins,
-                    tally.draws,
-                    tally.losses,
-                    tally.forfeits,
-                    opposition.get(version_id, 0.0) / tally.games,
-                    rated.is_provisional,
-                    probability(rating, follower) if follower else None,
-                )
+        for version_id, following in zip(order, [*order[1:], None], strict=False):
+            rating, score = ratings[version_id], scores[version_id]
+            line = ranking.line(
+                (version_id, *names[version_id]),
+                Rating(rating.mu, rating.sigma, score.games, score.wins, score.draws, score.losses),
+                forfeits=score.forfeits,
+                opposition=opposition.get(version_id, 0.0),
+                follower=ratings[following] if following else None,
             )
+            lines.append(line)
         return lines
 
 

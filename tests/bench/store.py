@@ -99,7 +99,7 @@ def _rebuild(count: int) -> Iterator[Figure]:
         with closing(sqlite3.connect(path)) as base:
             names = "id, committed, family, pool, first_id, second_id, winner, kind, is_rated"
             query = f"SELECT {names} FROM games WHERE committed IS NOT NULL ORDER BY committed"
-            games = [fold.Played(*row) for row in base.execute(query)]
+            games = [fold.FoldedGame(*row) for row in base.execute(query)]
         count = len(games)
         store = Store(f"sqlite:///{path}")
         try:
@@ -111,10 +111,10 @@ def _rebuild(count: int) -> Iterator[Figure]:
             again = time.process_time() - begin
         finally:
             store.close()
-    lines: dict[tuple[str, int], fold.Line] = {}
+    lines: dict[tuple[str, int], fold.FoldedRating] = {}
 
     class Table:
-        def line(self, pool: str, version_id: int) -> fold.Line | None:
+        def line(self, pool: str, version_id: int) -> fold.FoldedRating | None:
             return lines.get((pool, version_id))
 
         def follows(self, version_id: int) -> int | None:

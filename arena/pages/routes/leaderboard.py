@@ -17,8 +17,8 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice, sorting
 from arena.pages.view import family_in, page, run, store_of
 from arena.store import Store
-from arena.store.rating_history import Count, Tally, tallied
-from arena.store.ratings import RatingLine
+from arena.store.rating_history import Count, Score, scores_of
+from arena.store.rating_line import RatingLine
 from arena.tournaments import pace
 from referee.ratings.bradley_terry import Strength, fit
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
@@ -120,7 +120,7 @@ def read(store: Store, wanted: Filter, after: str | None) -> Found:
     if not wanted.is_part:
         return Found(lines[:MAX_FILTERED], {}, following)
     counts = _chosen(store, wanted)
-    tallies = tallied(counts)
+    tallies = scores_of(counts)
     names = {line.version_id: line.name for line in lines}
     lines = [_counted(line, tallies[line.version_id]) for line in lines if line.version_id in tallies]
     return Found(lines, {one.name: one for one in _fitted(counts, names)})
@@ -151,10 +151,10 @@ def _chosen(store: Store, wanted: Filter) -> list[Count]:
     return counts
 
 
-def _counted(line: RatingLine, tally: Tally) -> RatingLine:
+def _counted(line: RatingLine, score: Score) -> RatingLine:
     """The line with the record of the games chosen."""
     return replace(
-        line, wins=tally.wins, draws=tally.draws, losses=tally.losses, games=tally.games, forfeits=tally.forfeits
+        line, wins=score.wins, draws=score.draws, losses=score.losses, games=score.games, forfeits=score.forfeits
     )
 
 

@@ -154,13 +154,13 @@ class Recount:
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
         self.earlier: dict[int, tuple[str, ...]] = {}
-        self.lines: dict[tuple[str, int], fold.Line] = {}
+        self.lines: dict[tuple[str, int], fold.FoldedRating] = {}
         self.score: dict[tuple[str, str], list[int]] = {}
 
     def number(self, name: str) -> int:
         return self.numbers.setdefault(name, len(self.numbers) + 1)
 
-    def line(self, pool: str, version_id: int) -> fold.Line | None:
+    def line(self, pool: str, version_id: int) -> fold.FoldedRating | None:
         return self.lines.get((pool, version_id))
 
     def follows(self, version_id: int) -> int | None:
@@ -175,7 +175,7 @@ class Recount:
         ids = {side: self.number(game[side]) for side in ("first", "second")}
         for side, one in ids.items():
             self.earlier.setdefault(one, tuple(game["follows"][side]))
-        played = fold.Played(
+        played = fold.FoldedGame(
             game["id"],
             game["committed"],
             game["family"],

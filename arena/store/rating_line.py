@@ -1,0 +1,98 @@
+"""One line of a leaderboard, of today or of the past. Refuses to know where its numbers come from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from referee.ratings.trueskill import Rating
+
+
+@dataclass(frozen=True, slots=True)
+class RatingLine:
+    """One line of a leaderboard. `place` counts all lines, `rank` only those that are not provisional.
+
+    `opponents` is the average mu of the opponents, `beats_next` the probability to be stronger than the next line.
+    """
+
+    place: int
+    rank: int | None
+    version_id: int
+    name: str
+    bot: str
+    number: int
+    owner: str
+    state: str
+    mu: float
+    sigma: float
+    conservative: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    forfeits: int
+    opponents: float
+    is_provisional: bool
+    beats_next: float | None
+
+    @property
+    def score(self) -> float:
+        """Points per game."""
+        return (self.wins + self.draws / 2) / self.games if self.games else 0.0
+
+
+class Strength(Protocol):
+    """What says how strong somebody is, as a normal distribution."""
+
+    @property
+    def mu(self) -> float: ...
+
+    @property
+    def sigma(self) -> float: ...
+
+
+@dataclass(slots=True)
+class Ranking:
+    """Counts places and ranks while lines are made, best first; `place` and `rank` are those of the last line."""
+
+    place: int = 0
+    rank: int = 0
+
+    def line(
+        self,
+        version: tuple[int, str, str, int, str, str],
+        rating: Rating,
+        *,
+        forfeits: int,
+        opposition: float,
+        follower: Strength | None,
+    ) -> RatingLine:
+        """The next line: of `version` (its number, name, bot, number of the bot's, owner and state).
+
+        `opposition` is the sum of the opponents' mu, `follower` who comes next.
+        """
+        self.place += 1
+        self.rank += not rating.is_provisional
+        return RatingLine(
+            self.place,
+            None if rating.is_provisional else self.rank,
+            *version,
+            rating.mu,
+            rating.sigma,
+            rating.conservative,
+            rating.games,
+            rating.wins,
+            rating.draws,
+            rating.losses,
+            forfeits,
+            opposition / rating.games,
+            rating.is_provisional,
+            probability(rating, follower) if follower else None,
+        )
+
+
+def probability(one: Strength, two: Strength) -> float:
+    """The probability that the first is the stronger one, both estimates taken as independent and normal."""
+    spread = math.sqrt(one.sigma**2 + two.sigma**2)
+    return 0.5 * (1 + math.erf((one.mu - two.mu) / (spread * math.sqrt(2))))
