@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     choice.add_rules(make)
     make.add_argument("--plies", type=choice.whole, metavar="N", help="moves played (default 4; 0 with --setups)")
-    make.add_argument("--setups", metavar="V", help="start from drawn set-ups, such as pijersi-36 or half-random")
+    make.add_argument("--setups", metavar="V", help="start from set-ups drawn from this variant")
     make.add_argument("--count", type=choice.positive, default=20, metavar="K", help="how many (default 20)")
     make.add_argument("--seed", type=choice.whole, default=0, metavar="S", help="the same seed, the same book")
     make.add_argument(

@@ -1,11 +1,13 @@
 """What a bundle says of itself: `bot.toml` with name, families, command, options and limits. Refuses to run anything.
 
+```toml
 name = "zeta"                    # optional
 families = ["loa", "tablut"]     # optional when given with the upload
 command = ["./zeta", "--fast"]   # or one text, split as a shell would
 options = { Hash = 64 }          # UGI options set before every game
 limits = { memory_bytes = 5e8 }  # what the bot needs; refused when it is more than the arena gives
 capabilities = { clocks = false } # optional: read, checked and left alone, the arena finds them out itself
+```
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ def read_families(names: Any, place: str) -> tuple[str, ...]:
     if isinstance(names, str):
         names = [names]
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise ManifestError(f'{place}: write a list, such as ["loa"]')
+        raise ManifestError(f'{place}: write a list of names, such as ["FAMILY"]')
     known = families()
     for name in names:
         if name not in known:
