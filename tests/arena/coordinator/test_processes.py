@@ -28,11 +28,11 @@ PATIENCE_S = 60
 
 
 class Victim:
-    """A referee process; its lines as they come."""
+    """A referee process; its lines as they come. `dies_after` that many results, if not 0."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, dies_after: int = 0) -> None:
         url = stage.store.engine.url.render_as_string(hide_password=False)
-        words = [sys.executable, "-m", "tests.arena.coordinator.victim", url, str(stage.settings.data)]
+        words = [sys.executable, "-m", "tests.arena.coordinator.victim", url, str(stage.settings.data), str(dies_after)]
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT)
         self._lines: queue.Queue[str] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -56,10 +56,9 @@ class Victim:
             found.append(line)
         return found
 
-    def kill(self) -> None:
-        """SIGKILL."""
-        self.process.kill()
-        self.process.wait()
+    def await_death(self) -> None:
+        """Wait until it has killed itself."""
+        assert self.process.wait(PATIENCE_S) == -signal.SIGKILL
 
     def stop(self) -> list[str]:
         """SIGTERM; the lines until its end."""
@@ -81,9 +80,9 @@ class Victim:
 
 
 @contextmanager
-def victim(stage: Stage) -> Iterator[Victim]:
+def victim(stage: Stage, dies_after: int = 0) -> Iterator[Victim]:
     """A referee process that is gone afterwards."""
-    found = Victim(stage)
+    found = Victim(stage, dies_after)
     try:
         yield found
     finally:
@@ -126,18 +125,18 @@ def ended(lines: list[str]) -> list[str]:
 
 
 def test_killed_again_and_again_with_another_standing_by_every_game_is_there_once(anywhere: Stage) -> None:
-    with victim(anywhere) as first:
+    with victim(anywhere, dies_after=4) as first:
         first.until("state acting")
-        with victim(anywhere) as second:
+        with victim(anywhere, dies_after=5) as second:
             assert second.until("state")[-1] == "state standing by"
             number = cup(anywhere)
             seen = ended(first.until("end", 4))
-            first.kill()
+            first.await_death()
             second.until("state acting")
             seen += ended(second.until("end", 5))
-            second.kill()
-    assert 0 < anywhere.store.games.counts(number)["finished"] < 30, "killed too late"
+            second.await_death()
     left = 30 - anywhere.store.games.counts(number)["finished"]
+    assert 0 < left < 30
     with victim(anywhere) as third:
         seen += ended(third.until("end", left))
         third.stop()

@@ -1,9 +1,12 @@
 """A referee process to be killed: `victim.py DATABASE FOLDER` acts until SIGTERM, and prints a line for every result.
 
+With a number behind, it kills itself as soon as it has printed so many: whoever reads the lines may come too late.
+
 Real slots, real (scripted) bots. `standing by` and `acting` are printed as they come, `stopped` at the end.
 """
 
 import asyncio
+import os
 import signal
 import sys
 from pathlib import Path
@@ -19,6 +22,7 @@ from arena.store import Store
 
 async def main() -> None:
     database, folder = sys.argv[1], Path(sys.argv[2])
+    left = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     configure("text", "error")
     settings = Settings(
         data=folder, database=database, sandbox="none", allow_weak_sandbox=True, executor="local:2", lease_seconds=3
@@ -31,10 +35,14 @@ async def main() -> None:
     async with bus.subscribe(RefereeChanged, GameStarted, GameEnded) as events:
 
         async def report() -> None:
+            nonlocal left
             async for event in events:
                 match event:
                     case GameEnded():
                         print("end", event.game, event.state, flush=True)
+                        left -= 1
+                        if left == 0:
+                            os.kill(os.getpid(), signal.SIGKILL)
                     case RefereeChanged():
                         print("state", event.state, flush=True)
                     case GameStarted():

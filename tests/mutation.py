@@ -1,0 +1,210 @@
+"""`python -m tests.mutation MODULE TESTS...`: which changes of one operator, condition or constant no test notices.
+
+Every mutant is a fork of one warm process that imports the changed source and runs the tests until one fails. Prints
+the survivors as diffs of a line and a count. A survivor is a missing test, or a change that makes no difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import copy
+import importlib.util
+import os
+import random
+import select
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+_COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+_OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.BitOr: ast.BitAnd,
+    ast.BitAnd: ast.BitOr,
+}
+_HEAVY = (
+    "numpy",
+    "numba",
+    "hypothesis",
+    "sqlmodel",
+    "pydantic_settings",
+    "aiohttp",
+    "zstandard",
+    "argon2",
+    "trueskill",
+    "scipy.stats",
+)
+_AGES_S = 240
+_QUIET = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # what is warm already was not rewritten
+
+
+def _changes(node: ast.AST) -> Iterator[ast.AST]:
+    """What a node may be turned into."""
+    other = copy.deepcopy(node)
+    match other:
+        case ast.Compare(ops=[op, *_]) if type(op) in _COMPARISONS:
+            other.ops[0] = _COMPARISONS[type(op)]()
+            yield other
+        case ast.BinOp(op=op) if type(op) in _OPERATIONS:
+            other.op = _OPERATIONS[type(op)]()
+            yield other
+        case ast.AugAssign(op=op) if type(op) in _OPERATIONS:
+            other.op = _OPERATIONS[type(op)]()
+            yield other
+        case ast.BoolOp(values=[*values]):
+            other.op = ast.Or() if isinstance(other.op, ast.And) else ast.And()
+            yield other
+            yield values[0]
+            yield values[-1]
+        case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
+            yield operand
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield ast.Constant(value + 1)
+        case ast.If() | ast.IfExp() | ast.While():
+            other.test = ast.UnaryOp(ast.Not(), other.test)
+            yield other
+        case ast.comprehension(ifs=[*conditions]) if conditions:
+            other.ifs = conditions[1:]
+            yield other
+        case ast.Return(value=ast.expr()):
+            other.value = ast.Constant(None)
+            yield other
+
+
+def _places(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int | None]]:
+    """Where a node stands: its parent, the field, the index in it. Annotations are left out."""
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            if name in ("annotation", "returns"):
+                continue
+            for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                if isinstance(node, ast.AST):
+                    yield parent, name, index
+
+
+def mutants(source: str) -> Iterator[tuple[int, str]]:
+    """(line, changed source) of every mutant."""
+    before = ast.unparse(ast.parse(source))
+    count = sum(1 for _ in _places(ast.parse(source)))
+    for number in range(count):
+        for variant in range(3):
+            tree = ast.parse(source)
+            parent, name, index = next(place for at, place in enumerate(_places(tree)) if at == number)
+            held = getattr(parent, name)
+            node = held if index is None else held[index]
+            found = list(_changes(node))
+            if variant >= len(found):
+                break
+            if index is None:
+                setattr(parent, name, found[variant])
+            else:
+                held[index] = found[variant]
+            text = ast.unparse(ast.fix_missing_locations(tree))
+            if text != before:
+                yield getattr(node, "lineno", 0), text
+
+
+class _Finder:
+    """Serves the changed source in place of the module."""
+
+    def __init__(self, name: str, path: Path, text: str) -> None:
+        self.name, self.path, self.text = name, path, text
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> object:
+        if name != self.name:
+            return None
+        return importlib.util.spec_from_file_location(name, self.path, loader=self)  # type: ignore[arg-type]
+
+    def create_module(self, spec: object) -> None:
+        return None
+
+    def exec_module(self, module: object) -> None:
+        exec(compile(self.text, str(self.path), "exec"), vars(module))
+
+
+def notices(name: str, path: Path, text: str, tests: Sequence[str]) -> bool:
+    """Whether a test fails, or nothing comes to an end, when the module is so. In a process of its own."""
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException):
+            os.setsid()
+            sink = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(sink, stream)
+            sys.meta_path.insert(0, _Finder(name, path, text))  # type: ignore[arg-type]
+            import pytest
+
+            words = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:schemathesis", "-p", "no:xdist", *_QUIET, *tests]
+            os._exit(int(pytest.main(words)))
+        os._exit(99)
+    pid = os.pidfd_open(child)
+    ended = select.select([pid], [], [], _AGES_S)[0]
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    os.close(pid)
+    return not ended or os.waitstatus_to_exitcode(status) != 0
+
+
+def main() -> int:
+    """Try the mutants of one module."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument(
+        "--sample", type=int, default=0, metavar="N", help="try N of them, drawn at random (default all)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the draw (default 1)")
+    parser.add_argument("module", help="the file, such as referee/clock.py")
+    parser.add_argument("tests", nargs=argparse.REMAINDER, help="words for pytest: files, -k EXPRESSION")
+    arguments = parser.parse_args()
+    path = Path(arguments.module)
+    source = path.read_text(encoding="utf-8")
+    name = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+    for heavy in _HEAVY:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(heavy)
+    tests = arguments.tests
+    plain = ast.unparse(ast.parse(source))
+    assert not notices(name, path, source, tests), "the tests fail without any change"
+    found = list(mutants(source))
+    chosen = (
+        random.Random(arguments.seed).sample(found, arguments.sample) if 0 < arguments.sample < len(found) else found
+    )
+    survivors = 0
+    for line, text in chosen:
+        if notices(name, path, text, tests):
+            continue
+        survivors += 1
+        changed = [
+            (old.strip(), new.strip())
+            for old, new in zip(plain.splitlines(), text.splitlines(), strict=False)
+            if old != new
+        ]
+        print(f"{path}:{line}: {changed[0][0]}\n    -> {changed[0][1]}", flush=True)
+    print(f"{path}: {len(chosen) - survivors} of {len(chosen)} killed ({len(found)} there are)", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
