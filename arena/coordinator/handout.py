@@ -15,7 +15,7 @@ from arena.coordinator.executors import slots_of
 from arena.coordinator.memory import Job, Memory
 from arena.store import Store, StoreUnavailableError
 from arena.store.games import Waiting
-from arena.store.tournaments import Live
+from arena.store.tournaments import LiveTournament
 from arena.worker import BundlePlace, play_bundled
 from referee.record import GameRecord
 
@@ -49,7 +49,7 @@ class Handout:
         """How many jobs are out at most: workers of a cluster come and go."""
         return 2 * slots_of(self._executor)
 
-    def hand_out(self, running: Sequence[Live]) -> None:
+    def hand_out(self, running: Sequence[LiveTournament]) -> None:
         """Fill the room there is. Raises StoreUnavailableError."""
         memory = self._memory
         room = self.room - len(memory.jobs)

@@ -16,7 +16,7 @@ from arena.events.bus import EventBus
 from arena.events.messages import TournamentChanged, TournamentPlanned
 from arena.log import logger
 from arena.store import ConflictError, NotFoundError, Store, StoreUnavailableError
-from arena.store.tournaments import Live
+from arena.store.tournaments import LiveTournament
 from arena.tournaments import SettingsError, life
 from arena.tournaments import format as formats
 from arena.tournaments.drawing import OpeningDrawer
@@ -51,7 +51,7 @@ class Steering:
         """End the process that draws openings."""
         self._openings.close()
 
-    def steer(self, at: datetime, orders: set[int | None]) -> list[Live]:
+    def steer(self, at: datetime, orders: set[int | None]) -> list[LiveTournament]:
         """Obey orders, begin and carry on tournaments; those that run now. `orders`: tournaments, None = all.
 
         Raises StoreUnavailableError.
@@ -70,7 +70,7 @@ class Steering:
             live = self._store.tournaments.live()
         return [found for found in live if found.state == "running"]
 
-    def _obey(self, live: Sequence[Live]) -> None:
+    def _obey(self, live: Sequence[LiveTournament]) -> None:
         """Call off the jobs of tournaments that were paused or cancelled, and what a draining one has not begun."""
         states = {found.id: found.state for found in live}
         for future, job in list(self._memory.jobs.items()):
@@ -78,7 +78,7 @@ class Steering:
             if state is None or (state == "draining" and not job.playing and future.cancel()):
                 self._handout.call_off([future])
 
-    def _to_look_at(self, live: Sequence[Live], orders: set[int | None]) -> set[int]:
+    def _to_look_at(self, live: Sequence[LiveTournament], orders: set[int | None]) -> set[int]:
         """The tournaments to look at whatever happened in them: all from time to time, and those just ordered on."""
         running = {found.id for found in live if found.state == "running"}
         fresh = (running - self._running) | {order for order in orders if order is not None}
@@ -89,7 +89,7 @@ class Steering:
         self._memory.dry -= fresh
         return fresh
 
-    def _is_due(self, found: Live) -> bool:
+    def _is_due(self, found: LiveTournament) -> bool:
         """Whether what happened in a tournament since the last look may ask for something."""
         memory = self._memory
         if found.state == "draining":
@@ -104,7 +104,7 @@ class Steering:
             case Moment.ALL_OVER:
                 return found.id in memory.dry and not memory.is_out(found.id)
 
-    def _advance(self, found: Live) -> bool:
+    def _advance(self, found: LiveTournament) -> bool:
         """Carry a tournament on, or pause a draining one with nothing out; whether its state or plan changed."""
         self._memory.changed.discard(found.id)
         ahead = max(formats.AHEAD, 2 * self._handout.room)

@@ -43,7 +43,7 @@ class EntryLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LiveTournament:
     """A tournament that is not over, in few words."""
 
     id: int
@@ -52,7 +52,7 @@ class Live:
     starts: datetime
 
 
-_LIVE = tuple(col(getattr(Tournament, name)) for name in Live.__dataclass_fields__)
+_LIVE = tuple(col(getattr(Tournament, name)) for name in LiveTournament.__dataclass_fields__)
 
 
 class Tournaments:
@@ -122,11 +122,14 @@ class Tournaments:
         with self._sessions.reading() as session:
             return list(session.scalars(query.order_by(col(Tournament.starts), col(Tournament.id))))
 
-    def live(self) -> list[Live]:
+    def live(self) -> list[LiveTournament]:
         """What the referee looks at again and again: tournaments that are, or are to be, played; earliest first."""
         query = select(*_LIVE).where(col(Tournament.state).in_(("scheduled", "running", "draining")))
         with self._sessions.reading() as session:
-            return [Live(*row) for row in fetch(session, query.order_by(col(Tournament.starts), col(Tournament.id)))]
+            return [
+                LiveTournament(*row)
+                for row in fetch(session, query.order_by(col(Tournament.starts), col(Tournament.id)))
+            ]
 
     def counts(self) -> dict[str, int]:
         """How many tournaments are in each state."""

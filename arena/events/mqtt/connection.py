@@ -64,7 +64,7 @@ class Session(Protocol):
         """A message was given up."""
 
 
-class _Incoming(asyncio.Queue[aiomqtt.Message]):
+class _Arrivals(asyncio.Queue[aiomqtt.Message]):
     """A bounded queue that counts what finds no room."""
 
     session: Session
@@ -169,8 +169,8 @@ class Connection:
             pause = min(2 * pause, PAUSES_S[1])
 
     def _client(self) -> aiomqtt.Client:
-        def incoming(maxsize: int) -> _Incoming:
-            queue = _Incoming(maxsize)
+        def arrivals(maxsize: int) -> _Arrivals:
+            queue = _Arrivals(maxsize)
             queue.session = self._session
             return queue
 
@@ -188,7 +188,7 @@ class Connection:
             tls_context=self._tls,
             timeout=TIMEOUT_S,
             keepalive=KEEPALIVE_S,
-            queue_type=incoming,  # type: ignore[arg-type]
+            queue_type=arrivals,  # type: ignore[arg-type]
             max_queued_incoming_messages=INCOMING,
             socket_options=[_NO_DELAY],
         )
