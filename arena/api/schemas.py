@@ -313,24 +313,24 @@ class Standings(Out):
 
 
 class CrossCell(Out):
-    """One bot's games against another: `results` such as `WDL` in playing order."""
+    """One bot's games against another: `pairs` are the letters (W, D, L) of each opening, played from both sides."""
 
+    opponent: str
     points: float
     games: int
-    results: str
+    pairs: list[str]
 
 
-class CrossRow(Out):
-    """One bot's row; null on the diagonal. Columns are the bots in the order of the rows."""
+class CrossRow(StandingItem):
+    """One bot's line of the standings with its cells, null on the diagonal. Columns are in the order of the rows."""
 
-    name: str
-    points: float
     cells: list[CrossCell | None]
 
 
 class Crosstable(Out):
     """Everybody against everybody."""
 
+    tournament: int
     items: list[CrossRow]
     next: None = None
     is_final: bool

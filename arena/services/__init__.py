@@ -8,7 +8,7 @@ The JSON interface, the pages and the command line only translate to and from th
 in threads. Refuses to know HTTP and command lines.
 """
 
-from arena.services import account, bot, game, schedule, submission, token, tournament, user
+from arena.services import account, bot, game, schedule, submission, table, token, tournament, user
 from arena.services.arena import Arena
 
-__all__ = ["Arena", "account", "bot", "game", "schedule", "submission", "token", "tournament", "user"]
+__all__ = ["Arena", "account", "bot", "game", "schedule", "submission", "table", "token", "tournament", "user"]

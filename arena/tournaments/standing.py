@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.store import Store
+from arena.store.games import Result
 from arena.tournaments import knockout, sequential, swiss
 from arena.tournaments.life import played, seated
 from arena.tournaments.meeting import Played, Seat
 from arena.tournaments.settings import Document, read
 from referee.ratings.bradley_terry import Fit, fit
 from referee.ratings.sprt import Verdict
+from referee.ratings.standings import standings
 from referee.ratings.strength import Estimate, estimate
 
 
@@ -43,6 +45,11 @@ class Line:
     is_withdrawn: bool
     estimate: Estimate
 
+    @property
+    def score(self) -> float:
+        """Points per game played, byes aside."""
+        return (self.wins + self.draws / 2) / self.games if self.games else 0.0
+
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         names = [name for name in self.__dataclass_fields__ if name != "estimate"]
@@ -60,7 +67,7 @@ class Standing:
 
 
 def standing(store: Store, tournament_id: int) -> Standing:
-    """The table of a tournament as of now. Raises NotFoundError."""
+    """The table of a tournament as of now. Raises NotFoundError, SettingsError for an unreadable document."""
     tournament = store.tournaments.get(tournament_id)
     document = read(tournament.settings)
     entries = seated(store, tournament)
@@ -73,6 +80,37 @@ def standing(store: Store, tournament_id: int) -> Standing:
     strengths = fit((names[game.first], names[game.second], game.points or 0.0) for game in done)
     verdict = sequential.verdict(document.sprt.sprt, games) if document.format == "sprt" else None
     return Standing(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), strengths, verdict)
+
+
+def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> Standing:
+    """The table of a tournament whose document cannot be read, as for a round robin: another program stored it."""
+    met = {name for result in results for name in (result.first, result.second)}
+    entries = {
+        entry.name: entry
+        for entry in store.tournaments.entries(tournament_id)
+        if entry.withdrawn is None or entry.name in met
+    }
+    lines = [
+        Line(
+            rank=one.rank,
+            version_id=entries[one.name].version_id,
+            name=one.name,
+            points=one.points,
+            games=one.games,
+            wins=one.wins,
+            draws=one.draws,
+            losses=one.losses,
+            byes=0,
+            buchholz=0.0,
+            buchholz_cut=0.0,
+            sonneborn_berger=one.sonneborn_berger,
+            round=0,
+            is_withdrawn=entries[one.name].withdrawn is not None,
+            estimate=estimate([], []),
+        )
+        for one in standings(results, list(entries))
+    ]
+    return Standing(tuple(lines), _PLAIN, fit(()))
 
 
 _PLAIN = ("Sonneborn-Berger", "wins")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from referee.ratings.crosstable import Cell, cells
 from referee.ratings.scored import Scored
 from referee.rules.core import Kind
 
@@ -38,30 +39,9 @@ class Standing:
         return {**asdict(self), "score": round(self.score, 4)}
 
 
-@dataclass(slots=True)
-class _Meeting:
-    points: float = 0.0
-    results: str = ""
-
-
-def _meetings(records: Iterable[Scored]) -> dict[tuple[str, str], _Meeting]:
-    table: dict[tuple[str, str], _Meeting] = {}
-    for record in records:
-        if record.kind is Kind.VOID:
-            continue
-        for name, rival, points in (
-            (record.first, record.second, record.points[0]),
-            (record.second, record.first, record.points[1]),
-        ):
-            meeting = table.setdefault((name, rival), _Meeting())
-            meeting.points += points
-            meeting.results += "W" if points == 1 else "D" if points else "L"
-    return table
-
-
 def standings(records: Sequence[Scored], names: Sequence[str]) -> list[Standing]:
     """Every bot of `names`, best first: by points, then Sonneborn-Berger, then wins, then the order of `names`."""
-    meetings = _meetings(records)
+    meetings = cells(records)
     points = dict.fromkeys(names, 0.0)
     tally = {name: Counter[str]() for name in names}
     berger = dict.fromkeys(names, 0.0)
@@ -97,16 +77,16 @@ def crosstable(records: Sequence[Scored], names: Sequence[str]) -> list[dict[str
 
     A cell is None on the diagonal, else `{"points", "games", "results"}` with results such as `WDL` in playing order.
     """
-    meetings = _meetings(sorted(records, key=lambda record: record.sequence))
+    meetings = cells(records)
     order = [standing.name for standing in standings(records, names)]
     rows = []
     for name in order:
-        cells: list[dict[str, Any] | None] = []
+        row: list[dict[str, Any] | None] = []
         for rival in order:
-            meeting = meetings.get((name, rival), _Meeting())
-            cell = {"points": meeting.points, "games": len(meeting.results), "results": meeting.results}
-            cells.append(None if rival == name else cell)
-        rows.append({"name": name, "points": sum(cell["points"] for cell in cells if cell), "cells": cells})
+            met = meetings.get((name, rival), Cell())
+            cell = {"points": met.points, "games": met.games, "results": met.results}
+            row.append(None if rival == name else cell)
+        rows.append({"name": name, "points": sum(cell["points"] for cell in row if cell), "cells": row})
     return rows
 
 

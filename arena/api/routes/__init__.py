@@ -18,6 +18,7 @@ PAGES = {
     "/bots/{bot}/vs/{other}.json": "/bots/{bot}/vs/{other}",
     "/tournaments.json": "/tournaments",
     "/tournaments/{tournament}.json": "/tournaments/{tournament}",
+    "/tournaments/{tournament}/crosstable.json": "/tournaments/{tournament}/crosstable",
     "/games.json": "/games",
     "/games/{game}.json": "/games/{game}",
     "/submissions/{submission_id}.json": "/submissions/{submission_id}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import Annotated, Any, Literal
 
 from aiohttp import web
@@ -15,6 +14,7 @@ from arena.api.registry import PREFIX, Routes
 from arena.api.routes.games import RECORDS, StreamQuery, export
 from arena.api.schemas import (
     BotName,
+    CrossCell,
     CrossRow,
     Crosstable,
     EntryItem,
@@ -34,15 +34,13 @@ from arena.http.cache import Keep
 from arena.http.call import Answer, Call
 from arena.http.feed import Batch
 from arena.http.line import FORMS, NDJSON, StreamLine
+from arena.services.table import OVER, Table
 from arena.store.game_filter import GameFilter
 from arena.store.models import Tournament
 from arena.tournaments.settings import Document
-from arena.tournaments.standing import standing
-from referee.ratings.standings import crosstable
-from referee.rules.core import Kind
+from arena.tournaments.standing import Line
 
 routes = Routes()
-_OVER = ("finished", "cancelled")
 _BATCH = 500
 
 
@@ -116,7 +114,7 @@ async def show(call: Call, tournament: Number) -> Answer[TournamentDocument]:
 
 def _keep(row: Tournament) -> Keep:
     """What is over stays as it is, unless it is extended."""
-    return "settled" if row.state in _OVER else "never"
+    return "settled" if row.state in OVER else "never"
 
 
 def _document(call: Call, row: Tournament) -> TournamentDocument:
@@ -160,38 +158,23 @@ async def games(call: Call, tournament: Number, query: PlanQuery) -> Page[GameIt
 )
 async def show_standings(call: Call, tournament: Number) -> Answer[Standings]:
     """Points and what decides between equal ones, as the format has it; final once the tournament is finished."""
-    row = await found(call, tournament)
-    return Answer(await call.run(_standings, call, tournament, row.state in _OVER), keep=_keep(row))
+    table = await call.run(services.table.read, call.arena, tournament)
+    return Answer(_standings(table), keep=_keep(table.tournament))
 
 
-def _standings(call: Call, tournament: int, is_final: bool) -> Standings:
-    """Reads the store: for a thread."""
-    table = standing(call.store, tournament)
-    results = call.store.games.results(tournament_id=tournament)
-    forfeits = Counter(
-        result.first if result.winner == "second" else result.second
-        for result in results
-        if result.kind is Kind.FORFEIT and result.winner != "draw"
-    )
+def _standings(table: Table) -> Standings:
+    found = table.standing
     return Standings(
-        items=[
-            StandingItem(
-                **{name: value for name, value in line.as_json().items() if name != "version_id"},
-                score=(line.wins + line.draws / 2) / line.games if line.games else 0.0,
-                forfeits=forfeits[line.name],
-            )
-            for line in table.lines
-        ],
-        is_final=is_final,
-        tie_breaks=list(table.tie_breaks),
-        strengths=table.strengths.as_json(),
-        verdict=table.verdict.as_json() if table.verdict else None,
+        items=[StandingItem(**_row(table, line)) for line in found.lines],
+        is_final=table.is_final,
+        tie_breaks=list(found.tie_breaks),
+        strengths=found.strengths.as_json(),
+        verdict=found.verdict.as_json() if found.verdict else None,
     )
 
 
-def _results(call: Call, tournament: int) -> tuple[list[Any], list[str]]:
-    names = [line.name for line in standing(call.store, tournament).lines]
-    return call.store.games.results(tournament_id=tournament), names
+def _row(table: Table, line: Line) -> dict[str, Any]:
+    return {**line.as_json(), "score": line.score, "forfeits": table.forfeits[line.name]}
 
 
 @routes.get(
@@ -201,11 +184,18 @@ def _results(call: Call, tournament: int) -> tuple[list[Any], list[str]]:
     example="/api/v1/tournaments/1/crosstable",
 )
 async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
-    """One row per bot in rank order, one cell per opponent in the same order."""
-    row = await found(call, tournament)
-    rows = await call.run(lambda: crosstable(*_results(call, tournament)))
-    body = Crosstable(items=[CrossRow.model_validate(line) for line in rows], is_final=row.state in _OVER)
-    return Answer(body, keep=_keep(row))
+    """One row per bot in rank order, one cell per opponent in the same order, the games of an opening side by side."""
+    table = await call.run(services.table.read, call.arena, tournament)
+    names = [line.name for line in table.standing.lines]
+    items = []
+    for line, row in zip(table.standing.lines, table.rows, strict=True):
+        cells = [
+            None if cell is None else CrossCell(opponent=name, points=cell.points, games=cell.games, pairs=cell.pairs)
+            for name, cell in zip(names, row.cells, strict=True)
+        ]
+        items.append(CrossRow(**_row(table, line), cells=cells))
+    body = Crosstable(items=items, tournament=tournament, is_final=table.is_final)
+    return Answer(body, keep=_keep(table.tournament))
 
 
 # -- verbs -------------------------------------------------------------------------------------------------------------
@@ -325,11 +315,11 @@ class _TournamentSource:
         # The state is read before the results: when it says "over", all results are there.
         row = store.tournaments.get(self._tournament)
         told = TournamentItem.model_validate(row).model_dump(mode="json")
-        is_over = row.state in _OVER
+        is_over = row.state in OVER
         lines: list[StreamLine] = []
         if after is None:
             after = store.games.last_commit_of(self._tournament)
-            table = self._table(is_final=is_over)
+            table = self._table()
             lines.append(StreamLine("state", after, {"tournament": told, "standings": table}))
         else:
             results = store.games.committed(self._tournament, after, _BATCH)
@@ -340,13 +330,13 @@ class _TournamentSource:
             is_over = is_over and len(results) < _BATCH  # else there may be more results to tell
         self._told = row.state
         if is_over:
-            table = self._table(is_final=True)
+            table = self._table()
             lines.append(StreamLine("final", after, {"tournament": told, "standings": table}))
         return Batch(lines, is_final=is_over)
 
-    def _table(self, *, is_final: bool) -> list[dict[str, Any]]:
+    def _table(self) -> list[dict[str, Any]]:
         # Through JSON, which knows no infinite Elo.
-        text = _standings(self._call, self._tournament, is_final).model_dump_json()
+        text = _standings(services.table.read(self._call.arena, self._tournament)).model_dump_json()
         found: list[dict[str, Any]] = json.loads(text)["items"]
         return found
 

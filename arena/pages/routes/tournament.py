@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -13,22 +11,16 @@ from aiohttp import web
 
 from arena import services
 from arena.http.call import IDENTITY
-from arena.pages import crosstable
 from arena.pages.lists import column
 from arena.pages.session import checked_form
 from arena.pages.table import Column, arranged, choice, number, sorting
 from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of
-from arena.store import Store
-from arena.store.games import Result
+from arena.services import Arena
+from arena.services.table import Table
 from arena.store.models import Tournament
 from arena.store.tournaments import FOLLOWING
-from arena.tournaments import pace
-from arena.tournaments.settings import SettingsError
-from arena.tournaments.standing import Standing as TableOf
-from arena.tournaments.standing import standing
-from referee.ratings.standings import standings
+from arena.tournaments import crosstable, pace
 from referee.rules import families, terminations
-from referee.rules.core import Kind
 
 routes = web.RouteTableDef()
 STATES = tuple(FOLLOWING)
@@ -151,28 +143,10 @@ def _eta(tournament: Tournament, at: datetime) -> float | None:
     return gone / tournament.finished_games * left if left > 0 else None
 
 
-def _tables(store: Store, tournament_id: int) -> tuple[list[Result], Sequence[Any], TableOf | None]:
-    """The results, the lines of the standings, and what else the format says (None for an unreadable document)."""
-    results = store.games.results(tournament_id=tournament_id)
-    try:
-        table = standing(store, tournament_id)
-    except SettingsError:  # stored by another program: by points, as for a round robin
-        entries = store.tournaments.entries(tournament_id)
-        played = {name for result in results for name in (result.first, result.second)}
-        names = [line.name for line in entries if line.withdrawn is None or line.name in played]
-        return results, standings(results, names), None
-    return results, table.lines, table
-
-
-def _read(store: Store, tournament_id: int, request: web.Request) -> dict[str, Any]:
-    tournament = store.tournaments.get(tournament_id)
+def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, Any]:
+    store = arena.store
+    tables = services.table.read(arena, tournament_id)
     entries = store.tournaments.entries(tournament_id)
-    results, order, table = _tables(store, tournament_id)
-    forfeits = Counter(
-        result.first if result.winner == "second" else result.second
-        for result in results
-        if result.kind is Kind.FORFEIT and result.winner != "draw"
-    )
     query = request.query
     state = choice(query, "state", GAME_STATES)
     ended = choice(query, "ended", list(terminations()))
@@ -192,12 +166,11 @@ def _read(store: Store, tournament_id: int, request: web.Request) -> dict[str, A
     )
     specs = store.games.openings([game.id for game in games])
     return {
-        "tournament": tournament,
+        "tournament": tables.tournament,
+        "tables": tables,
         "entries": entries,
-        "results": results,
-        "order": order,
-        "standing": table,
-        "forfeits": forfeits,
+        "standing": tables.standing,
+        "forfeits": tables.forfeits,
         "changes": store.ratings.of_tournament(tournament_id),
         "counts": store.games.counts(tournament_id),
         "begun_anew": store.rating_history.begun_anew(tournament_id),
@@ -216,12 +189,12 @@ def _read(store: Store, tournament_id: int, request: web.Request) -> dict[str, A
 async def show(request: web.Request) -> web.Response:
     """A tournament."""
     tournament_id = number_in(request, "tournament", "tournament")
-    found = await run(_read, store_of(request), tournament_id, request)
+    found = await run(_read, arena_of(request), tournament_id, request)
     tournament: Tournament = found["tournament"]
-    order: Sequence[Any] = found["order"]
-    strengths = found["standing"].strengths.strengths if found["standing"] else ()
-    results: list[Result] = found["results"]
-    is_over = tournament.state in ("finished", "cancelled")
+    tables: Table = found["tables"]
+    order = tables.standing.lines
+    strengths = tables.standing.strengths.strengths
+    is_over = tables.is_final
     elo = {one.name: (one.elo, one.interval) for one in strengths} if is_over else {}
     shown = sorting(request, _columns(tournament.format, is_over=is_over), "rank")
     changes = {name: found["changes"].get(version) for name, version in found["versions"].items()}
@@ -229,17 +202,15 @@ async def show(request: web.Request) -> web.Response:
     def value(line: Any, key: str) -> Any:
         if key == "forfeits":
             return found["forfeits"][line.name]
-        if key == "score":
-            return (line.wins + line.draws / 2) / line.games if line.games else 0.0
         if key == "elo":
             return elo[line.name][0] if line.name in elo else None
         if key == "change":
             return changes[line.name][1] - changes[line.name][0] if changes.get(line.name) else None
         return getattr(line, key)
 
-    table = crosstable.rows(results, order) if len(order) <= MAX_CROSSTABLE else []
+    table = tables.rows if len(order) <= MAX_CROSSTABLE else []
     endings: dict[str, int] = {}
-    for result in results:
+    for result in tables.results:
         endings[result.termination.value] = endings.get(result.termination.value, 0) + 1
     return page(
         request,
@@ -288,22 +259,13 @@ def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
     return tuple(column for column in _STANDINGS if column.key not in hidden)
 
 
-@routes.get("/tournaments/{tournament}/crosstable.{form:json|csv}")
+@routes.get("/tournaments/{tournament}/crosstable.csv")
 async def table(request: web.Request) -> web.Response:
-    """The crosstable as a file: the same numbers as on the page."""
-    tournament_id = number_in(request, "tournament", "tournament")
-    store = store_of(request)
-    tournament = await run(store.tournaments.get, tournament_id)
-    results, order, _ = await run(_tables, store, tournament_id)
-    rows = await run(crosstable.rows, results, order)
-    if request.match_info["form"] == "csv":
-        response = web.Response(text=crosstable.as_csv(rows), content_type="text/csv", charset="utf-8")
-        response.headers["Content-Disposition"] = f'attachment; filename="tournament-{tournament_id}.csv"'
-    else:
-        is_final = tournament.state in ("finished", "cancelled")
-        response = web.json_response(
-            {"tournament": tournament_id, "is_final": is_final, "items": crosstable.as_json(rows)}
-        )
+    """The crosstable as a file: the same numbers as on the page. As JSON it is the interface's."""
+    number = number_in(request, "tournament", "tournament")
+    tables = await run(services.table.read, arena_of(request), number)
+    response = web.Response(text=crosstable.as_csv(tables.rows), content_type="text/csv", charset="utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="tournament-{number}.csv"'
     response.headers["Cache-Control"] = "no-cache"
     response.enable_compression()
     return response

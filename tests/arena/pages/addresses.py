@@ -41,7 +41,6 @@ def examples(site: Site) -> dict[str, Sequence[object]]:
         "game": [*stage.finished.values(), *(game.id for game in stage.running.values()), stage.forfeit],
         "submission": (stage.submission,),
         "topic": re.findall(r'href="/help/([a-z-]+)"', site.server.get("/help").body.decode()),
-        "form": ("csv", "json"),
         "name": ("nothing.sha256",),
         "path": ("loa",),
     }

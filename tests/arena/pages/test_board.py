@@ -12,14 +12,12 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 
 from arena.http.problem import Problem
-from arena.pages import crosstable, filters, prose
+from arena.pages import filters, prose
 from arena.pages.drawing import board, plot
 from arena.pages.drawing.pieces import EMBLEMS, looks
 from arena.pages.drawing.scene import Scenes
 from arena.pages.fields import documented
 from arena.pages.table import Column, choice, number, sorting
-from arena.store.games import Result
-from referee.ratings.standings import standings
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind, Termination
 from referee.rules.rules import Rules
@@ -198,24 +196,3 @@ def test_documents_become_html_without_styles_or_raw_html() -> None:
     assert "<script>" not in text
     assert 'href="/y"' in text
     assert 'role="region"' in text
-
-
-def result(sequence: int, pair: int, first: str, second: str, winner: str, kind: Kind = Kind.RULES) -> Result:
-    return Result(sequence, 1, pair, 1, 2, first, second, winner, kind, Termination("goal"))
-
-
-def test_crosstable_keeps_pairs_together() -> None:
-    results = [
-        result(1, 1, "a", "b", "first"),
-        result(2, 1, "b", "a", "draw"),
-        result(3, 2, "a", "b", "second"),
-        result(4, 3, "a", "b", "first", Kind.VOID),
-    ]
-    table = crosstable.rows(results, standings(results, ["a", "b"]))  # type: ignore[arg-type]
-    cell = next(row for row in table if row.standing.name == "a").cells[1 if table[0].standing.name == "a" else 0]
-    assert cell is not None
-    assert cell.pairs == ["WD", "L"]
-    assert (cell.points, cell.games, cell.verdict) == (1.5, 3, "same")
-    text = crosstable.as_csv(table)
-    assert "1.5/3 WD L" in text
-    assert crosstable._safe("=cmd") == "'=cmd"

@@ -1,0 +1,75 @@
+"""Everybody against everybody in rank order, for pages, CSV and JSON alike.
+
+Refuses to know where results come from and how the table is drawn.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from referee.ratings.crosstable import Cell, cells
+from referee.ratings.scored import Scored
+
+
+class Standing(Protocol):
+    """What a table needs of a bot's line in the standings."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def points(self) -> float: ...
+    @property
+    def games(self) -> int: ...
+    @property
+    def sonneborn_berger(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One bot: its cells in the order of the columns, None on the diagonal."""
+
+    standing: Standing
+    cells: tuple[Cell | None, ...]
+
+
+def rows(results: Iterable[Scored], order: Sequence[Standing]) -> list[Row]:
+    """The table in rank order."""
+    met = cells(results)
+    names = [standing.name for standing in order]
+    found = []
+    for standing in order:
+        own = [None if name == standing.name else met.get((standing.name, name), Cell()) for name in names]
+        found.append(Row(standing, tuple(own)))
+    return found
+
+
+def as_csv(table: Sequence[Row]) -> str:
+    """The rows as CSV: rank, bot, a column per opponent (`1.5/2 WD`), points, games."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(["rank", "bot", *(row.standing.name for row in table), "points", "games", "sonneborn_berger"])
+    for row in table:
+        texts = ["" if cell is None else f"{cell.points:g}/{cell.games} {cell.letters}".strip() for cell in row.cells]
+        standing = row.standing
+        writer.writerow(
+            [
+                standing.rank,
+                _safe(standing.name),
+                *texts,
+                f"{standing.points:g}",
+                standing.games,
+                standing.sonneborn_berger,
+            ]
+        )
+    return out.getvalue()
+
+
+def _safe(text: str) -> str:
+    """A text no spreadsheet takes for a formula."""
+    return "'" + text if text[:1] in "=+-@\t\r" else text

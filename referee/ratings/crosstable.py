@@ -1,0 +1,63 @@
+"""What each bot scored against each other one, the two games of an opening side by side. Linear in the number of games.
+
+Void games are not counted. Refuses to know where records come from, and how the table is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from referee.ratings.scored import Scored
+from referee.rules.core import Kind
+
+
+@dataclass(slots=True)
+class Cell:
+    """What a row's bot did against a column's: `pairs` are the letters (W, D, L) of each opening, both sides."""
+
+    points: float = 0.0
+    games: int = 0
+    pairs: list[str] = field(default_factory=list)
+    _last: tuple[int, int] | None = None
+
+    def add(self, points: float, pair: tuple[int, int]) -> None:
+        """Count a game; `pair` tells whether it belongs to the one before."""
+        self.points += points
+        self.games += 1
+        letter = "W" if points == 1 else "D" if points else "L"
+        if self._last == pair and len(self.pairs[-1]) < 2:
+            self.pairs[-1] += letter
+        else:
+            self.pairs.append(letter)
+        self._last = pair
+
+    @property
+    def results(self) -> str:
+        """All letters in planned order: `WDLL`."""
+        return "".join(self.pairs)
+
+    @property
+    def letters(self) -> str:
+        """All letters, pair by pair: `WD LL`."""
+        return " ".join(self.pairs)
+
+    @property
+    def verdict(self) -> str:
+        """`more`, `less` or `same` than half the points; empty without games."""
+        if not self.games:
+            return ""
+        return "same" if 2 * self.points == self.games else "more" if 2 * self.points > self.games else "less"
+
+
+def cells(records: Iterable[Scored]) -> dict[tuple[str, str], Cell]:
+    """The cells of those who met, by (row, column); letters stand in planned order."""
+    found: dict[tuple[str, str], Cell] = {}
+    for record in sorted(records, key=lambda record: record.sequence):
+        if record.kind is Kind.VOID:
+            continue
+        one, two = record.points
+        pair = (record.round, record.pair)
+        found.setdefault((record.first, record.second), Cell()).add(one, pair)
+        found.setdefault((record.second, record.first), Cell()).add(two, pair)
+    return found

@@ -1,0 +1,29 @@
+"""The crosstable: both games of an opening side by side, the same in every form."""
+
+from __future__ import annotations
+
+from arena.store.games import Result
+from arena.tournaments import crosstable
+from referee.ratings.standings import standings
+from referee.rules.core import Kind, Termination
+
+
+def result(sequence: int, pair: int, first: str, second: str, winner: str, kind: Kind = Kind.RULES) -> Result:
+    return Result(sequence, 1, pair, 1, 2, first, second, winner, kind, Termination("goal"))
+
+
+def test_crosstable_keeps_pairs_together() -> None:
+    results = [
+        result(1, 1, "a", "b", "first"),
+        result(2, 1, "b", "a", "draw"),
+        result(3, 2, "a", "b", "second"),
+        result(4, 3, "a", "b", "first", Kind.VOID),
+    ]
+    table = crosstable.rows(results, standings(results, ["a", "b"]))  # type: ignore[arg-type]
+    cell = next(row for row in table if row.standing.name == "a").cells[1 if table[0].standing.name == "a" else 0]
+    assert cell is not None
+    assert cell.pairs == ["WD", "L"]
+    assert (cell.points, cell.games, cell.verdict) == (1.5, 3, "same")
+    text = crosstable.as_csv(table)
+    assert "1.5/3 WD L" in text
+    assert crosstable._safe("=cmd") == "'=cmd"
