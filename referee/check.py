@@ -11,18 +11,17 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, Capabilities
+from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION
 from protocol.errors import ProtocolError
 from protocol.messages import SetOption
 from protocol.options import OptionDecl
-from referee.bot import Bot, Thought
+from referee.check_report import CheckReport, Step
+from referee.examinee import Examinee, Unfit
 from referee.failure import BotError, SandboxError
-from referee.negotiate import prepare
-from referee.rules.core import ParseError, Termination
+from referee.rules.core import Termination
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox
@@ -36,64 +35,6 @@ COSTLY_READY_MS = 250
 """A bot that takes longer for every `isready`, not the first alone, is sent one only."""
 SOON_MS = 20
 """A `movetime` exceeded by less is within what the margin of a game covers."""
-
-
-@dataclass(slots=True)
-class Step:
-    """One thing asked of the bot. `needed` steps decide fitness; `advice` says what to fix."""
-
-    name: str
-    needed: bool = True
-    passed: bool = False
-    detail: str = ""
-    advice: str = ""
-    lines: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class CheckReport:
-    """All steps in order, and what was found."""
-
-    command: tuple[str, ...]
-    family: str
-    steps: list[Step] = field(default_factory=list)
-    name: str = ""
-    author: str = ""
-    capabilities: Capabilities = field(default_factory=Capabilities.default)
-    log: str = ""
-    peak_bytes: int = 0
-    """The most memory it was seen to hold between the steps."""
-
-    @property
-    def is_fit(self) -> bool:
-        """Whether the bot may play: every needed step passed."""
-        return bool(self.steps) and all(step.passed for step in self.steps if step.needed)
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "command": list(self.command),
-            "family": self.family,
-            "fit": self.is_fit,
-            "name": self.name,
-            "author": self.author,
-            "capabilities": self.capabilities.as_json(),
-            "steps": [
-                {
-                    "name": step.name,
-                    "needed": step.needed,
-                    "passed": step.passed,
-                    "detail": step.detail,
-                    "advice": step.advice,
-                    "lines": step.lines,
-                }
-                for step in self.steps
-            ],
-            "log": self.log,
-            "peak_bytes": self.peak_bytes,
-        }
-
-
 HANDSHAKE = "start and handshake"
 ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, "Variant", "Setup", "Family", "UGI_Reuse")
 _EASY = ("check", "spin", "combo", "string")
@@ -101,29 +42,25 @@ _COMPLAINT = re.compile(r"error|unknown|unrecogni[sz]ed|invalid|no such", re.IGN
 
 
 class _Examiner:
-    def __init__(self, spec: BotSpec, rulesets: Sequence[Ruleset], sandbox: Sandbox, limits: Limits) -> None:
-        self.spec, self.rulesets, self.sandbox, self.limits = spec, rulesets, sandbox, limits
-        self.report = CheckReport(spec.command, rulesets[0].rules.family)
-        self.found = Capabilities.default()
-        self.bot: Bot | None = None
-        self.overshoot_ms = 0.0
-        self.home: Ruleset | None = None
-        """The first variant the bot announced: the steps that are about no variant are played in it."""
-        self.prepared: Ruleset | None = None
+    """Puts the questions to one examinee."""
 
-    # -- steps ---------------------------------------------------------------------------------------------------
+    def __init__(self, examinee: Examinee, rulesets: Sequence[Ruleset], *, has_settings: bool) -> None:
+        self.one = examinee
+        self.rulesets = rulesets
+        self.has_settings = has_settings
+        """Whether its owner sets options of his own: then it must be known how it takes them."""
 
     def quick_steps(self) -> Iterator[Step]:
         """What must be known of a bot that says nothing of its clocks before it plays its first game."""
-        first = self._step(HANDSHAKE, self._handshake)
+        first = self._step(HANDSHAKE, self.one.shake_hands)
         yield first
-        if not first.passed or CLOCKS_OPTION in self._running().session.options:
+        if not first.passed or CLOCKS_OPTION in self.one.bot.session.options:
             return
         entry = self._step("announces", partial(self._eligible, self.rulesets[0]))
         yield entry
         if not entry.passed:
             return
-        if self.spec.options:
+        if self.has_settings:
             yield self._step("setoption", self._setoption, needed=False)
         yield self._step("keeps a move time", self._movetime)
         yield self._step("clocks", self._clocks, needed=False)
@@ -131,7 +68,7 @@ class _Examiner:
 
     def steps(self) -> Iterator[Step]:
         """Every step, as it is done."""
-        first = self._step(HANDSHAKE, self._handshake, advice="answer `ugi` with id lines, options, `ugiok`")
+        first = self._step(HANDSHAKE, self.one.shake_hands, advice="answer `ugi` with id lines, options, `ugiok`")
         yield first
         if not first.passed:
             return
@@ -145,7 +82,7 @@ class _Examiner:
             yield entry
             if not entry.passed:
                 continue
-            self.home = self.home or ruleset
+            self.one.home = self.one.home or ruleset
             if asks_options:
                 asks_options = False
                 yield self._step(
@@ -172,93 +109,51 @@ class _Examiner:
         yield self._step("quits", self._quit, needed=False, advice="end the process on `quit`")
 
     def _step(self, name: str, work: Callable[[], str], *, needed: bool = True, advice: str = "") -> Step:
-        step = Step(name, needed, advice=advice)
-        self.report.steps.append(step)
+        one, step = self.one, Step(name, needed, advice=advice)
+        one.report.steps.append(step)
         try:
             if name != HANDSHAKE:
-                self._revive()
-            if self.bot:
-                self.bot.wire.transcript = step.lines
+                one.revive()
+            one.begin_step(step)
             step.detail = work()
             step.passed = True
-        except (BotError, SandboxError, _Unfit) as error:
+        except (BotError, SandboxError, Unfit) as error:
             step.detail = str(error)
             if isinstance(error, BotError) and error.termination is Termination.MEMORY_LIMIT:
                 step.advice = "use less memory, or allow it more: --memory MB"
         except ProtocolError as error:
             step.detail = f"the step cannot be asked: {error}"
-        if self.bot:
-            if not step.lines and self.bot.wire.transcript:
-                step.lines = self.bot.wire.transcript
-            self.report.log = self.bot.wire.log or self.report.log
-            self.report.peak_bytes = max(self.report.peak_bytes, self.bot.process.peak_bytes)
-            self.bot.wire.transcript = None
-            if not self.bot.process.is_sound:
-                self.bot.close()
-                self.bot = None
+        one.end_step(step)
         return step
 
-    def _revive(self) -> None:
-        """A bot that died in an earlier step is started again, so that one fault does not hide the others."""
-        if self.bot is None:
-            self._handshake()
-            self._prepare(self.home or self.rulesets[0])
-
-    def _handshake(self) -> str:
-        spec = replace(self.spec, capabilities=self.found.as_json() if self.report.name else {})
-        self.bot = Bot(spec, self.limits, self.sandbox)
-        self.bot.wire.transcript = []
-        begin = time.monotonic()
-        self.bot.start()
-        self.bot.handshake()
-        session = self.bot.session
-        self.report.name, self.report.author = session.name, session.author
-        self.found = session.learned()
-        return (
-            f"{session.name or 'no name'} by {session.author or 'nobody'}, {len(session.options)} options, "
-            f"{1000 * (time.monotonic() - begin):.0f} ms"
-        )
-
-    def _running(self) -> Bot:
-        assert self.bot
-        return self.bot
+    # -- what is asked -------------------------------------------------------------------------------------------
 
     def _eligible(self, ruleset: Ruleset) -> str:
-        assert self.bot
-        families = self.bot.session.families
+        families = self.one.bot.session.families
         if families and ruleset.rules.family not in families:
-            raise _Unfit(f"announced the families {', '.join(families)}, not {ruleset.rules.family}")
+            raise Unfit(f"announced the families {', '.join(families)}, not {ruleset.rules.family}")
         begin = time.monotonic()
         try:
-            self._prepare(ruleset)
+            self.one.prepare(ruleset)
         except BotError as error:
-            if error.termination not in (Termination.CRASHED, Termination.STALLED) or not self.found.newgame:
+            if error.termination not in (Termination.CRASHED, Termination.STALLED) or not self.one.found.newgame:
                 raise
             return self._without_newgame(ruleset, error)
         return f"ready in {1000 * (time.monotonic() - begin):.0f} ms"
 
     def _without_newgame(self, ruleset: Ruleset, problem: BotError) -> str:
         """A bot that does not get ready after `uginewgame` may do so without. Raises what it first failed by."""
-        lines = self._running().wire.transcript
-        self._restart(newgame=False)
-        self._running().wire.transcript = lines
+        self.one.restart(newgame=False)
         try:
-            self._prepare(ruleset)
+            self.one.prepare(ruleset)
         except BotError:
-            self.found = replace(self.found, newgame=True)
+            self.one.learn(newgame=True)
             raise problem from None
         return f"ready, but not after `uginewgame`: {problem.detail}"
 
-    def _restart(self, **found: Any) -> None:
-        """Begin again with a new process, knowing more of it."""
-        self.found = replace(self.found, **found)
-        if self.bot:
-            self.bot.close()
-        self._handshake()
-
     def _setoption(self) -> str:
         """Set an option to what it is by default, in the usual style; after a complaint in the bare one."""
-        usable = [option for option in self._running().session.options.values() if _harmless(option)]
+        usable = [option for option in self.one.bot.session.options.values() if _harmless(option)]
         if not usable:
             return "no option to set"
         phase = self.rulesets[0].rules.phase
@@ -268,46 +163,26 @@ class _Examiner:
         problem = self._complaint(setting)
         if problem is None:
             return f"takes `{setting}`"
-        lines = self._running().wire.transcript
-        self._restart(setoption="bare")
-        self._running().wire.transcript = lines
-        self._prepare(self.home or self.rulesets[0])
+        self.one.restart(setoption="bare")
+        self.one.prepare()
         if self._complaint(setting) is None:
             return f"takes `{setting.bare()}` only ({problem})"
-        self._restart(setoption="standard")
-        self._prepare(self.home or self.rulesets[0])
-        raise _Unfit(f"takes neither `{setting}` nor `{setting.bare()}`: {problem}")
+        self.one.restart(setoption="standard")
+        self.one.prepare()
+        raise Unfit(f"takes neither `{setting}` nor `{setting.bare()}`: {problem}")
 
     def _complaint(self, setting: SetOption) -> str | None:
         """What the bot has against an option being set; None when nothing. It must still play afterwards."""
-        bot = self._running()
-        lines = bot.wire.transcript if bot.wire.transcript is not None else []
-        bot.wire.transcript = lines
+        bot = self.one.bot
+        lines = bot.wire.transcript = [] if bot.wire.transcript is None else bot.wire.transcript
         before = len(lines)
         try:
             bot.tell(setting)
-            self._ask(self._start(), "movetime 50", PATIENCE_MS)
+            self.one.ask("movetime 50", PATIENCE_MS)
         except BotError as error:
             return error.detail
         said = (line for line in lines[before:] if line.startswith("< ") and not line.startswith("< bestmove"))
         return next((line[2:] for line in said if _COMPLAINT.search(line)), None)
-
-    def _prepare(self, ruleset: Ruleset) -> None:
-        prepare(self._running(), ruleset)
-        self.prepared = ruleset
-
-    def _ask(self, position: Position, words: str, allowance_ms: float) -> Thought:
-        assert self.bot
-        thought = self.bot.think(f"position fen {position}\ngo {words}\n".encode(), allowance_ms)
-        if words.startswith("movetime"):
-            self.overshoot_ms = max(self.overshoot_ms, thought.ms - thought.lag_ms - int(words.split()[1]))
-        try:
-            position.read(thought.move or "")
-        except ParseError as error:
-            raise _Unfit(f"played {thought.move!r}: {error}") from None
-        except ValueError as error:
-            raise _Unfit(f"played {thought.move!r}: {error}") from None
-        return thought
 
     def _legal(self, ruleset: Ruleset) -> str:
         """The start and twelve random positions."""
@@ -317,99 +192,89 @@ class _Examiner:
             if position.outcome is not None or not position.moves:
                 position = Position.start(ruleset)
             if ply % 5 == 0:
-                self._ask(position, "movetime 50", PATIENCE_MS)
+                self.one.ask("movetime 50", PATIENCE_MS, position)
                 asked += 1
             position = position.play(position.moves[rng.randrange(len(position.moves))])
         return f"{asked} positions, {asked} legal moves"
 
-    def _start(self) -> Position:
-        return Position.start(self.home or self.rulesets[0])
-
     def _movetime(self) -> str:
-        if self.home is not None and self.prepared is not self.home:
-            self._prepare(self.home)
-        thought = self._ask(self._start(), "movetime 200", 200 + SLACK_MS)
-        if self.overshoot_ms > SOON_MS:
-            self.found = replace(self.found, overshoot_ms=10 * math.ceil(self.overshoot_ms * 0.15))
-        late = f", plan with {self.found.overshoot_ms} ms more" if self.found.overshoot_ms else ""
+        one = self.one
+        one.go_home()
+        thought = one.ask("movetime 200", 200 + SLACK_MS)
+        if one.overshoot_ms > SOON_MS:
+            one.learn(overshoot_ms=10 * math.ceil(one.overshoot_ms * 0.15))
+        late = f", plan with {one.found.overshoot_ms} ms more" if one.found.overshoot_ms else ""
         return f"answered after {thought.ms:.0f} of 200 ms{late}"
 
     def _clocks(self) -> str:
-        self.found = replace(self.found, clocks=False)
-        thought = self._ask(self._start(), "p1time 1000 p2time 1000 p1inc 50 p2inc 50", 1000)
-        self.found = replace(self.found, clocks=True)
-        return f"answered after {thought.ms:.0f} of 1000 ms"
+        return f"answered after {self._can('clocks', 'p1time 1000 p2time 1000 p1inc 50 p2inc 50', 1000)} of 1000 ms"
 
     def _depth(self) -> str:
-        self.found = replace(self.found, depth=False)
-        thought = self._ask(self._start(), "depth 1", PATIENCE_MS)
-        self.found = replace(self.found, depth=True)
-        return f"depth 1 in {thought.ms:.0f} ms"
+        return f"depth 1 in {self._can('depth', 'depth 1', PATIENCE_MS)} ms"
 
     def _nodes(self) -> str:
-        self.found = replace(self.found, nodes=False)
-        thought = self._ask(self._start(), "nodes 100", PATIENCE_MS)
-        self.found = replace(self.found, nodes=True)
-        return f"100 nodes in {thought.ms:.0f} ms"
+        return f"100 nodes in {self._can('nodes', 'nodes 100', PATIENCE_MS)} ms"
+
+    def _can(self, capability: str, words: str, allowance_ms: float) -> str:
+        """How many milliseconds it took for an answer; that it can is noted once it has answered."""
+        self.one.learn(**{capability: False})
+        thought = self.one.ask(words, allowance_ms)
+        self.one.learn(**{capability: True})
+        return f"{thought.ms:.0f}"
 
     def _stop(self) -> str:
         """A search without end must answer `stop`."""
-        assert self.bot
-        self.found = replace(self.found, stop=False)
-        bot = self.bot
+        one, bot = self.one, self.one.bot
+        one.learn(stop=False)
         bot.grace_ms = 2000
         bot.capabilities = replace(bot.capabilities, stop=True)
         begin = time.monotonic()
         try:
-            bot.think(f"position fen {self._start()}\ngo infinite\n".encode(), 200)
+            bot.think(f"position fen {one.start_position()}\ngo infinite\n".encode(), 200)
         except BotError as error:
             if error.termination != "time":
-                raise _Unfit(f"go infinite, then stop: {error.detail}") from None
+                raise Unfit(f"go infinite, then stop: {error.detail}") from None
             bot.process.is_sound = True
         finally:
-            bot.grace_ms = self.limits.grace_ms
-        self.found = replace(self.found, stop=True)
+            bot.grace_ms = one.limits.grace_ms
+        one.learn(stop=True)
         waited = 1000 * (time.monotonic() - begin) - 200
         return f"answered {waited:.0f} ms after stop" if waited > 0 else "answered before it was told to stop"
 
     def _ready_again(self) -> str:
-        assert self.bot
-        self.found = replace(self.found, repeated_isready=False)
-        self.bot.capabilities = replace(self.bot.capabilities, repeated_isready=True)
+        one, bot = self.one, self.one.bot
+        one.learn(repeated_isready=False)
+        bot.capabilities = replace(bot.capabilities, repeated_isready=True)
         times = []
         for _ in range(2):
             begin = time.monotonic()
-            self.bot.ready()
+            bot.ready()
             times.append(1000 * (time.monotonic() - begin))
         if min(times) > COSTLY_READY_MS:
-            raise _Unfit(f"takes {min(times):.0f} ms each time, so it is sent once")
-        self.found = replace(self.found, repeated_isready=True)
+            raise Unfit(f"takes {min(times):.0f} ms each time, so it is sent once")
+        one.learn(repeated_isready=True)
         return "answered twice"
 
     def _query(self) -> str:
-        assert self.bot
-        self.found = replace(self.found, query="none")
-        answer, is_bare = self.bot.query(f"position fen {self._start()}\n".encode(), "gameover", 1000)
-        self.found = replace(self.found, query="bare" if is_bare else "response")
+        one = self.one
+        one.learn(query="none")
+        answer, is_bare = one.bot.query(f"position fen {one.start_position()}\n".encode(), "gameover", 1000)
+        one.learn(query="bare" if is_bare else "response")
         if answer != "false":
-            raise _Unfit(f"says {answer!r} of a game that has just begun")
+            raise Unfit(f"says {answer!r} of a game that has just begun")
         return "bare answer" if is_bare else "response"
 
     def _memory(self) -> str:
-        peak = max(self.report.peak_bytes, self._running().process.peak_bytes)
-        allowed = f" of {self.limits.memory_bytes / 2**20:,.0f} allowed" if self.limits.memory_bytes else ""
+        one = self.one
+        peak = max(one.report.peak_bytes, one.bot.process.peak_bytes)
+        allowed = f" of {one.limits.memory_bytes / 2**20:,.0f} allowed" if one.limits.memory_bytes else ""
         return f"{peak / 2**20:,.1f} MB at most{allowed}"
 
     def _quit(self) -> str:
-        assert self.bot
         begin = time.monotonic()
-        if not self.bot.quit():
-            raise _Unfit(f"still there {self.limits.quit_ms} ms after `quit`; it will be killed")
+        if not self.one.bot.quit():
+            raise Unfit(f"still there {self.one.limits.quit_ms} ms after `quit`; it will be killed")
         return f"gone after {1000 * (time.monotonic() - begin):.0f} ms"
-
-
-class _Unfit(Exception):  # noqa: N818 - a finding, not an error
-    """The bot answered, but not as it should."""
 
 
 def _harmless(option: OptionDecl) -> bool:
@@ -430,12 +295,12 @@ def check(
 
     `is_quick` finds out only what the first game needs of a bot that does not announce its clocks.
     """
-    examiner = _Examiner(spec, rulesets, sandbox, limits or Limits())
+    examinee = Examinee(spec, rulesets, sandbox, limits or Limits())
+    examiner = _Examiner(examinee, rulesets, has_settings=bool(spec.options))
     try:
         for step in examiner.quick_steps() if is_quick else examiner.steps():
             on_step(step)
     finally:
-        if examiner.bot:
-            examiner.bot.close()
-    examiner.report.capabilities = examiner.found
-    return examiner.report
+        examinee.close()
+    examinee.report.capabilities = examinee.found
+    return examinee.report

@@ -12,7 +12,8 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.play import add_memory
 from referee.bot_argument import read_bot, refuse_unreachable
 from referee.bot_file import read_capabilities, write_bot_file
-from referee.check import Step, check
+from referee.check import check
+from referee.check_report import Step
 from referee.rules import families, load
 from referee.sandbox.reaper import become_subreaper, children, sweep
 from referee.sandbox_choice import choose

@@ -15,7 +15,8 @@ from arena.submission.bundle_store import BundleError, BundleStore
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
 from referee.bot import Bot
-from referee.check import CheckReport, check
+from referee.check import check
+from referee.check_report import CheckReport
 from referee.failure import BotError
 from referee.negotiate import negotiate
 from referee.rules import load

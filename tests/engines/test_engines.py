@@ -17,7 +17,8 @@ import referee.check as checking
 from referee.bot import Bot
 from referee.bot_argument import IneligibleError, introduce, refuse_doubles
 from referee.bot_file import read_bot_file, read_capabilities, write_bot_file
-from referee.check import CheckReport, check
+from referee.check import check
+from referee.check_report import CheckReport
 from referee.play import play
 from referee.roster import Roster
 from referee.rules import load
