@@ -1,4 +1,4 @@
-"""What holds for all tests: where ARENA_FORBID_SKIPS is set, a test that is skipped has failed.
+"""What holds for all tests: where ARENA_FORBID_SKIPS is set, a test that is skipped has failed; long ones come first.
 
 Only what nobody is obliged to have may be missing: a skip whose reason begins with OPTIONAL stays a skip.
 """
@@ -6,8 +6,8 @@ Only what nobody is obliged to have may be missing: a skip whose reason begins w
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Generator, Sequence
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import settings
@@ -15,6 +15,7 @@ from hypothesis import settings
 settings.register_profile("arena", deadline=None)  # a busy machine is not an error
 settings.load_profile("arena")
 OPTIONAL = "optional: "
+T = TypeVar("T")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -38,3 +39,25 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
         report.outcome = "failed"
         report.longrepr = f"{collector.nodeid}: {report.longrepr}\nskips are forbidden here (ARENA_FORBID_SKIPS=1)"
     return report
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Whoever runs tests begins with its share of the long ones, which mostly wait: at the end nobody waits for one."""
+    if hasattr(config, "workerinput"):
+        long = [item for item in items if item.get_closest_marker("long")]
+        items[:] = spread(long, items, config.workerinput["workercount"])
+
+
+def spread(long: Sequence[T], everything: Sequence[T], workers: int) -> list[T]:
+    """The order in which xdist, which cuts it into a piece for each worker, gives every worker some of `long` first."""
+    chosen = set(map(id, long))
+    rest = [one for one in everything if id(one) not in chosen]
+    found: list[T] = []
+    for number in range(workers):
+        end = (len(everything) - len(found)) // (workers - number) + len(found)
+        share = long[len(long) * number // workers : len(long) * (number + 1) // workers]
+        found += share
+        taken = max(0, end - len(found))
+        found += rest[:taken]
+        del rest[:taken]
+    return found + rest

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import spread
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -62,3 +64,14 @@ def test_a_module_may_not_skip_itself_either(tmp_path: Path) -> None:
     )
     assert found.returncode != 0
     assert "no_such_module_anywhere" in found.stdout
+
+
+def test_every_worker_begins_with_long_tests() -> None:
+    everything = [f"test {number}" for number in range(20)]
+    long = everything[3:5] + everything[11:13]
+    assert spread(long, everything, 1) == long + [one for one in everything if one not in long]
+    two = spread(long, everything, 2)
+    assert (two[:2], two[10:12]) == (long[:2], long[2:])
+    for workers in range(1, 30):
+        assert sorted(spread(long, everything, workers)) == sorted(everything)
+    assert spread([], everything, 3) == everything

@@ -15,6 +15,7 @@ from tests.arena import postgres
 from tests.deploy.sources import DEPLOY
 
 
+@pytest.mark.long
 def test_the_whole_topology(request: pytest.FixtureRequest) -> None:
     missing = [name for name in ("mosquitto", "mosquitto_sub", "bash", "setpriv") if not _found(name)]
     if postgres.programs() is None:

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 # Seeds that hit what matters most: arena, slots, bots, disk; scheduler, worker, referee, broker, network.
+@pytest.mark.long
 @pytest.mark.parametrize(("topology", "seed"), [("embedded", 97), ("scaled", 277)])
 def test_whatever_is_hit_every_game_has_one_result_and_nothing_is_left_behind(
     topology: str, seed: int, tmp_path: Path
@@ -24,7 +25,21 @@ def test_whatever_is_hit_every_game_has_one_result_and_nothing_is_left_behind(
         pytest.skip("no C compiler and make here")
     if topology == "scaled" and (reason := scaled.missing()):
         pytest.skip(reason)
-    words = ["--topology", topology, "--games", "30", "--faults", "6", "--seed", str(seed), "--lease", "4", "--json"]
+    words = [
+        "--topology",
+        topology,
+        "--games",
+        "30",
+        "--faults",
+        "6",
+        "--seed",
+        str(seed),
+        "--lease",
+        "4",
+        "--pause",
+        "40",
+        "--json",
+    ]
     line = [sys.executable, "-m", "tests.e2e.drill", *words, "--keep", str(tmp_path)]
     done = subprocess.run(line, capture_output=True, text=True, timeout=230, check=False, cwd=ROOT)
     assert done.stdout, done.stderr

@@ -130,6 +130,7 @@ def newest(client: Client, count: int) -> int:
     raise AssertionError(f"no tournament number {count} within {PATIENCE_S} s")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(480)  # half a minute on an idle machine: two servers start their slots, four bots are checked
 def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
     tmp_path: Path, bots: dict[str, Path], processes: list[Process], capsys: pytest.CaptureFixture[str]

@@ -65,6 +65,7 @@ def test_a_worker_that_was_there_before_an_arena_of_another_version_leaves(
             stranger.close()
 
 
+@pytest.mark.long
 def test_no_scheduler_there(sqlite_store: Store, tmp_path: Path) -> None:
     url = f"dask://127.0.0.1:{processes.free_port()}"
     worker = Command("worker", "--scheduler", url, "--data", str(tmp_path), "--slots", "1", "--no-warm", "--wait", "0")

@@ -41,6 +41,7 @@ def finished(stage: Stage, number: int) -> int:
     return stage.store.games.counts(number).get("finished", 0)
 
 
+@pytest.mark.long
 def test_every_game_exactly_once_whatever_dies(house: House, stage: Stage) -> None:
     worker = house.worker()
     number = cup(stage, games=30)

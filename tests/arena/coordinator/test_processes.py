@@ -124,6 +124,7 @@ def ended(lines: list[str]) -> list[str]:
     return [line.split()[1] for line in lines if line.startswith("end")]
 
 
+@pytest.mark.long
 def test_killed_again_and_again_with_another_standing_by_every_game_is_there_once(anywhere: Stage) -> None:
     with victim(anywhere, dies_after=4) as first:
         first.until("state acting")
@@ -171,6 +172,7 @@ def test_pausing_calls_off_a_game_that_would_never_end(live: Stage) -> None:
     assert live.tournament(number).state == "paused"
 
 
+@pytest.mark.long
 def test_a_slot_that_is_killed_costs_no_game(live: Stage) -> None:
     number = cup(live, games=12, entries={"bots": ["black", "white"]})
     with victim(live) as process:

@@ -123,6 +123,7 @@ def test_a_check_of_the_page_passes(line: str, folder: Path) -> None:
     assert (folder / "engine.toml").exists() is ("--save" in line)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("arena play")])
 def test_a_match_of_the_page_is_played(line: str, folder: Path) -> None:
     plays(line, folder)

@@ -130,6 +130,7 @@ class Stream:
         self._connection.close()
 
 
+@pytest.mark.long
 def test_a_game_is_live_in_another_process_whoever_dies_meanwhile(arena: Arena) -> None:
     with arena.process("referee", "--executor", "local:1") as referee:
         with arena.server() as (server, url):
@@ -183,6 +184,7 @@ def test_orders_of_a_server_without_a_referee_reach_it_over_the_broker(arena: Ar
     assert planned.endswith("/rounds")
 
 
+@pytest.mark.long
 def test_spectators_need_only_an_mqtt_client(arena: Arena) -> None:
     """The commands of deploy/mqtt.md, over an arena whose referee is in the server."""
     with suppress(FileExistsError):

@@ -1,0 +1,63 @@
+"""What is left on the clocks, when a flag falls, and what the bots are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from referee.clock import Clock
+from referee.spec import TimeControl
+
+MARGIN = 50
+
+
+def clock(base: int = 1000, increment: int = 100) -> Clock:
+    return Clock(TimeControl("clock", base, increment), MARGIN)
+
+
+def test_what_a_move_takes_comes_off_and_the_increment_is_added() -> None:
+    found = clock()
+    assert found.left_ms == [1000, 1000]
+    assert found.charge(0, 300)
+    assert found.left_ms == [800, 1000]
+    assert found.charge(1, 1000)
+    assert found.left_ms == [800, 100]
+
+
+def test_the_margin_is_nobodys_time() -> None:
+    found = clock()
+    assert found.allowance_ms(0) == 1000 + MARGIN
+    assert found.charge(0, 1000 + MARGIN), "overstepped by no more than the margin"
+    assert found.left_ms[0] == 100, "and nothing is owed"
+    assert found.allowance_ms(0) == 100 + MARGIN
+    assert not found.charge(0, 100 + MARGIN + 1)
+    assert found.left_ms[0] == -MARGIN - 1, "a fallen flag gets no increment"
+    assert found.allowance_ms(0) == MARGIN
+    assert found.left_ms[1] == 1000
+
+
+def test_a_fixed_time_a_move_is_the_same_every_time() -> None:
+    found = Clock(TimeControl("movetime", 200), MARGIN)
+    for _ in range(3):
+        assert found.allowance_ms(0) == found.allowance_ms(1) == 200 + MARGIN
+        assert found.charge(0, 200 + MARGIN)
+        assert not found.charge(1, 200 + MARGIN + 1)
+        assert found.words() == b"movetime 200"
+
+
+@pytest.mark.parametrize("kind", ["depth", "nodes"])
+def test_a_search_limit_knows_no_time(kind: str) -> None:
+    found = Clock(TimeControl(kind, 0, 0, 7), MARGIN)  # type: ignore[arg-type]
+    assert found.allowance_ms(0) is None
+    assert found.charge(0, 10**9)
+    assert found.words() == f"{kind} 7".encode()
+
+
+def test_both_sides_are_told_both_clocks_and_never_zero() -> None:
+    found = clock(base=1000, increment=5)
+    found.charge(0, 250.4)
+    assert found.words() == b"p1time 754 p2time 1000 p1inc 5 p2inc 5"
+    found = clock(base=1, increment=0)
+    assert found.words() == b"p1time 1 p2time 1 p1inc 0 p2inc 0"
+    found.charge(1, 1)
+    found.charge(0, 1)
+    assert found.words() == b"p1time 1 p2time 1 p1inc 0 p2inc 0"
