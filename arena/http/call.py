@@ -136,10 +136,6 @@ class Call:
         """Who counts for limits: the user, or the address of somebody unknown."""
         return f"user:{self.identity.user_id}" if self.identity else address(self.request)
 
-    def may(self, scope: str) -> bool:
-        """Whether who asks has this scope."""
-        return self.identity is not None and scope in self.identity.scopes
-
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call something that blocks (a use case, the store) in a thread."""
         return await asyncio.to_thread(function, *args, **kwargs)
