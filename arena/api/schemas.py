@@ -22,7 +22,7 @@ UserName = BotName
 GameId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,32}$")]
 VariantName = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,120}$")]
 PoolName = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,200}$")]
-Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", min_length=1, max_length=80)]
+OneLine = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", min_length=1, max_length=80)]
 Prose = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*$", max_length=1000)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
@@ -443,7 +443,7 @@ class NewToken(TokenItem):
 class TokenWish(In):
     """A token to be made: for that many days, or for ever."""
 
-    name: Line
+    name: OneLine
     scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)]
     days: Annotated[int, Field(ge=1, le=3650)] | None = None
 

@@ -23,7 +23,7 @@ _BYE = -1
 
 
 @dataclass(slots=True)
-class Line:
+class SeatScore:
     """How a seat stands. `rivals`: (opponent or None for a bye, points scored) of every match, in order of rounds."""
 
     seat: int
@@ -41,13 +41,13 @@ class Line:
         return sum(rival is None for rival, _ in self.rivals)
 
 
-def lines(seats: Sequence[Seat], played: Sequence[Played], games: int) -> list[Line]:
+def lines(seats: Sequence[Seat], played: Sequence[Played], games: int) -> list[SeatScore]:
     """The standing after all planned rounds, by seat. A void game is half a point each, a walkover a whole one.
 
     Who withdrew keeps the byes of the rounds before its last match. From then on it may have rested or be gone already:
     nothing tells, and it gets nothing.
     """
-    table = [Line(seat.number) for seat in seats]
+    table = [SeatScore(seat.number) for seat in seats]
     gone = {seat.number for seat in seats if seat.is_withdrawn}
     resting: dict[int, set[int]] = {}
     last: dict[int, int] = {}
@@ -102,7 +102,7 @@ def step(rounds: int | None, games: int, seats: Sequence[Seat], played: Sequence
     )
 
 
-def pair(field_: Sequence[Line], round: int, *, is_odd: bool = False) -> list[tuple[int, int]]:
+def pair(field_: Sequence[SeatScore], round: int, *, is_odd: bool = False) -> list[tuple[int, int]]:
     """(first, second) seats of a round, best board first; whoever is missing has the bye.
 
     `is_odd`: the matches have an odd number of games, so that colours matter.
@@ -123,7 +123,7 @@ def pair(field_: Sequence[Line], round: int, *, is_odd: bool = False) -> list[tu
     return tables
 
 
-def _group_folds(ranked: Sequence[Line]) -> list[int]:
+def _group_folds(ranked: Sequence[SeatScore]) -> list[int]:
     """For every place the place it would ideally meet: half its score group away."""
     ideal = [0] * len(ranked)
     begin = 0
@@ -140,7 +140,7 @@ def _group_folds(ranked: Sequence[Line]) -> list[int]:
     return ideal
 
 
-def _edges(ranked: Sequence[Line], window: int) -> Iterable[tuple[int, int]]:
+def _edges(ranked: Sequence[SeatScore], window: int) -> Iterable[tuple[int, int]]:
     ideal = _group_folds(ranked)
     for one in range(len(ranked)):
         for two in range(one + 1, len(ranked)):
@@ -149,7 +149,7 @@ def _edges(ranked: Sequence[Line], window: int) -> Iterable[tuple[int, int]]:
 
 
 def _match(
-    ranked: Sequence[Line], edges: Iterable[tuple[int, int]], is_odd: bool, *, may_repeat: bool
+    ranked: Sequence[SeatScore], edges: Iterable[tuple[int, int]], is_odd: bool, *, may_repeat: bool
 ) -> list[int] | None:
     """The partner of every place (`_BYE` for the one who rests), or None when somebody finds none."""
     from networkx import Graph, max_weight_matching  # a third of a second to import: only where rounds are paired
@@ -194,7 +194,7 @@ def _match(
     return partner
 
 
-def _meetings(line: Line) -> dict[int, int]:
+def _meetings(line: SeatScore) -> dict[int, int]:
     counts: dict[int, int] = {}
     for rival, _ in line.rivals:
         if rival is not None:
@@ -202,7 +202,7 @@ def _meetings(line: Line) -> dict[int, int]:
     return counts
 
 
-def _colours(one: Line, two: Line, round: int, board: int) -> tuple[int, int]:
+def _colours(one: SeatScore, two: SeatScore, round: int, board: int) -> tuple[int, int]:
     """Who moves first: whoever did so less often, or did not last time; on equal terms boards alternate."""
     if (one.balance, one.was_first) != (two.balance, two.was_first):
         is_one = (one.balance, one.was_first) < (two.balance, two.was_first)
@@ -220,7 +220,7 @@ class TieBreaks:
     sonneborn_berger: float
 
 
-def tie_breaks(table: Sequence[Line]) -> list[TieBreaks]:
+def tie_breaks(table: Sequence[SeatScore]) -> list[TieBreaks]:
     """The tie-breaks of every line. A bye counts as an opponent with the player's own points (FIDE C.07, 16.4)."""
     found = []
     for line in table:

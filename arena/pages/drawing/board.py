@@ -76,7 +76,7 @@ def _number(value: float) -> str:
     return f"{value:.1f}".rstrip("0").rstrip(".")
 
 
-class Plan:
+class Geometry:
     """Where the cells of a board lie on the drawing."""
 
     def __init__(self, board: Board) -> None:
@@ -111,11 +111,11 @@ class Plan:
 
 
 @lru_cache(maxsize=64)
-def _plan(shape: str, cells: tuple[Cell, ...]) -> Plan:
-    return Plan(Board(shape, cells, {}))  # type: ignore[arg-type]
+def _plan(shape: str, cells: tuple[Cell, ...]) -> Geometry:
+    return Geometry(Board(shape, cells, {}))  # type: ignore[arg-type]
 
 
-def plan(board: Board) -> Plan:
+def plan(board: Board) -> Geometry:
     """The plan of a board's cells."""
     return _plan(board.shape, board.cells)
 
@@ -151,7 +151,7 @@ def _shade(cell: Cell, *, is_hex: bool) -> str:
     return "odd" if not is_hex and round(cell.x + cell.y) % 2 else "plain"
 
 
-def _ground(where: Plan, *, flip: bool, is_small: bool) -> Markup:
+def _ground(where: Geometry, *, flip: bool, is_small: bool) -> Markup:
     """Cells and labels: what stands still through a game."""
     paths: dict[str, list[str]] = {}
     motifs = Markup("")
@@ -169,7 +169,7 @@ def _ground(where: Plan, *, flip: bool, is_small: bool) -> Markup:
     return found if is_small else found + _labels(where, flip=flip)
 
 
-def _labels(where: Plan, *, flip: bool) -> Markup:
+def _labels(where: Geometry, *, flip: bool) -> Markup:
     labels = []
     if where.is_edged:
         base = where.height - 7
@@ -202,7 +202,7 @@ def _use(target: str, x: float, y: float, size: float = CELL, name: str = "piece
     )
 
 
-def _pieces(scene: Scene, where: Plan, start: str, *, flip: bool) -> Markup:
+def _pieces(scene: Scene, where: Geometry, start: str, *, flip: bool) -> Markup:
     found = []
     for name, symbols in scene.board.pieces.items():
         x, y = where.place(name, flip=flip)
@@ -216,7 +216,7 @@ def _pieces(scene: Scene, where: Plan, start: str, *, flip: bool) -> Markup:
     return Markup("").join(found)
 
 
-def _marks(scene: Scene, where: Plan, *, flip: bool) -> Markup:
+def _marks(scene: Scene, where: Geometry, *, flip: bool) -> Markup:
     found = []
     for name, words in scene.board.marks.items():
         for word in words:
@@ -227,7 +227,7 @@ def _marks(scene: Scene, where: Plan, *, flip: bool) -> Markup:
     return Markup("").join(found)
 
 
-def _line(where: Plan, names: Iterable[str], *, flip: bool, short: float = 0.0) -> str:
+def _line(where: Geometry, names: Iterable[str], *, flip: bool, short: float = 0.0) -> str:
     """Points through the middles of cells; the last one `short` of its middle, so that an arrow shows its piece."""
     points = [where.place(name, flip=flip) for name in names if name in where.places]
     if short and len(points) > 1 and points[-1] != points[-2]:
@@ -237,7 +237,7 @@ def _line(where: Plan, names: Iterable[str], *, flip: bool, short: float = 0.0) 
     return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
 
 
-def _trail(scene: Scene, where: Plan, *, flip: bool) -> Markup:
+def _trail(scene: Scene, where: Geometry, *, flip: bool) -> Markup:
     return Markup("").join(
         Markup('<polyline points="{}" marker-end="url(#arrow)"/>').format(_line(where, line, flip=flip, short=_SHORT))
         for line in scene.trail
@@ -245,7 +245,7 @@ def _trail(scene: Scene, where: Plan, *, flip: bool) -> Markup:
     )
 
 
-def _lit(scene: Scene, where: Plan, *, flip: bool) -> Markup:
+def _lit(scene: Scene, where: Geometry, *, flip: bool) -> Markup:
     cells = {cell.name: cell for cell in where.board.cells}
     names = dict.fromkeys(name for line in scene.trail for name in line if name in cells)
     return Markup("").join(Markup('<path d="{}"/>').format(where.outline(cells[name], flip=flip)) for name in names)
