@@ -180,7 +180,7 @@ class _Progress:
         states = [self._store.tournaments.get(number) for number in self._seen]
         for tournament in states:
             number = tournament.id or 0
-            for line in self._store.games.committed(number, self._seen[number], 500):
+            for line in self._store.results.committed(number, self._seen[number], 500):
                 self._seen[number] = line.committed or 0
                 self._done += 1
                 total = sum(each.planned_games for each in states)
@@ -189,7 +189,7 @@ class _Progress:
 
 
 def _show(store: Store, family: str, tournament_id: int) -> None:
-    results = store.games.results(tournament_id=tournament_id)
+    results = store.results.of(tournament_id=tournament_id)
     lines = store.ratings.leaderboard(family, limit=100).items
     output.text("", f"{load(family).title}: leaderboard (rating = mu - 3 sigma, TrueSkill)")
     output.table(

@@ -98,8 +98,8 @@ def _lines(store: Store, arguments: argparse.Namespace) -> Iterator[tuple[str, b
         for name in arguments.ids:
             yield name, store.games.record(name).line().encode()
         return
-    after = 0 if arguments.all or arguments.tournament is not None else max(0, store.games.last_commit() - 100)
-    for number, line in store.games.records(tournament_id=arguments.tournament, after=after):
+    after = 0 if arguments.all or arguments.tournament is not None else max(0, store.results.last_commit() - 100)
+    for number, line in store.results.records(tournament_id=arguments.tournament, after=after):
         try:
             name = str(json.loads(line)["id"])
         except (ValueError, KeyError, TypeError):

@@ -126,7 +126,7 @@ class Dumps:
 
     def _append(self, store: Store, index: DumpIndex, must_stop: Callable[[], bool]) -> int:
         ancestors = store.versions.ancestors()
-        lines = store.games.results_with_records(after=index.through)
+        lines = store.results.with_records(after=index.through)
         count = 0
         while True:
             months: dict[str, MonthFile] = {}

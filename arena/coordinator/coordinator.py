@@ -235,7 +235,7 @@ class Coordinator:
 
     def take_over(self) -> None:
         """Take back the games and checks that are out: whoever had them owned the lease, and does so no more."""
-        games, checks = self._store.games.give_back(), self._store.checks.give_back()
+        games, checks = self._store.queue.give_back(), self._store.checks.give_back()
         self._steering.look_at_all()
         if games or checks:
             self._log.info("taken back", games=games, checks=checks)

@@ -117,7 +117,7 @@ def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: da
             created_by=by,
         )
     )
-    store.house.note("schedule.create", f"schedule:{schedule.id}", by, name=schedule.name)
+    store.audit.note("schedule.create", f"schedule:{schedule.id}", by, name=schedule.name)
     return schedule
 
 
@@ -126,7 +126,7 @@ def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: dateti
     schedule = store.schedules.get(schedule_id)
     coming = next_fire(schedule.cron, schedule.zone, at) if is_enabled else None
     found = store.schedules.enable(schedule_id, is_enabled, coming)
-    store.house.note("schedule.enable" if is_enabled else "schedule.disable", f"schedule:{schedule_id}", by)
+    store.audit.note("schedule.enable" if is_enabled else "schedule.disable", f"schedule:{schedule_id}", by)
     return found
 
 
@@ -142,7 +142,7 @@ def tick(store: Store, at: datetime) -> list[Tournament]:
             except ConflictError:  # another process, or this one before it was killed
                 continue
             except SettingsError as error:  # what was right once is so no more: bots may be gone, rules renamed
-                store.house.note("schedule.failed", f"schedule:{schedule.id}", None, problem=str(error))
+                store.audit.note("schedule.failed", f"schedule:{schedule.id}", None, problem=str(error))
         store.schedules.fired(schedule.id, schedule.next_fire, coming)
     return found
 

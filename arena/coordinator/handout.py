@@ -14,7 +14,7 @@ from itertools import groupby
 from arena.coordinator.executors import slots_of
 from arena.coordinator.memory import Job, Memory
 from arena.store import Store, StoreUnavailableError
-from arena.store.games import Waiting
+from arena.store.queue import Waiting
 from arena.store.tournaments import LiveTournament
 from arena.worker import BundlePlace, play_bundled
 from referee.record import GameRecord
@@ -77,7 +77,7 @@ class Handout:
         start = self._turns % len(sources)
         piles: list[deque[Pair]] = []
         for tournament_id in [*sources[start:], *sources[:start]]:
-            waiting = self._store.games.waiting(tournament_id, limit)
+            waiting = self._store.queue.waiting(tournament_id, limit)
             ready = [one for one in waiting if one.game.id not in memory.resting]
             if len(ready) == len(waiting) < limit:
                 memory.dry.add(tournament_id)
@@ -92,7 +92,7 @@ class Handout:
         memory = self._memory
         ids = [one.game.id for pair in chosen for one in pair]
         try:
-            mine = set(self._store.games.hand_out(ids, self._owner))
+            mine = set(self._store.queue.hand_out(ids, self._owner))
         except StoreUnavailableError:
             memory.given_back.update(ids)  # nobody knows whether it was done
             raise

@@ -23,14 +23,14 @@ class LeaseOwner:
     def __init__(self, store: Store, seconds: float) -> None:
         self.name = lease_owner.new_name()
         self.seconds = seconds
-        self._leases = store.house
+        self._leases = store.leases
         self._log = logger("coordinator")
 
     def take(self) -> bool:
         """Take the lease when it is free, or when its owner has died on this machine. Raises StoreUnavailableError."""
         if self._leases.take(LEASE, self.name, self.seconds):
             return True
-        found = self._leases.lease(LEASE)
+        found = self._leases.get(LEASE)
         if found is None or not lease_owner.is_dead(found.owner):
             return False
         self._log.info("lease of the dead", owner=found.owner)

@@ -56,7 +56,7 @@ class Maintenance:
             archive = Task("archive", settings.archive_hour, lambda: dumps.update(store, must_stop=found.is_stopping))
             found.tasks.append(archive)
         found.tasks.append(Task("bundles", 4, lambda: bundles().sweep(store.versions.bundles)))
-        found.tasks.append(Task("forget", 4, store.house.forget))
+        found.tasks.append(Task("forget", 4, store.daily_tasks.forget))
         return found
 
     def is_stopping(self) -> bool:
@@ -87,9 +87,9 @@ class Maintenance:
         day = at.toordinal()
         for task in due:
             try:
-                if self.store.house.chore_done(task.name) < day:
+                if self.store.daily_tasks.last_done(task.name) < day:
                     count = task.work()
-                    self.store.house.do_chore(task.name, day)
+                    self.store.daily_tasks.note_done(task.name, day)
                     log.info("task", task=task.name, count=count)
                     self.on_done(task.name, at)
                 task.next_look = day + 1

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 
-from arena.store.games import Waiting
+from arena.store.queue import Waiting
 from referee.record import GameRecord
 from referee.spec import PlannedGame
 

@@ -78,7 +78,7 @@ class Recorder:
                     memory.by_game.pop(game.id, None)
         playing = [game_id for game_id in memory.begun if game_id in memory.by_game]
         if playing:
-            self._store.games.start(*playing)
+            self._store.queue.start(*playing)
         memory.begun.clear()
         self._metrics.busy.set(sum(bool(job.playing) for job in memory.jobs.values()))
         self._metrics.waiting.set(len(memory.unrecorded))
@@ -87,7 +87,7 @@ class Recorder:
             memory.unrecorded.popleft()
         self._metrics.waiting.set(0)
         if memory.given_back:
-            self._store.games.give_back(lease_owner=self._owner, ids=sorted(memory.given_back))
+            self._store.queue.give_back(lease_owner=self._owner, ids=sorted(memory.given_back))
             for game_id in memory.given_back:
                 self._bus.publish(GameGone(game=game_id))
             memory.given_back.clear()
@@ -132,9 +132,9 @@ class Recorder:
 
     def _void(self, record: GameRecord, tournament_id: int) -> tuple[EndState, None] | None:
         """Note an attempt that came to nothing; the state of its game now, None when that was over already."""
-        tries = len(self._store.games.voids_of(record.id)) + 1
+        tries = len(self._store.voids.of(record.id)) + 1
         is_last = tries >= TRIES[record.termination]
-        if not self._store.games.void(record, self._owner, give_up=is_last):
+        if not self._store.voids.add(record, self._owner, give_up=is_last):
             return None
         self._metrics.voids.labels(record.termination.value).inc()
         if not is_last and tries > 1:
@@ -149,7 +149,7 @@ class Recorder:
     def _commit(self, record: GameRecord) -> tuple[EndState, int] | None:
         """Commit a result; the state of its game and the commit number, None when it was over already."""
         with self._metrics.commit_seconds.time():
-            committed = self._store.games.commit(record, self._owner)
+            committed = self._store.results.commit(record, self._owner)
         if committed is None:
             return None
         self._metrics.games.labels(record.kind.value).inc()
@@ -178,7 +178,7 @@ class Recorder:
         memory = self._memory
         left = [game.id for job in memory.jobs.values() for game in job.games]
         with contextlib.suppress(StoreUnavailableError):  # whoever takes over does it then
-            self._store.games.give_back(lease_owner=self._owner, ids=[*left, *memory.given_back])
+            self._store.queue.give_back(lease_owner=self._owner, ids=[*left, *memory.given_back])
             self._store.checks.give_back()
         memory.forget()
 

@@ -48,7 +48,7 @@ async def readyz(request: web.Request) -> web.Response:
 
 
 def _look(context: WebContext) -> bool:
-    lease = context.store.house.lease("referee")
+    lease = context.store.leases.get("referee")
     return lease is not None and lease.until > now()
 
 
@@ -67,7 +67,7 @@ async def metrics(request: web.Request) -> web.Response:
 
 def _count(context: WebContext) -> None:
     store = context.store
-    context.metrics.set_database(store.games.open(), store.tournaments.counts(), has_referee=_look(context))
+    context.metrics.set_database(store.queue.open(), store.tournaments.counts(), has_referee=_look(context))
 
 
 def _is_near(request: web.Request) -> bool:

@@ -32,4 +32,4 @@ class Arena:
 
     def note(self, action: str, subject: str, by: Identity | None, **detail: Any) -> None:
         """Write into the audit log who did what to what; without an identity it was whoever runs the arena."""
-        self.store.house.note(action, subject, by.user_id if by else None, **detail)
+        self.store.audit.note(action, subject, by.user_id if by else None, **detail)

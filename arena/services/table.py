@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from arena.services.arena import Arena
-from arena.store.games import Result
 from arena.store.models import Tournament
+from arena.store.results import Result
 from arena.tournaments import crosstable
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.standing import Standing, by_points, standing
@@ -51,7 +51,7 @@ def read(arena: Arena, tournament_id: int) -> Table:
     """The tables of a tournament as of now. Raises NotFoundError."""
     # The state is read before the results: when it says "over", all results are there.
     tournament = arena.store.tournaments.get(tournament_id)
-    results = arena.store.games.results(tournament_id=tournament_id)
+    results = arena.store.results.of(tournament_id=tournament_id)
     try:
         found = standing(arena.store, tournament_id)
     except SettingsError:

@@ -39,7 +39,7 @@ def _make(arena: Arena, user_id: int, name: str, scopes: list[str], days: int | 
     secret = new_token()
     expires = now() + timedelta(days=days) if days else None
     row = arena.store.users.add_token(user_id, name, digest_of(secret), " ".join(scopes), expires)
-    arena.store.house.note("token.make", f"token:{row.id}", user_id, scopes=row.scopes)
+    arena.store.audit.note("token.make", f"token:{row.id}", user_id, scopes=row.scopes)
     return row, secret
 
 

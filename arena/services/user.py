@@ -47,5 +47,5 @@ def ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
     password = new_password()
     user = arena.store.users.add(name, "admin", hash_password(password))
     _, secret = token.give(arena, user, "from arena init", SCOPES)
-    arena.store.house.note("arena.init", f"user:{name}", user.id)
+    arena.store.audit.note("arena.init", f"user:{name}", user.id)
     return password, secret

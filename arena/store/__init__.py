@@ -2,7 +2,8 @@
 
     errors, engine, page, changes    what goes wrong, transactions, cursors, whether anything is new
     users, bots, versions, checks, samples, usage    the nouns: who, and what plays
-    tournaments, games, ratings, rating_history, schedules, house, notices    what is played, and what follows
+    tournaments, queue, games, results, voids, ratings, rating_history, schedules    what is played, and what follows
+    leases, audit, answers, daily_tasks, notices    how the arena is run
     commit, fold            how a result becomes part of the arena
 
 Synchronous; the web server calls it from threads. What it returns is detached: plain rows. Refuses to know HTTP and
@@ -14,9 +15,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from arena.store import schema
+from arena.store.answers import Answers
+from arena.store.audit import AuditLog
 from arena.store.bots import Bots
 from arena.store.changes import Changes
 from arena.store.checks import Checks
+from arena.store.daily_tasks import DailyTasks
 from arena.store.engine import Sessions, open_engine
 from arena.store.errors import (
     BadValueError,
@@ -29,21 +33,25 @@ from arena.store.errors import (
     TakenError,
 )
 from arena.store.games import Games
-from arena.store.house import House
+from arena.store.leases import Leases
 from arena.store.notices import Notices
 from arena.store.page import Page
+from arena.store.queue import Queue
 from arena.store.rating_history import RatingHistory
 from arena.store.ratings import Ratings
+from arena.store.results import Results
 from arena.store.samples import Samples
 from arena.store.schedules import Schedules
 from arena.store.tournaments import Tournaments
 from arena.store.users import Identity, Users
 from arena.store.versions import Versions
+from arena.store.voids import Voids
 
 
 class Store:
-    """The arena's database: `store.users`, `.bots`, `.versions`, `.checks`, `.samples`, `.tournaments`, `.games`,
-    `.ratings`, `.rating_history`, `.schedules`, `.house`, `.notices`.
+    """The arena's database: `store.users`, `.bots`, `.versions`, `.checks`, `.samples`, `.tournaments`, `.queue`,
+    `.games`, `.results`, `.voids`, `.ratings`, `.rating_history`, `.schedules`, `.leases`, `.audit`, `.answers`,
+    `.daily_tasks`, `.notices`.
 
     Opening one touches nothing; `upgrade()` makes or renews the tables, `require()` refuses a foreign schema.
     """
@@ -57,11 +65,17 @@ class Store:
         self.checks = Checks(self.sessions)
         self.samples = Samples(self.sessions)
         self.tournaments = Tournaments(self.sessions)
+        self.queue = Queue(self.sessions)
         self.games = Games(self.sessions)
+        self.results = Results(self.sessions)
+        self.voids = Voids(self.sessions)
         self.ratings = Ratings(self.sessions)
         self.rating_history = RatingHistory(self.sessions)
         self.schedules = Schedules(self.sessions)
-        self.house = House(self.sessions)
+        self.leases = Leases(self.sessions)
+        self.audit = AuditLog(self.sessions)
+        self.answers = Answers(self.sessions)
+        self.daily_tasks = DailyTasks(self.sessions)
         self.notices = Notices(self.sessions)
         self.changes = Changes(self.sessions)
         self.reading = self.sessions.reading

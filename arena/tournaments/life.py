@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from arena.store import ConflictError, Store
-from arena.store.games import Outline
 from arena.store.models import Tournament
+from arena.store.queue import Outline
 from arena.store.tournaments import EntryLine
 from arena.tournaments import format, openings, swiss
 from arena.tournaments.eligibility import judge
@@ -148,12 +148,12 @@ def advance(
         entries = _welcome(store, tournament, document, entries)
     for entry in entries:
         if entry.withdrawn:
-            store.games.cancel(tournament_id, states=("planned",), version_id=entry.version_id)
-    outlines = store.games.outline(tournament_id)
+            store.queue.cancel(tournament_id, states=("planned",), version_id=entry.version_id)
+    outlines = store.queue.outline(tournament_id)
     seats = _seats(store, tournament, entries)
     found = format.step(document, seats, played(outlines, entries), ahead)
-    if found.calls_off and store.games.cancel(tournament_id, states=("planned",)):
-        outlines = store.games.outline(tournament_id)
+    if found.calls_off and store.queue.cancel(tournament_id, states=("planned",)):
+        outlines = store.queue.outline(tournament_id)
         found = format.step(document, seats, played(outlines, entries), ahead)
     if found.is_finished:
         store.tournaments.move(tournament_id, "finished", problem=tournament.problem)
@@ -184,7 +184,7 @@ def _store(
         pair=max((game.pair for game in outlines), default=0),
     )
     assert tournament.id is not None
-    return store.games.plan(tournament.id, games, {entry.name: entry.version_id for entry in entries})
+    return store.queue.plan(tournament.id, games, {entry.name: entry.version_id for entry in entries})
 
 
 def seated(store: Store, tournament: Tournament) -> list[EntryLine]:
@@ -277,7 +277,7 @@ def resume(store: Store, tournament_id: int, by: int, at: datetime) -> Tournamen
 def cancel(store: Store, tournament_id: int, by: int, at: datetime) -> Tournament:
     """End it for good: games without a result never get one; those with one stand."""
     tournament = store.tournaments.move(tournament_id, "cancelled")
-    store.games.cancel(tournament_id)
+    store.queue.cancel(tournament_id)
     return _note(store, "tournament.cancel", tournament, by)
 
 
@@ -386,5 +386,5 @@ def _reseat(store: Store, tournament: Tournament, document: Document) -> None:
 
 
 def _note(store: Store, action: str, tournament: Tournament, by: int, **detail: Any) -> Tournament:
-    store.house.note(action, f"tournament:{tournament.id}", by, **detail)
+    store.audit.note(action, f"tournament:{tournament.id}", by, **detail)
     return tournament

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.store import Store
-from arena.store.games import Result
+from arena.store.results import Result
 from arena.tournaments import knockout, sequential, swiss
 from arena.tournaments.life import played, seated
 from arena.tournaments.meeting import Played, Seat
@@ -71,7 +71,7 @@ def standing(store: Store, tournament_id: int) -> Standing:
     tournament = store.tournaments.get(tournament_id)
     document = read(tournament.settings)
     entries = seated(store, tournament)
-    games = played(store.games.outline(tournament_id), entries)
+    games = played(store.queue.outline(tournament_id), entries)
     seats = [Seat(entry.seat, entry.withdrawn is not None) for entry in entries]
     names = {entry.seat: entry.name for entry in entries}
     versions = {entry.seat: entry.version_id for entry in entries}

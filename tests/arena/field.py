@@ -83,14 +83,14 @@ class Field:
         """Games stored in the tournament."""
         mine = tournament_id or self.tournament_id
         games = self.games(count, first_sequence=first_sequence, seed=mine)
-        self.store.games.plan(mine, games, {version.name: version.id or 0 for version in self.versions})
+        self.store.queue.plan(mine, games, {version.name: version.id or 0 for version in self.versions})
         return games
 
     def play(self, count: int, tournament_id: int | None = None, *, first_sequence: int = 1) -> list[GameRecord]:
         """Games planned and committed."""
         records = [record_of(game) for game in self.plan(count, tournament_id, first_sequence=first_sequence)]
         for record in records:
-            assert self.store.games.commit(record) is not None
+            assert self.store.results.commit(record) is not None
         return records
 
 

@@ -53,10 +53,10 @@ def _writes(count: int) -> Iterator[Figure]:
                     base.execute("COMMIT")
                     bare.append(1000 * (time.perf_counter() - begin))
                     begin = time.perf_counter()
-                    store.games.hand_out([record.id], "bench")
-                    store.games.start(record.id)
+                    store.queue.hand_out([record.id], "bench")
+                    store.queue.start(record.id)
                     middle = time.perf_counter()
-                    store.games.commit(record, "bench")
+                    store.results.commit(record, "bench")
                     end = time.perf_counter()
                     commits.append(1000 * (end - middle))
                     whole.append(1000 * (end - begin))
@@ -79,7 +79,7 @@ def _planned(store: Store, count: int) -> list[PlannedGame]:
     document = {"name": "Bench", "family": "loa", "games": count, "entries": {"bots": ["one", "two"]}}
     row = tournaments.create(store, document, by, now())
     tournaments.plan(store, row.id or 0)
-    return [waiting.game for waiting in store.games.waiting(row.id or 0, count)]
+    return [waiting.game for waiting in store.queue.waiting(row.id or 0, count)]
 
 
 def _record(game: PlannedGame) -> GameRecord:

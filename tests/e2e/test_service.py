@@ -189,7 +189,7 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
     last = list(client.events(f"/tournaments/{second}/stream"))[-1]
     assert (last["event"], last["tournament"]["state"]) == ("final", "finished")
     assert store.games.counts(second) == {"finished": 12}
-    committed = [number for number, _ in store.games.records()]
+    committed = [number for number, _ in store.results.records()]
     assert committed == list(range(1, 25)), "every game exactly once"
     game = store.games.of_tournament(second, limit=100).items[0]
     side = "first" if game.first.startswith("wrapped") else "second"

@@ -119,7 +119,7 @@ async def export(call: Call, form: str, wanted: GameFilter) -> web.StreamRespons
     """All records that are wanted, as a file in the making."""
     words = [f"tournament-{wanted['tournament_id']}" if wanted.get("tournament_id") else "", wanted.get("family") or ""]
     name = "-".join(filter(None, words)) or "games"
-    lines = call.store.games.records(**wanted)
+    lines = call.store.results.records(**wanted)
     return await stream.export(call, form, name + (".ndjson" if form == NDJSON else ".txt"), _chunks(lines, form))
 
 

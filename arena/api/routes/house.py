@@ -94,12 +94,12 @@ async def limits(call: Call) -> Limits:
 @routes.get("/referee", tag="house", summary="Who referees", example="/api/v1/referee")
 async def referee(call: Call) -> Answer[Referee]:
     """The process that plays and records, and how many games are waiting and running."""
-    lease = await call.run(call.store.house.lease, "referee")
+    lease = await call.run(call.store.leases.get, "referee")
     body = Referee(
         holder=lease.owner if lease else None,
         until=lease.until if lease else None,
         is_alive=lease is not None and lease.until > now(),
-        games=await call.run(call.store.games.open),
+        games=await call.run(call.store.queue.open),
     )
     return Answer(body, keep="never")
 
@@ -107,7 +107,7 @@ async def referee(call: Call) -> Answer[Referee]:
 @routes.get("/voids", tag="house", summary="Games that failed through no bot's fault", example="/api/v1/voids")
 async def voids(call: Call, query: PageQuery) -> Page[VoidItem]:
     """Attempts that came to nothing, latest first: they are played again and never rated."""
-    rows = await call.run(call.store.games.voids, limit=query.limit, after=query.after)
+    rows = await call.run(call.store.voids.page, limit=query.limit, after=query.after)
     return page(rows, VoidItem.model_validate)
 
 
@@ -133,7 +133,7 @@ async def audit(call: Call, query: AuditQuery) -> Page[AuditItem]:
     """The audit log, latest first."""
     if query.subject is not None and not query.subject.isprintable():
         return Page(items=[])
-    rows = await call.run(call.store.house.audit, subject=query.subject, limit=query.limit, after=query.after)
+    rows = await call.run(call.store.audit.page, subject=query.subject, limit=query.limit, after=query.after)
     ids = {row.user_id for row in rows.items if row.user_id is not None}
     names = await call.run(call.store.users.names, sorted(ids)) if ids else {}
     return page(rows, lambda row: _audit_item(row, names))

@@ -318,11 +318,11 @@ class _TournamentSource:
         is_over = row.state in OVER
         lines: list[StreamLine] = []
         if after is None:
-            after = store.games.last_commit_of(self._tournament)
+            after = store.results.last_commit_of(self._tournament)
             table = self._table()
             lines.append(StreamLine("state", after, {"tournament": told, "standings": table}))
         else:
-            results = store.games.committed(self._tournament, after, _BATCH)
+            results = store.results.committed(self._tournament, after, _BATCH)
             lines += [StreamLine("game", one.committed or 0, {"game": _told(one)}) for one in results]
             after = lines[-1].seq if lines else after
             if self._told is not None and self._told != row.state and not is_over:

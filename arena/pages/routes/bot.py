@@ -19,9 +19,9 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice
 from arena.pages.view import arena_of, moved, page, run, store_of
 from arena.store import Store
-from arena.store.games import Tally
 from arena.store.models import Bot
 from arena.store.ratings import ChangeLine
+from arena.store.results import Tally
 from arena.store.versions import VersionLine
 from referee.rules import families
 
@@ -222,7 +222,7 @@ def _read(store: Store, bot: Bot, versions: Sequence[VersionLine], by: str) -> d
     pools: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for line in sorted(ratings, key=lambda one: one.version_id):
         pools[line.pool].append((line.version_id, line.name))
-    found = summary(store.games.tally(ids), set(ids)) if ids else Summary()
+    found = summary(store.results.tally(ids), set(ids)) if ids else Summary()
     return {
         "bot": bot,
         "owner": store.users.get(bot.owner_id).name,
@@ -302,7 +302,7 @@ async def versus(request: web.Request) -> web.Response:
         theirs = choice(request.query, "theirs", [line.name for line in others])
         ids = [line.id for line in versions if not mine or line.name == mine]
         rivals = [line.id for line in others if not theirs or line.name == theirs]
-        tallies = store.games.tally(ids, rivals) if ids and rivals else []
+        tallies = store.results.tally(ids, rivals) if ids and rivals else []
         found = summary(tallies, set(ids))
         total = Score(bot.name)
         for score in found.endings.values():

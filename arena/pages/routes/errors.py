@@ -51,7 +51,7 @@ async def show(request: web.Request) -> web.Response:
                 limit=50,
                 after=request.query.get("after") or None,
             ),
-            "voids": store.games.voids(limit=50, after=request.query.get("voids") or None),
+            "voids": store.voids.page(limit=50, after=request.query.get("voids") or None),
         }
 
     found = await run(read)

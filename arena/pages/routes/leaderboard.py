@@ -179,7 +179,7 @@ async def show(request: web.Request) -> web.Response:
     pool = query.get("pool") or (rules.family if rules.family in known else known[0])
     if pool not in known and pool != rules.family:
         raise not_found("pool", pool, known)
-    sides = _sides(await run(store.games.sides, pool))
+    sides = _sides(await run(store.results.sides, pool))
     user = await session_of(request)
     is_mine = choice(query, "mine", ("0", "1"), "0") == "1"
     at = moment(query.get("at", ""))

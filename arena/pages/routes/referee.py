@@ -73,8 +73,8 @@ async def show(request: web.Request) -> web.Response:
     def read() -> dict[str, Any]:
         running = store.games.in_state("running", 500)
         return {
-            "lease": store.house.lease("referee"),
-            "counts": store.games.open(),
+            "lease": store.leases.get("referee"),
+            "counts": store.queue.open(),
             "running": running,
             "states": store.tournaments.counts(),
             "sandbox": open_sandbox(request.app[CONTEXT].settings.sandbox).name,

@@ -89,7 +89,7 @@ def _tournament(store: Store, by: int, name: str, bots: list[str], family: str =
 
 def planned(store: Store, tournament: int) -> list[PlannedGame]:
     """The games of a tournament that are still to be played."""
-    return [waiting.game for waiting in store.games.waiting(tournament, 100)]
+    return [waiting.game for waiting in store.queue.waiting(tournament, 100)]
 
 
 def record_of(game: PlannedGame, *, plies: int = 6) -> GameRecord:
@@ -129,9 +129,9 @@ def play(store: Store, game: PlannedGame) -> GameRecord:
 
 
 def _commit(store: Store, record: GameRecord) -> GameRecord:
-    store.games.hand_out([record.id], "test")
-    store.games.start(record.id)
-    store.games.commit(record, "test")
+    store.queue.hand_out([record.id], "test")
+    store.queue.start(record.id)
+    store.results.commit(record, "test")
     return record
 
 

@@ -35,8 +35,8 @@ def game(arena: Arena) -> str:
     row = tournaments.create(arena.store, {"name": "Live", "family": "loa", "entries": entries}, by, now())
     tournaments.plan(arena.store, row.id or 0)
     game = planned(arena.store, row.id or 0)[0]
-    arena.store.games.hand_out([game.id], "test")
-    arena.store.games.start(game.id)
+    arena.store.queue.hand_out([game.id], "test")
+    arena.store.queue.start(game.id)
     publish(arena, GameStarted(game=game.id))
     return game.id
 
@@ -54,7 +54,7 @@ def ply(arena: Arena, game: str, number: int, move: str = "") -> None:
 
 
 def end(arena: Arena, game: str) -> None:
-    arena.store.games.give_back(ids=[game])
+    arena.store.queue.give_back(ids=[game])
     play(arena.store, PlannedGame(game, arena.store.games.spec(game)))
     publish(arena, ended(game))
 

@@ -308,7 +308,7 @@ def test_a_database_that_does_not_answer(arena: Arena, monkeypatch: pytest.Monke
 
     with monkeypatch.context() as patch:
         patch.setattr(arena.store.ratings, "pools", fail)
-        patch.setattr(arena.store.house, "lease", fail)
+        patch.setattr(arena.store.leases, "get", fail)
         reply = arena.server.get(f"{PREFIX}/leaderboards")
         assert is_problem(reply, 503)
         assert int(reply.headers["Retry-After"]) > 0

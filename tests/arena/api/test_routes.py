@@ -244,7 +244,7 @@ def test_exports_round_trip_and_are_whole(arena: Arena) -> None:
         records = [read_record(json.dumps(line)) for line in lines.lines]
         text = arena.server.get(PREFIX + path, headers={"Accept": "text/plain"})
         assert list(read_texts(text.body.decode())) == records
-        expected = arena.store.games.records(tournament_id=arena.finished if "tournament" in path else None)
+        expected = arena.store.results.records(tournament_id=arena.finished if "tournament" in path else None)
         assert [record.id for record in records] == [json.loads(line)["id"] for _, line in expected]
 
 
@@ -294,8 +294,8 @@ def test_an_export_has_no_pages_and_filters_must_make_sense(arena: Arena) -> Non
 
 def test_voids(arena: Arena) -> None:
     game = planned(arena.store, arena.running)[0]
-    arena.store.games.hand_out([game.id], "test")
-    arena.store.games.void(void_of(game), "test")
+    arena.store.queue.hand_out([game.id], "test")
+    arena.store.voids.add(void_of(game), "test")
     (found,) = items(arena, "/voids")
     assert (found["game_id"], found["termination"]) == (game.id, "worker-lost")
 
@@ -306,10 +306,10 @@ def test_limits_and_referee(arena: Arena) -> None:
     referee = arena.server.get(f"{PREFIX}/referee").json
     assert referee["is_alive"] is False
     assert referee["games"]["planned"] >= 1
-    assert arena.store.house.take("referee", "me", 60)
+    assert arena.store.leases.take("referee", "me", 60)
     assert arena.server.get(f"{PREFIX}/referee").json["holder"] == "me"
     assert arena.server.get("/readyz").json["parts"]["referee"] == "ok"
-    arena.store.house.release("referee", "me")
+    arena.store.leases.release("referee", "me")
 
 
 @pytest.mark.parametrize(
@@ -426,7 +426,7 @@ def test_a_request_at_work_is_not_done_a_second_time(arena: Arena) -> None:
     path = f"{PREFIX}/tournaments"
     document = {"name": "x", "family": "loa", "entries": {"bots": ["random", "greedy"]}}
     digest = hashlib.sha256(json.dumps(document).encode() + b"\0").hexdigest()
-    arena.store.house.begin_answer(user, "k-3", f"POST {path}", digest)
+    arena.store.answers.begin(user, "k-3", f"POST {path}", digest)
     headers = {"Idempotency-Key": "k-3"}
     reply = arena.server.post(path, token=arena.tokens["organiser"], body=document, headers=headers)
     assert reply.status == 409
@@ -489,7 +489,7 @@ def test_the_archive_is_offered_whole_and_in_parts(arena: Arena) -> None:
     dumps = Dumps.of(server.context.settings)
     count = dumps.update(arena.store)
     (found,) = server.get("/dumps.json").json["items"]
-    assert found["games"] == count == arena.store.games.last_commit()
+    assert found["games"] == count == arena.store.results.last_commit()
     assert found["file"].encode() in server.get("/dumps").body
     whole = server.get(found["url"])
     assert (whole.status, len(whole.body)) == (200, found["bytes"])

@@ -91,8 +91,8 @@ def game(arena: Arena) -> str:
     )
     tournaments.plan(arena.store, row.id or 0)
     game = planned(arena.store, row.id or 0)[0]
-    arena.store.games.hand_out([game.id], "test")
-    arena.store.games.start(game.id)
+    arena.store.queue.hand_out([game.id], "test")
+    arena.store.queue.start(game.id)
     return game.id
 
 
@@ -147,7 +147,7 @@ def test_a_game_as_it_goes(arena: Arena, game: str) -> None:
         with Reader(arena, f"/games/{game}/stream?after=1") as other:
             assert other.next()["seq"] == 2
         record = record_of(PlannedGame(game, arena.store.games.spec(game)))
-        arena.store.games.commit(record, "test")
+        arena.store.results.commit(record, "test")
         publish(arena, ended(game))
         rest = list(reader.rest())
     assert [line["seq"] for line in rest] == [3, 4, 5, 6, 7], "what the bus lost comes from the record"
@@ -246,7 +246,7 @@ def test_keep_alive_and_news_that_were_lost(arena: Arena, game: str, monkeypatch
         assert json.loads(reader.line())["event"] == "state"
         assert reader.line() == b"\n"
         # Nobody tells the bus: the next look at the database finds it all the same.
-        arena.store.games.commit(record_of(PlannedGame(game, arena.store.games.spec(game))), "test")
+        arena.store.results.commit(record_of(PlannedGame(game, arena.store.games.spec(game))), "test")
         assert [line["event"] for line in reader.rest()][-1] == "final"
     with Reader(arena, f"/games/{arena.waiting[-1]}/stream", Accept="text/event-stream") as reader:
         block = [reader.line() for _ in range(6)]

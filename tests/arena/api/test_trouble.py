@@ -67,7 +67,7 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     server, store, token = cramped.server, cramped.store, cramped.tokens["author"]
     path = f"{PREFIX}/bots/fresh/versions?family=loa"
     waiting = planned(store, cramped.running)
-    before = store.games.last_commit()
+    before = store.results.last_commit()
     ballast = fill_up(small_disk)
     # Uploading.
     reply = server.post(path, token=token, data=SCRIPT + os.urandom(40_000))
@@ -80,13 +80,13 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     def commit_all() -> None:
         nonlocal done
         for game in waiting:
-            store.games.commit(record_of(game, plies=100_000))
+            store.results.commit(record_of(game, plies=100_000))
             done += 1
             fill_up(small_disk)
 
     with pytest.raises(StoreUnavailableError, match=r"full|disk"):
         commit_all()
-    assert store.games.last_commit() - before == done < len(waiting)
+    assert store.results.last_commit() - before == done < len(waiting)
     # Writing the archive.
     with pytest.raises(OSError, match="No space"):
         Dumps.of(server.context.settings).update(store)
@@ -96,8 +96,8 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     ballast.unlink()
     assert server.post(path, token=token, data=SCRIPT).status == 202
     for game in waiting:
-        store.games.commit(record_of(game))
-    assert store.games.last_commit() == before + len(waiting)
+        store.results.commit(record_of(game))
+    assert store.results.last_commit() == before + len(waiting)
     assert store.ratings.check() == []
     assert Dumps.of(server.context.settings).update(store) == before + len(waiting)
     assert Dumps.of(server.context.settings).check() == []
@@ -144,7 +144,7 @@ def test_a_postgresql_that_goes_away_and_comes_back(cluster: Cluster, tmp_path: 
             assert server.get("/readyz").status == 503
             assert server.get("/healthz").status == 200
             with pytest.raises(StoreUnavailableError):
-                store.games.last_commit()
+                store.results.last_commit()
             cluster.run(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
             reply = server.ask("PATCH", f"{PREFIX}/bots/zeta", token=token, body={"description": "new words"})
             assert reply.status == 200, reply.body

@@ -60,7 +60,7 @@ def test_every_game_exactly_once_whatever_dies(house: House, stage: Stage) -> No
         second.signal(signal.SIGTERM)
         assert second.end() == 0, second.said
     stage.check_exactly_once(number, 90)
-    assert {void.termination for void in stage.store.games.voids().items} <= {Termination.WORKER_LOST}
+    assert {void.termination for void in stage.store.voids.page().items} <= {Termination.WORKER_LOST}
     wait(lambda: are_gone(family), "the end of slots and bots", 15)
 
 
@@ -76,4 +76,4 @@ def test_pausing_stops_a_game_that_would_never_end(house: House, stage: Stage) -
         wait(lambda: are_gone(bots), "the end of its bots", 5)
         process.signal(signal.SIGTERM)
         assert process.end() == 0, process.said
-    assert stage.store.games.voids().items == []
+    assert stage.store.voids.page().items == []

@@ -23,7 +23,7 @@ def months(field: Field, count: int, first_sequence: int = 1) -> None:
     """Games that end in three months in turn."""
     for number, game in enumerate(field.plan(count, first_sequence=first_sequence)):
         time = f"2026-{number % 3 + 1:02d}-{number % 28 + 1:02d}T00:00:00+00:00"
-        field.store.games.commit(replace(record_of(game), finished=time, logs={"first": "secret"}))
+        field.store.results.commit(replace(record_of(game), finished=time, logs={"first": "secret"}))
 
 
 def content(dumps: Dumps) -> dict[str, tuple[int, str]]:

@@ -147,15 +147,15 @@ class Stage:
 
     def check_exactly_once(self, number: int, games: int | None = None) -> None:
         """Every game of a tournament has one result, commit numbers have no gap, ratings follow from the games."""
-        outline = self.store.games.outline(number)
+        outline = self.store.queue.outline(number)
         assert {game.state for game in outline} == {"finished"}
         committed = [game.committed for game in outline]
         assert len(set(committed)) == len(outline)
-        records = list(self.store.games.records(tournament_id=number))
+        records = list(self.store.results.records(tournament_id=number))
         assert sorted(commit for commit, _ in records) == sorted(committed)
         found = self.tournament(number)
         assert found.planned_games == found.finished_games == len(outline)
         assert games is None or len(outline) == games
-        everything = [commit for commit, _ in self.store.games.records()]
+        everything = [commit for commit, _ in self.store.results.records()]
         assert everything == list(range(1, len(everything) + 1))
         assert self.store.ratings.check() == []

@@ -47,9 +47,9 @@ def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
     found = stage.tournament(number)
     assert (found.state, found.finished is not None) == ("finished", True)
     expected = {"round-robin": 24, "gauntlet": 6, "swiss": 12, "ladder": 40, "sprt": 30}
-    assert len(stage.store.games.outline(number)) == expected.get(format, found.planned_games)
+    assert len(stage.store.queue.outline(number)) == expected.get(format, found.planned_games)
     if format == "gauntlet":
-        assert all("cleo v1" in (game.first, game.second) for game in stage.store.games.results(tournament_id=number))
+        assert all("cleo v1" in (game.first, game.second) for game in stage.store.results.of(tournament_id=number))
 
 
 def test_several_tournaments_share_the_slots(stage: Stage) -> None:
@@ -114,7 +114,7 @@ def test_a_void_game_is_played_again_and_given_up_in_the_end_charged_to_nobody(
     lost = games.pop(5)
     assert (lost.state, lost.winner, lost.kind, lost.committed) == ("void", None, "void", None)
     assert {game.state for game in games.values()} == {"finished"}
-    assert [void.attempt for void in stage.store.games.voids_of(lost.id)] == [*range(1, most + 1)]
+    assert [void.attempt for void in stage.store.voids.of(lost.id)] == [*range(1, most + 1)]
     assert stage.store.ratings.of_game(lost.id) == {}
     lines = stage.store.ratings.leaderboard("loa").items
     assert sum(line.games for line in lines) == 2 * 11
@@ -175,9 +175,9 @@ def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage
         stage.now += timedelta(minutes=1)
     games = {game.sequence: game for game in stage.store.games.of_tournament(number).items}
     assert (games[2].state, games[2].termination) == ("void", "worker-lost")
-    assert len(stage.store.games.voids_of(games[2].id)) == TRIES[Termination.WORKER_LOST]
+    assert len(stage.store.voids.of(games[2].id)) == TRIES[Termination.WORKER_LOST]
     assert stage.tournament(number).state == "finished"
-    assert (games[1].state, len(stage.store.games.voids_of(games[1].id))) == ("finished", 0)
+    assert (games[1].state, len(stage.store.voids.of(games[1].id))) == ("finished", 0)
 
 
 def test_a_database_that_is_away_loses_no_result(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +187,7 @@ def test_a_database_that_is_away_loses_no_result(stage: Stage, monkeypatch: pyte
     coordinator.turn()
     is_away = True
 
-    for noun, name in (("games", "commit"), ("games", "start"), ("games", "hand_out"), ("tournaments", "live")):
+    for noun, name in (("results", "commit"), ("queue", "start"), ("queue", "hand_out"), ("tournaments", "live")):
         target = getattr(stage.store, noun)
         method = getattr(target, name)
 
@@ -253,7 +253,7 @@ def test_pause_calls_games_off_and_resume_plays_them_anew_even_after_a_restart(s
     assert len(dice.called_off) == 4
     coordinator.turn()
     assert stage.store.games.counts(number) == {"planned": 12}
-    assert stage.store.games.voids().items == []
+    assert stage.store.voids.page().items == []
     again = stage.coordinator(Dice())
     for _ in range(3):
         again.turn()
@@ -370,7 +370,7 @@ def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
     counts = stage.store.games.counts(number)
     assert counts["cancelled"] > 0
     assert counts["finished"] + counts["cancelled"] == 24
-    played = stage.store.games.results(tournament_id=number)
+    played = stage.store.results.of(tournament_id=number)
     assert sum("ada v1" not in (game.first, game.second) for game in played) == 12
 
 
@@ -385,7 +385,7 @@ def test_a_new_version_joins_a_ladder_and_a_retired_one_leaves_it(stage: Stage) 
         dice.release()
         coordinator.turn()
     assert stage.tournament(number).state == "finished"
-    played = stage.store.games.results(tournament_id=number)
+    played = stage.store.results.of(tournament_id=number)
     assert sum(eve in (game.first_id, game.second_id) for game in played) > 4
     last = max(game.sequence for game in played if stage.ids["dan"] in (game.first_id, game.second_id))
     assert last < len(played)

@@ -53,15 +53,15 @@ def test_who_cannot_be_known_from_here_is_not_called_dead(name: str) -> None:
 def test_the_lease_of_the_dead_is_taken_at_once(stage: Stage) -> None:
     name, process = name_of_another(is_waited_for=True)
     process.stdout.close()  # type: ignore[union-attr]
-    assert stage.store.house.take(LEASE, name, 3600)
+    assert stage.store.leases.take(LEASE, name, 3600)
     assert stage.apart(Dice()).lease_owner.take()
-    lease = stage.store.house.lease(LEASE)
+    lease = stage.store.leases.get(LEASE)
     assert lease is not None
     assert lease.owner != name
 
 
 def test_the_lease_of_the_living_is_left_to_them(stage: Stage) -> None:
     name = new_name()
-    assert stage.store.house.take(LEASE, name, 3600)
+    assert stage.store.leases.take(LEASE, name, 3600)
     assert not stage.apart(Dice()).lease_owner.take()
-    assert stage.store.house.lease(LEASE).owner == name  # type: ignore[union-attr]
+    assert stage.store.leases.get(LEASE).owner == name  # type: ignore[union-attr]

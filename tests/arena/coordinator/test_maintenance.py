@@ -13,7 +13,8 @@ from arena.collections.dumps import Dumps
 from arena.coordinator import maintenance as module
 from arena.coordinator.maintenance import Maintenance, Task
 from arena.store import Store
-from arena.store.house import ANSWERS_KEPT, REFUSED_KEPT
+from arena.store.answers import ANSWERS_KEPT
+from arena.store.daily_tasks import REFUSED_KEPT
 from arena.submission.bundle_store import BundleStore
 from tests.arena.coordinator.stage import NOW, Dice, Stage
 
@@ -52,7 +53,7 @@ def test_once_a_day_from_its_hour_on_whoever_asks(store: Store) -> None:
             until_done(one)
         assert len(done) == count, at
     assert more == [], "what one process has done the other one leaves alone"
-    assert store.house.chore_done("counted") == datetime(2026, 5, 9, tzinfo=UTC).toordinal()
+    assert store.daily_tasks.last_done("counted") == datetime(2026, 5, 9, tzinfo=UTC).toordinal()
 
 
 def test_what_fails_is_tried_again_later_and_stops_no_other_chore(
@@ -96,7 +97,7 @@ def test_the_order_to_stop_ends_a_long_one(sqlite_store: Store) -> None:
     assert begun.wait(30)
     maintenance.stop()
     until_done(maintenance)
-    assert sqlite_store.house.chore_done("endless") == 0
+    assert sqlite_store.daily_tasks.last_done("endless") == 0
     maintenance.begin(NOW)  # too late: nothing is begun any more
     until_done(maintenance)
 
@@ -118,7 +119,7 @@ def test_a_coordinator_archives_sweeps_and_forgets(stage: Stage, tmp_path: Path)
     until_done(maintenance)
     assert Dumps.of(settings).index().through == 2
     for name in ("archive", "bundles", "forget"):
-        assert store.house.chore_done(name) == stage.now.toordinal()
+        assert store.daily_tasks.last_done(name) == stage.now.toordinal()
     assert store.users.by_login("0" * 64) is None
     samples = {
         (sample.name, sample.labels.get("task", sample.labels.get("chore"))): sample.value
@@ -134,9 +135,9 @@ def test_what_is_over_is_forgotten(store: Store) -> None:
     today = datetime.now(UTC)
     store.users.add_login(user, "1" * 64, "x", today + timedelta(hours=1))
     store.users.add_login(user, "2" * 64, "x", today + timedelta(days=400))
-    store.house.begin_answer(user, "k", "POST /x", "0" * 64)
-    store.house.note("login.refused", "user:eve")
-    store.house.note("bot.retire", "bot:zeta", user)
+    store.answers.begin(user, "k", "POST /x", "0" * 64)
+    store.audit.note("login.refused", "user:eve")
+    store.audit.note("bot.retire", "bot:zeta", user)
     for after, rows in (
         (timedelta(), 0),
         (timedelta(hours=2), 1),
@@ -144,5 +145,5 @@ def test_what_is_over_is_forgotten(store: Store) -> None:
         (REFUSED_KEPT + timedelta(minutes=5), 1),
         (timedelta(days=399), 0),
     ):
-        assert store.house.forget(today + after) == rows, after
-    assert [line.action for line in store.house.audit().items] == ["bot.retire"]
+        assert store.daily_tasks.forget(today + after) == rows, after
+    assert [line.action for line in store.audit.page().items] == ["bot.retire"]

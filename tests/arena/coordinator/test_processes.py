@@ -155,8 +155,8 @@ def test_stopping_lets_running_games_finish_and_hands_the_others_back(live: Stag
         process.until("end", 3)
         assert process.stop()[-1] == "state stopped"
     assert set(live.store.games.counts(number)) == {"planned", "finished"}
-    assert live.store.games.voids().items == []
-    assert live.store.house.lease("referee") is None
+    assert live.store.voids.page().items == []
+    assert live.store.leases.get("referee") is None
     assert live.store.ratings.check() == []
 
 
@@ -168,7 +168,7 @@ def test_pausing_calls_off_a_game_that_would_never_end(live: Stage) -> None:
         while live.store.games.counts(number) != {"planned": 2}:
             assert process.process.poll() is None
         process.stop()
-    assert live.store.games.voids().items == []
+    assert live.store.voids.page().items == []
     assert live.tournament(number).state == "paused"
 
 
@@ -184,6 +184,6 @@ def test_a_slot_that_is_killed_costs_no_game(live: Stage) -> None:
             assert process.process.poll() is None
         process.stop()
     live.check_exactly_once(number, 12)
-    records = [read_record(line) for _, line in live.store.games.records()]
+    records = [read_record(line) for _, line in live.store.results.records()]
     assert max(len(record.moves) for record in records) > 3
     assert all(verify(record) for record in records)

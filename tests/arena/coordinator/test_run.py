@@ -53,7 +53,7 @@ def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         await heard(events, RefereeChanged, state="acting")
-        lease = stage.store.house.lease(LEASE)
+        lease = stage.store.leases.get(LEASE)
         assert lease is not None
         assert lease.owner == coordinator.lease_owner.name
         for _ in range(2):
@@ -61,7 +61,7 @@ def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
 
     acting(stage, Dice(), script)
     stage.check_exactly_once(number, 2)
-    assert stage.store.house.lease(LEASE) is None
+    assert stage.store.leases.get(LEASE) is None
 
 
 def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> None:
@@ -74,19 +74,19 @@ def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> 
         while not dice.held:
             await asyncio.sleep(0)
         dice.begin()
-        stage.store.house.release(LEASE, coordinator.lease_owner.name)
-        assert stage.store.house.take(LEASE, "somebody else", 3600)
+        stage.store.leases.release(LEASE, coordinator.lease_owner.name)
+        assert stage.store.leases.take(LEASE, "somebody else", 3600)
         await heard(events, RefereeChanged, state="standing by")
         assert stage.store.games.counts(number)["queued"] == 8
         assert len(dice.called_off) == 4
         stop.set()
 
     acting(stage, dice, script)
-    lease = stage.store.house.lease(LEASE)
+    lease = stage.store.leases.get(LEASE)
     assert lease is not None
     assert lease.owner == "somebody else"
     assert stage.store.games.counts(number)["queued"] == 8
-    assert stage.store.games.voids().items == []
+    assert stage.store.voids.page().items == []
 
 
 def test_games_that_take_too_long_to_finish_are_called_off_and_handed_back(stage: Stage) -> None:
@@ -102,7 +102,7 @@ def test_games_that_take_too_long_to_finish_are_called_off_and_handed_back(stage
 
     acting(stage, dice, script, grace_s=0.0)
     assert stage.store.games.counts(number) == {"planned": 12}
-    assert stage.store.games.voids().items == []
+    assert stage.store.voids.page().items == []
 
 
 def test_a_second_order_to_stop_waits_for_nobody(stage: Stage) -> None:

@@ -182,7 +182,7 @@ def test_tags_and_gzip(arena: Arena) -> None:
 def test_who_asks_with_a_tag_first_fills_the_cache_too(arena: Arena) -> None:
     path = f"{PREFIX}/games/{arena.games[0]}"
     tag = arena.server.get(path).headers["ETag"]
-    arena.store.house.note("x", "y")
+    arena.store.audit.note("x", "y")
     assert arena.server.get(path, headers={"If-None-Match": tag}).status == 304
     assert arena.server.get(path).status == 200
 
@@ -249,10 +249,10 @@ def test_marks_of_both_databases(store: Store) -> None:
         first = changes.look()
         assert changes.look() == first
         assert changes.mark() == first
-        store.house.note("x", "y", field.user_id)
+        store.audit.note("x", "y", field.user_id)
         assert changes.mark() != first, "a commit of this process counts at once"
         second = changes.look()
-        elsewhere.house.note("x", "y", field.user_id)
+        elsewhere.audit.note("x", "y", field.user_id)
         assert changes.look() != second
         with pytest.raises(RuntimeError), store.writing():
             raise RuntimeError

@@ -250,7 +250,7 @@ def _tournament(
         )
     )
     games = [PlannedGame.of(spec) for spec in specs]
-    store.games.plan(row.id, games, names)
+    store.queue.plan(row.id, games, names)
     for index, game in enumerate(games[:-1]):
         moves = random_moves(ruleset, plies if index == 0 else 12, seed=index)
         given: dict[str, Any] = {}
@@ -266,12 +266,12 @@ def _tournament(
         elif index > 1 and index % 3:
             given = {"termination": Termination.RESIGNED, "winner": "first" if index % 2 else "second"}
         record = record_of(game, moves, **given)
-        assert store.games.commit(record, "worker-1") is not None
+        assert store.results.commit(record, "worker-1") is not None
         if index == 0:
             stage.finished[family] = record.id
         if index == 1 and not stage.forfeit:
             stage.forfeit = record.id
     last = games[-1]
-    store.games.hand_out([last.id], "worker-1")
-    store.games.start(last.id)
+    store.queue.hand_out([last.id], "worker-1")
+    store.queue.start(last.id)
     stage.running[family] = last

@@ -197,7 +197,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     reads(page, "#ply", "11")
 
     record = record_of(game, moves)
-    assert site.stage.store.games.commit(record) is not None
+    assert site.stage.store.results.commit(record) is not None
     publish(12, 14)
     bus.publish(GameGone(game=game.id))
     reads(page, "#ply", "14")

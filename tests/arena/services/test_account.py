@@ -30,7 +30,7 @@ def test_a_wrong_password_says_nothing_of_the_name(arena: Arena, name: str) -> N
     user.add(arena, "ada", "author", PASSWORD)
     with pytest.raises(UnauthorisedError, match=r"^no user with this name and password$"):
         account.log_in(arena, name, "something else")
-    assert arena.store.house.audit(subject=f"user:{name}").items[0].action == "login.refused"
+    assert arena.store.audit.page(subject=f"user:{name}").items[0].action == "login.refused"
 
 
 def test_who_is_disabled_stays_outside(arena: Arena, person: Person) -> None:

@@ -39,7 +39,7 @@ def test_a_version_and_then_the_bot(arena: Arena, ada: Identity) -> None:
     assert [line.number for line in arena.store.versions.active("loa")] == [2]
     bot.retire(arena, "zeta", ada)
     assert arena.store.versions.active("loa") == []
-    notes = [(note.action, note.subject) for note in arena.store.house.audit().items]
+    notes = [(note.action, note.subject) for note in arena.store.audit.page().items]
     assert notes == [("bot.retire", "bot:zeta"), ("version.retire", "version:zeta v1")]
 
 

@@ -16,7 +16,7 @@ from tests.arena.services.conftest import Person
 def test_the_log_is_for_the_owner_and_organisers(arena: Arena, person: Person) -> None:
     field = Field(arena.store)
     spec, waiting = field.plan(2)
-    arena.store.games.commit(replace(record_of(spec), logs={"first": "hello"}))
+    arena.store.results.commit(replace(record_of(spec), logs={"first": "hello"}))
     zoe = replace(person("mask"), name="zoe")
     line, text = game.read_log(arena, spec.id, "first", zoe)
     assert (line.id, text) == (spec.id, "hello")
@@ -35,7 +35,7 @@ def test_a_game_before_and_after(arena: Arena) -> None:
     (spec,) = field.plan(1)
     found = game.read(arena, spec.id)
     assert (found.record, dict(found.changes), set(found.owners.values())) == (None, {}, {"zoe"})
-    arena.store.games.commit(record_of(spec))
+    arena.store.results.commit(record_of(spec))
     found = game.read(arena, spec.id)
     assert found.record is not None
     assert set(found.changes) == set(found.owners) == {found.version_of("first"), found.version_of("second")}

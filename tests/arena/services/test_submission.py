@@ -28,7 +28,7 @@ def test_a_bot_is_taken_noted_and_told(arena: Arena, person: Person, ear: Ear) -
     version = bring(arena, ada)
     assert (version.name, version.state) == ("zeta v1", "uploaded")
     assert ear.heard == ["referee/wake"]
-    note = arena.store.house.audit(subject="version:zeta v1").items[0]
+    note = arena.store.audit.page(subject="version:zeta v1").items[0]
     assert (note.action, note.user_id, note.detail) == ("bot.submit", ada.user_id, {"sha256": version.bundle})
 
 

@@ -57,7 +57,7 @@ def test_it_is_steered_and_the_coordinator_woken(arena: Arena, open_one: Tournam
     with pytest.raises(NotFoundError):
         tournament.steer(arena, 99, "pause", by)
     assert ear.heard == ["referee/wake"] * 4
-    done = [note.action for note in arena.store.house.audit(user_id=by.user_id).items]
+    done = [note.action for note in arena.store.audit.page(user_id=by.user_id).items]
     assert done == ["tournament.cancel", "tournament.resume", "tournament.pause"]
 
 

@@ -23,7 +23,7 @@ def rows(store: Store, table: str) -> list[str]:
 def test_there_and_back(name: str, store: Store, field: Field, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("dump")
     game = field.plan(1)[0]
-    store.games.void(void_of(game))
+    store.voids.add(void_of(game))
     field.play(20)
     field.versions[0] = field.version("ada")
     count = dump(store.engine, folder / name)
@@ -43,7 +43,7 @@ def test_there_and_back(name: str, store: Store, field: Field, tmp_path_factory:
     again = Field.__new__(Field)  # life goes on: numbers are given out behind the loaded ones
     again.store, again.versions, again.tournament_id = other, field.versions, field.tournament_id
     again.user_id = field.user_id
-    done = other.games.commit(record_of(again.plan(1, first_sequence=21)[0]))
+    done = other.results.commit(record_of(again.plan(1, first_sequence=21)[0]))
     assert done is not None
     assert done.number == 21
     assert other.users.add("new").id not in (None, field.user_id)
@@ -84,6 +84,6 @@ def test_what_is_no_dump(sqlite_store: Store, tmp_path: Path) -> None:
         with pytest.raises(BadValueError):
             load(empty.engine, tmp_path / name)
         assert empty.users.page().items == []
-        assert empty.games.last_commit() == 0
+        assert empty.results.last_commit() == 0
     assert load(empty.engine, whole) > 0
     empty.close()

@@ -22,7 +22,7 @@ from tests.arena.field import Field, record_of, void_of
 def test_a_result_is_there_at_once_and_whole(store: Store, field: Field) -> None:
     game = field.plan(1)[0]
     record = record_of(game, winner="first")
-    done = store.games.commit(record, "worker 1")
+    done = store.results.commit(record, "worker 1")
     assert done is not None
     assert (done.number, done.pool, len(done.changes)) == (1, "loa", 2)
     line = store.games.get(game.id)
@@ -46,13 +46,13 @@ def test_a_result_is_there_at_once_and_whole(store: Store, field: Field) -> None
 
 def test_the_first_result_stands(store: Store, field: Field) -> None:
     game = field.plan(1)[0]
-    assert store.games.commit(record_of(game, winner="first")) is not None
+    assert store.results.commit(record_of(game, winner="first")) is not None
     before = store.ratings.leaderboard("loa").items
-    assert store.games.commit(record_of(game, winner="second")) is None
+    assert store.results.commit(record_of(game, winner="second")) is None
     assert store.games.record(game.id).winner == "first"
     assert store.ratings.leaderboard("loa").items == before
-    assert store.games.commit(record_of(field.plan(1, first_sequence=2)[0])) is not None
-    assert store.games.last_commit() == 2  # the refused one took no number
+    assert store.results.commit(record_of(field.plan(1, first_sequence=2)[0])) is not None
+    assert store.results.last_commit() == 2  # the refused one took no number
 
 
 def test_many_writers_at_once(store: Store, field: Field) -> None:
@@ -60,7 +60,7 @@ def test_many_writers_at_once(store: Store, field: Field) -> None:
     jobs = [record_of(game) for game in games for _ in range(3)]
     random.Random(1).shuffle(jobs)
     with ThreadPoolExecutor(8) as pool:
-        done = [result for result in pool.map(store.games.commit, jobs) if result is not None]
+        done = [result for result in pool.map(store.results.commit, jobs) if result is not None]
     assert sorted(result.number for result in done) == list(range(1, 31))
     assert {result.game_id for result in done} == {game.id for game in games}
     assert store.tournaments.get(field.tournament_id).finished_games == 30
@@ -116,8 +116,8 @@ def test_unrated_games_and_games_of_a_bot_with_itself_move_nothing(store: Store,
     field.play(3, friendly)
     game = field.games(1, seed=9)[0]
     alone = PlannedGame.of(replace(game.spec, second=game.spec.first))
-    store.games.plan(field.tournament_id, [alone], {alone.spec.first.name: field.versions[1].id or 0})
-    done = store.games.commit(record_of(alone))
+    store.queue.plan(field.tournament_id, [alone], {alone.spec.first.name: field.versions[1].id or 0})
+    done = store.results.commit(record_of(alone))
     assert done is not None
     assert done.changes == ()
     assert store.ratings.leaderboard("loa").items == []
@@ -139,21 +139,21 @@ def test_a_new_version_starts_from_the_one_before(store: Store, field: Field) ->
 
 def test_voids_are_noted_and_played_again(store: Store, field: Field) -> None:
     game, other = field.plan(2)
-    assert store.games.hand_out([game.id], "worker 1") == [game.id]
-    assert store.games.void(void_of(game), "worker 1")
+    assert store.queue.hand_out([game.id], "worker 1") == [game.id]
+    assert store.voids.add(void_of(game), "worker 1")
     line = store.games.get(game.id)
     assert (line.state, line.attempt, line.lease_owner) == ("planned", 1, "")
-    store.games.hand_out([game.id], "worker 2")
-    assert store.games.void(void_of(game), "worker 2", give_up=True)
+    store.queue.hand_out([game.id], "worker 2")
+    assert store.voids.add(void_of(game), "worker 2", give_up=True)
     line = store.games.get(game.id)
     assert (line.state, line.kind, line.termination, line.committed) == ("void", "void", "worker-lost", None)
     assert store.tournaments.get(field.tournament_id).finished_games == 1
-    assert [void.attempt for void in store.games.voids_of(game.id)] == [1, 2]
-    assert [line.game_id for line in store.games.voids(limit=1).items] == [game.id]
-    assert store.games.commit(record_of(game)) is None  # too late
-    assert not store.games.void(void_of(game))
+    assert [void.attempt for void in store.voids.of(game.id)] == [1, 2]
+    assert [line.game_id for line in store.voids.page(limit=1).items] == [game.id]
+    assert store.results.commit(record_of(game)) is None  # too late
+    assert not store.voids.add(void_of(game))
     with pytest.raises(ValueError, match="void"):
-        store.games.commit(void_of(other))
+        store.results.commit(void_of(other))
     assert store.games.record(game.id).termination == Termination.WORKER_LOST
 
 
@@ -161,9 +161,9 @@ def test_what_does_not_fit_is_refused(store: Store, field: Field) -> None:
     game = field.plan(1)[0]
     record = record_of(game)
     with pytest.raises(NotFoundError, match="no game"):
-        store.games.commit(replace(record, id="0123456789abcdef"))
+        store.results.commit(replace(record, id="0123456789abcdef"))
     with pytest.raises(ConflictError, match="the record says"):
-        store.games.commit(replace(record, first="somebody else"))
-    store.games.cancel(field.tournament_id)
-    assert store.games.commit(record) is None
-    assert store.games.last_commit() == 0
+        store.results.commit(replace(record, first="somebody else"))
+    store.queue.cancel(field.tournament_id)
+    assert store.results.commit(record) is None
+    assert store.results.last_commit() == 0

@@ -17,30 +17,30 @@ def test_a_plan_is_stored_once(store: Store, field: Field) -> None:
     assert field.plan(10) == games
     field.plan(12)
     assert store.tournaments.get(field.tournament_id).planned_games == 12
-    assert [waiting.game for waiting in store.games.waiting(field.tournament_id, 3)] == games[:3]
+    assert [waiting.game for waiting in store.queue.waiting(field.tournament_id, 3)] == games[:3]
     with pytest.raises(NotFoundError, match="no tournament"):
-        store.games.plan(10**6, games, {})
+        store.queue.plan(10**6, games, {})
 
 
 def test_games_are_handed_out_once(store: Store, field: Field) -> None:
     ids = [game.id for game in field.plan(20)]
     with ThreadPoolExecutor(4) as pool:
-        parts = list(pool.map(lambda worker: store.games.hand_out(ids, f"worker {worker}"), range(4)))
+        parts = list(pool.map(lambda worker: store.queue.hand_out(ids, f"worker {worker}"), range(4)))
     assert sorted(game for part in parts for game in part) == sorted(ids)
     assert store.games.counts(field.tournament_id) == {"queued": 20}
-    store.games.start(ids[0])
-    assert store.games.open() == {"queued": 19, "running": 1}
-    assert store.games.waiting(field.tournament_id, 5) == []
-    assert store.games.give_back(lease_owner="nobody") == 0
-    assert store.games.give_back(ids=ids[:3]) == 3
-    assert store.games.give_back() == 17
-    assert store.games.waiting(field.tournament_id, 1)[0].attempt == 1
+    store.queue.start(ids[0])
+    assert store.queue.open() == {"queued": 19, "running": 1}
+    assert store.queue.waiting(field.tournament_id, 5) == []
+    assert store.queue.give_back(lease_owner="nobody") == 0
+    assert store.queue.give_back(ids=ids[:3]) == 3
+    assert store.queue.give_back() == 17
+    assert store.queue.waiting(field.tournament_id, 1)[0].attempt == 1
 
 
 def test_cancelled_games_stay_without_result(store: Store, field: Field) -> None:
     field.play(2)
     field.plan(3, first_sequence=3)
-    assert store.games.cancel(field.tournament_id) == 3
+    assert store.queue.cancel(field.tournament_id) == 3
     assert store.games.counts(field.tournament_id) == {"finished": 2, "cancelled": 3}
 
 
@@ -87,18 +87,18 @@ def test_latest_games(store: Store, field: Field) -> None:
 def test_results_make_the_same_tables_as_records(store: Store, field: Field) -> None:
     records = field.play(24)
     names = [version.name for version in field.versions]
-    results = store.games.results(tournament_id=field.tournament_id)
+    results = store.results.of(tournament_id=field.tournament_id)
     assert standings(results, names) == standings(records, names)
     assert crosstable(results, names) == crosstable(records, names)
-    assert store.games.results(pool="loa") == results
-    assert store.games.results(pool="loa", limit=4) == results[-4:]
+    assert store.results.of(pool="loa") == results
+    assert store.results.of(pool="loa", limit=4) == results[-4:]
 
 
 def test_records_as_a_stream(store: Store, field: Field) -> None:
     records = field.play(9)
-    stream = [(number, read_record(line)) for number, line in store.games.records()]
+    stream = [(number, read_record(line)) for number, line in store.results.records()]
     assert stream == list(enumerate(records, 1))
-    behind = store.games.records(tournament_id=field.tournament_id, after=7)
+    behind = store.results.records(tournament_id=field.tournament_id, after=7)
     assert [number for number, _ in behind] == [8, 9]
     with pytest.raises(NotFoundError, match="record of game"):
         store.games.record("nothing")

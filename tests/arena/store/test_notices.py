@@ -15,9 +15,9 @@ def test_an_author_hears_of_their_own(sqlite_store: Store) -> None:
     stranger = sqlite_store.users.add("yan")
     assert stranger.id is not None
     games = field.plan(3)
-    sqlite_store.games.commit(record_of(games[0], winner="first", termination=Termination.STALLED))
-    sqlite_store.games.commit(record_of(games[1], winner="second", termination=Termination.RESIGNED))
-    sqlite_store.games.commit(record_of(games[2], winner="draw", termination=Termination.REPETITION))
+    sqlite_store.results.commit(record_of(games[0], winner="first", termination=Termination.STALLED))
+    sqlite_store.results.commit(record_of(games[1], winner="second", termination=Termination.RESIGNED))
+    sqlite_store.results.commit(record_of(games[2], winner="draw", termination=Termination.REPETITION))
     bot = sqlite_store.bots.add("eve", field.user_id)
     version = sqlite_store.versions.add(bot.id or 0, command=["./bot"], families=["loa"], bundle="ab" * 32)
     sqlite_store.checks.claim()

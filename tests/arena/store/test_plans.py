@@ -41,9 +41,9 @@ PAGES: dict[str, Page] = {
     "game": lambda store, field: store.games.get(field.games(1, seed=field.tournament_id)[0].id),
     "games of a tournament": lambda store, field: store.games.of_tournament(field.tournament_id, after=HALF),
     "planned games": lambda store, field: store.games.of_tournament(field.tournament_id, state="planned"),
-    "waiting games": lambda store, field: store.games.waiting(field.tournament_id, 10),
+    "waiting games": lambda store, field: store.queue.waiting(field.tournament_id, 10),
     "game counts": lambda store, field: store.games.counts(field.tournament_id),
-    "open games": lambda store, field: store.games.open(),
+    "open games": lambda store, field: store.queue.open(),
     "running games": lambda store, field: store.games.in_state("running"),
     "latest games": lambda store, field: store.games.latest(after=HALF),
     "latest of a family": lambda store, field: store.games.latest(family="loa", after=HALF),
@@ -52,14 +52,14 @@ PAGES: dict[str, Page] = {
     "latest faults": lambda store, field: store.games.latest(kind="forfeit", without=["resigned"], after=HALF),
     "latest of versions": lambda store, field: store.games.latest(versions=[1, 2], after=HALF),
     "latest of a pairing": lambda store, field: store.games.latest(versions=[1], against=[2]),
-    "results of a tournament": lambda store, field: store.games.results(tournament_id=field.tournament_id),
+    "results of a tournament": lambda store, field: store.results.of(tournament_id=field.tournament_id),
     "ratings of a tournament": lambda store, field: store.ratings.of_tournament(field.tournament_id),
-    "results of a pool": lambda store, field: store.games.results(pool="loa", limit=100),
-    "records": lambda store, field: list(store.games.records(after=80)),
-    "records of a tournament": lambda store, field: list(store.games.records(tournament_id=field.tournament_id)),
-    "voids": lambda store, field: store.games.voids(after=write_cursor(3)),
-    "voids of a game": lambda store, field: store.games.voids_of("x"),
-    "last commit": lambda store, field: store.games.last_commit(),
+    "results of a pool": lambda store, field: store.results.of(pool="loa", limit=100),
+    "records": lambda store, field: list(store.results.records(after=80)),
+    "records of a tournament": lambda store, field: list(store.results.records(tournament_id=field.tournament_id)),
+    "voids": lambda store, field: store.voids.page(after=write_cursor(3)),
+    "voids of a game": lambda store, field: store.voids.of("x"),
+    "last commit": lambda store, field: store.results.last_commit(),
     "pools": lambda store, field: store.ratings.pools(),
     "leaderboard": lambda store, field: store.ratings.leaderboard("loa", after=write_cursor(20.0, 1, 1, 1)),
     "ratings of versions": lambda store, field: store.ratings.of_versions([1, 2]),
@@ -74,9 +74,9 @@ PAGES: dict[str, Page] = {
     "due schedules": lambda store, field: store.schedules.due(now()),
     "notices of a user": lambda store, field: store.notices.of(field.user_id, START),
     "notices that were read": lambda store, field: store.notices.read_until(field.user_id),
-    "audit": lambda store, field: store.house.audit(after=write_cursor(3)),
-    "audit of a subject": lambda store, field: store.house.audit(subject="x"),
-    "audit of a user": lambda store, field: store.house.audit(user_id=1),
+    "audit": lambda store, field: store.audit.page(after=write_cursor(3)),
+    "audit of a subject": lambda store, field: store.audit.page(subject="x"),
+    "audit of a user": lambda store, field: store.audit.page(user_id=1),
 }
 WHOLE = {"pools", "open games"}
 """These count all rows of an index; they need no row of a table."""
@@ -100,13 +100,13 @@ def statements(store: Store) -> Iterator[list[tuple[str, Any]]]:
 def fill(field: Field) -> None:
     games = field.plan(120)
     for game in games[:6]:
-        field.store.games.void(void_of(game))
+        field.store.voids.add(void_of(game))
     field.play(100)
     other = field.add_tournament().id
     assert other is not None
     field.plan(20, other)
     for number in range(10):
-        field.store.house.note("x", f"{number}", field.user_id)
+        field.store.audit.note("x", f"{number}", field.user_id)
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])

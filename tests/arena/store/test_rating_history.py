@@ -14,7 +14,7 @@ def test_every_commit_is_remembered_as_it_was(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     then = []
     for game in field.plan(40):
-        done = sqlite_store.games.commit(record_of(game))
+        done = sqlite_store.results.commit(record_of(game))
         assert done is not None
         then.append((done.number, sqlite_store.ratings.leaderboard("loa").items))
     for number, lines in then:
@@ -29,7 +29,7 @@ def test_every_commit_is_remembered_as_it_was(sqlite_store: Store) -> None:
 def test_a_moment_is_the_last_commit_that_had_ended_by_then(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     field.play(10)
-    last = sqlite_store.games.last_commit()
+    last = sqlite_store.results.last_commit()
     assert sqlite_store.rating_history.commit_at("loa", datetime(2999, 1, 1, tzinfo=UTC)) == last
     assert sqlite_store.rating_history.commit_at("loa", datetime(2000, 1, 1, tzinfo=UTC)) == 0
     assert sqlite_store.rating_history.commit_at("nothing", datetime(2999, 1, 1, tzinfo=UTC)) == 0
@@ -38,7 +38,7 @@ def test_a_moment_is_the_last_commit_that_had_ended_by_then(sqlite_store: Store)
 def test_retired_versions_are_hidden_unless_asked_for(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     field.play(20)
-    last = sqlite_store.games.last_commit()
+    last = sqlite_store.results.last_commit()
     everybody = [line.version_id for line in sqlite_store.rating_history.leaderboard("loa", last)]
     sqlite_store.bots.retire(next(one.bot_id for one in field.versions if one.id == everybody[0]))
     assert [line.version_id for line in sqlite_store.rating_history.leaderboard("loa", last)] == everybody[1:]

@@ -82,7 +82,7 @@ def test_average_opponent(store: Store, field: Field) -> None:
 
 def test_an_even_game_is_half_a_point_each(store: Store, field: Field) -> None:
     for game in field.plan(2):
-        store.games.commit(record_of(game, winner="draw"))
+        store.results.commit(record_of(game, winner="draw"))
     lines = store.ratings.leaderboard("loa").items
     assert sum(line.score for line in lines) == pytest.approx(len(lines) / 2)
 

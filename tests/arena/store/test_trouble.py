@@ -33,11 +33,11 @@ def test_locked(impatient: Store, tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / "arena.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailableError, match="locked"):
-        impatient.games.commit(record_of(one))
+        impatient.results.commit(record_of(one))
     assert impatient.games.get(one.id).state == "planned"  # reading goes on
     other.execute("ROLLBACK")
     other.close()
-    done = [impatient.games.commit(record_of(game)) for game in (one, two)]
+    done = [impatient.results.commit(record_of(game)) for game in (one, two)]
     assert [result.number for result in done if result] == [1, 2]
 
 
@@ -54,16 +54,16 @@ def test_full(sqlite_store: Store) -> None:
 
     def commit_all() -> None:
         for game in games:
-            sqlite_store.games.commit(record_of(game))
+            sqlite_store.results.commit(record_of(game))
 
     with pytest.raises(StoreUnavailableError, match="full"):
         commit_all()
-    done = sqlite_store.games.last_commit()
+    done = sqlite_store.results.last_commit()
     assert 0 < done < 40
     assert sqlite_store.tournaments.get(field.tournament_id).finished_games == done
     limit["pages"] = 10**6
     commit_all()
-    assert sqlite_store.games.last_commit() == 40
+    assert sqlite_store.results.last_commit() == 40
     assert sqlite_store.ratings.check() == []
 
 
@@ -90,9 +90,9 @@ def test_lost_and_found_again(cluster: Cluster) -> None:
     store = Store(cluster.url("arena"))
     field = Field(store)
     one, two = field.plan(2)
-    assert store.games.commit(record_of(one)) is not None
+    assert store.results.commit(record_of(one)) is not None
     cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'arena'")
-    assert store.games.commit(record_of(two)) is not None  # a dead connection is noticed before it is used
+    assert store.results.commit(record_of(two)) is not None  # a dead connection is noticed before it is used
 
     def interrupted() -> None:
         with store.writing() as session:
@@ -127,9 +127,9 @@ def test_values_no_database_holds(store: Store) -> None:
         store.users.get(2**70)
     if store.engine.dialect.name == "postgresql":
         with pytest.raises(BadValueError, match="NUL"):
-            store.house.note("x", "a\0b")
+            store.audit.note("x", "a\0b")
     with pytest.raises(BadValueError):
-        store.house.note("x", "\ud800")
+        store.audit.note("x", "\ud800")
 
 
 @pytest.mark.parametrize(

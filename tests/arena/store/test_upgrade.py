@@ -132,15 +132,15 @@ def test_up_and_down_and_up_again(old_store: Store) -> None:
 def test_work_goes_on_where_the_old_arena_left_it(old_store: Store) -> None:
     old_store.upgrade()
     ids = [game["id"] for game in rows_of(old_store)["games"] if game["state"] in ("queued", "running")]
-    assert old_store.games.give_back(lease_owner="somebody else") == 0
-    assert old_store.games.give_back() == len(ids) == 4
+    assert old_store.queue.give_back(lease_owner="somebody else") == 0
+    assert old_store.queue.give_back() == len(ids) == 4
     league = old_store.games.get(ids[0]).tournament_id
-    waiting = {one.game.id: one for one in old_store.games.waiting(league, 100)}
+    waiting = {one.game.id: one for one in old_store.queue.waiting(league, 100)}
     assert set(ids) < set(waiting)
     assert all(waiting[game_id].game.spec == old_store.games.spec(game_id) for game_id in ids)
-    assert old_store.games.hand_out(ids[:1], "new owner") == ids[:1]
+    assert old_store.queue.hand_out(ids[:1], "new owner") == ids[:1]
     assert (old_store.games.get(ids[0]).lease_owner, old_store.games.get(ids[0]).attempt) == ("new owner", 2)
-    assert old_store.house.take("referee", "new owner", 15)
+    assert old_store.leases.take("referee", "new owner", 15)
 
 
 def test_a_program_and_a_schema_that_differ_refuse_each_other(old_store: Store, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.store.games import Result
+from arena.store.results import Result
 from arena.tournaments import crosstable
 from referee.ratings.standings import standings
 from referee.rules.core import Kind, Termination

@@ -192,7 +192,7 @@ def test_standings_of_every_format_add_up(stage: Stage) -> None:
 
 def found_rounds(stage: Stage, number: int) -> int:
     """How many rounds were played."""
-    return max(game.round for game in stage.store.games.outline(number))
+    return max(game.round for game in stage.store.queue.outline(number))
 
 
 def test_the_verdict_of_a_test_stands_beside_its_table(stage: Stage) -> None:

@@ -55,7 +55,7 @@ def drill(stage: Stage, *, games: int, count: int, seed: int, pause_ms: int) -> 
         _await(stage, stage.is_finished, "the tournament is not declared finished")
         _await(stage, stage.is_ready, "the pages do not come back")
         _time(stage, report)
-        for line in stage.store.games.voids(limit=500).items:
+        for line in stage.store.voids.page(limit=500).items:
             report.voids[line.termination] = report.voids.get(line.termination, 0) + 1
         shots = [
             verdict.Shot(hit.fault.label, hit.ended)

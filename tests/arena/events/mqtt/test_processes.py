@@ -174,7 +174,7 @@ def test_orders_of_a_server_without_a_referee_reach_it_over_the_broker(arena: Ar
     topics = ["-t", "arena/v1/referee/wake", "-t", "arena/v1/tournaments/+/rounds"]
     words = arena.broker.client("mosquitto_sub", *topics, "-F", "%U %t", "-C", "2", "-W", "60")
     with arena.process("referee", "--executor", "local:1"), arena.server() as (_, url):
-        until(lambda: arena.store.house.lease("referee"))
+        until(lambda: arena.store.leases.get("referee"))
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as listener:
             arena.gate.touch()
             arena.order(url, name="soon", games=1, entries={"bots": ["ann", "bea"]})

@@ -1,0 +1,44 @@
+"""The audit log: who did what to what, for ever."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from arena.store.engine import Sessions
+from arena.store.models import Audit
+from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+
+
+class AuditLog:
+    """Written with every use case that changes something."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def note(self, action: str, subject: str, user_id: int | None = None, **detail: Any) -> None:
+        """Write down who did what to what: `note("bot.retire", "bot:zeta", 3)`."""
+        with self._sessions.writing() as session:
+            session.add(Audit(action=action[:40], subject=subject[:120], user_id=user_id, detail=detail))
+
+    def page(
+        self,
+        *,
+        subject: str | None = None,
+        user_id: int | None = None,
+        limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+    ) -> Page[Audit]:
+        """What was done, latest first: all, to one subject, or by one user."""
+        limit = bounded(limit)
+        query = select(Audit).order_by(col(Audit.id).desc()).limit(limit + 1)
+        if subject is not None:
+            query = query.where(col(Audit.subject) == subject)
+        if user_id is not None:
+            query = query.where(col(Audit.user_id) == user_id)
+        if keys := read_cursor(after, int):
+            query = query.where(col(Audit.id) < keys[0])
+        with self._sessions.reading() as session:
+            return cut(session.scalars(query).all(), limit, lambda line: (line.id,))

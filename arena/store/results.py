@@ -1,0 +1,190 @@
+"""Results: committed once, read in the order of their commits, counted.
+
+Lists come without records, which are read as a stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any, Unpack
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from arena.store.commit import Committed, commit, unpack_line
+from arena.store.engine import Sessions, fetch
+from arena.store.game_filter import GameFilter, conditions
+from arena.store.games import LINE, GameLine
+from arena.store.models import Game, Record
+from arena.store.page import bounded
+from referee.record import GameRecord
+from referee.rules.core import Kind, Termination
+
+_BATCH = 500
+"""Rows per statement, within the parameter limits of every database."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What standings and crosstables need of a finished game."""
+
+    sequence: int
+    round: int
+    pair: int
+    first_id: int
+    second_id: int
+    first: str
+    second: str
+    winner: str | None
+    kind: Kind
+    termination: Termination
+
+    @property
+    def points(self) -> tuple[float, float]:
+        """1, ½ or 0 for first and second."""
+        return {"first": (1.0, 0.0), "second": (0.0, 1.0)}.get(self.winner or "", (0.5, 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many games of two versions in a family ended in one way."""
+
+    first_id: int
+    second_id: int
+    first: str
+    second: str
+    family: str
+    winner: str
+    kind: str
+    termination: str
+    count: int
+
+
+_RESULT = tuple(col(getattr(Game, name)) for name in Result.__dataclass_fields__)
+
+
+class Results:
+    """Games with a result."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._sides: dict[str, tuple[int, dict[tuple[str, str], int]]] = {}
+        """By pool: what `sides` has counted, up to which commit."""
+
+    def commit(self, record: GameRecord, lease_owner: str = "") -> Committed | None:
+        """Record a result exactly once, in one transaction with its ratings; None when the game is over already.
+
+        Raises NotFoundError for a game nobody planned, ConflictError for a record of other bots.
+        """
+        with self._sessions.writing() as session:
+            return commit(session, record, lease_owner)
+
+    def of(
+        self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
+    ) -> list[Result]:
+        """Finished games without their moves: of a tournament in planned order, or the latest of a pool in order."""
+        query = select(*_RESULT)
+        if tournament_id is not None:
+            mine = (col(Game.tournament_id) == tournament_id, col(Game.state) == "finished")
+            query = query.where(*mine).order_by(col(Game.sequence)).limit(limit)
+        else:
+            query = query.where(col(Game.pool) == pool, col(Game.committed).is_not(None))
+            query = query.order_by(col(Game.committed).desc()).limit(limit)
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        found = [Result(*(*row[:-2], Kind(row[-2]), Termination(row[-1]))) for row in rows]
+        return found if tournament_id is not None else found[::-1]
+
+    def tally(self, versions: Sequence[int], against: Sequence[int] | None = None) -> list[Tally]:
+        """The results of versions (against others) counted by opponent, side and ending. Void games are left out."""
+        keys = [col(getattr(Game, name)) for name in Tally.__dataclass_fields__ if name != "count"]
+        parts = []
+        for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
+            query = select(*keys, func.count()).where(
+                col(mine).in_(versions), col(Game.committed).is_not(None), col(Game.kind) != Kind.VOID.value
+            )
+            if against is not None:
+                query = query.where(col(theirs).in_(against))
+            parts.append(query.group_by(*keys))
+        with self._sessions.reading() as session:
+            # As a set: games between two of the versions come in both parts.
+            return sorted({Tally(*row) for part in parts for row in fetch(session, part)}, key=astuple)
+
+    def sides(self, pool: str) -> dict[tuple[str, str], int]:
+        """How often each side won the games of a pool that count: (variant, `first`/`second`/`draw`) -> games."""
+        # Results only ever come in at the end of the line: those counted before need not be counted again.
+        last, before = self._sides.get(pool, (0, {}))
+        query = (
+            select(col(Game.variant), col(Game.winner), func.count(), func.max(col(Game.committed)))
+            .where(col(Game.pool) == pool, col(Game.committed) > last)
+            .group_by(col(Game.variant), col(Game.winner))
+        )
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        found = dict(before)
+        for variant, winner, count, newest in rows:
+            found[variant, winner] = found.get((variant, winner), 0) + count
+            last = max(last, newest)
+        self._sides[pool] = (last, found)
+        return dict(found)
+
+    def committed(self, tournament_id: int, after: int, limit: int) -> list[GameLine]:
+        """The results of a tournament behind a commit number, in the order of their commits."""
+        query = (
+            select(*LINE)
+            .where(col(Game.tournament_id) == tournament_id, col(Game.committed) > after)
+            .order_by(col(Game.committed))
+            .limit(bounded(limit))
+        )
+        with self._sessions.reading() as session:
+            return [GameLine(*row) for row in session.execute(query).all()]
+
+    def last_commit_of(self, tournament_id: int) -> int:
+        """The highest commit number of a tournament, 0 without results."""
+        query = select(func.max(col(Game.committed))).where(col(Game.tournament_id) == tournament_id)
+        with self._sessions.reading() as session:
+            return session.scalar(query) or 0
+
+    def last_commit(self) -> int:
+        """The highest commit number, 0 without results; a cheap mark of whether lists of results have changed."""
+        with self._sessions.reading() as session:
+            return last_commit(session)
+
+    def records(self, *, after: int = 0, **wanted: Unpack[GameFilter]) -> Iterator[tuple[int, bytes]]:
+        """(commit number, record as JSON) of results, all or those wanted, in commit order behind `after`.
+
+        A stream: no transaction is open while the caller works on what it was given.
+        """
+        for number, data in self._walk((col(Game.committed), col(Record.data)), after, wanted):
+            yield number, unpack_line(data)
+
+    def with_records(self, *, after: int = 0) -> Iterator[tuple[GameLine, bytes]]:
+        """The same of all results, with what the list says of each."""
+        for *line, data in self._walk((*LINE, col(Record.data)), after, {}):
+            yield GameLine(*line), unpack_line(data)
+
+    def _walk(self, columns: Sequence[Any], after: int, wanted: GameFilter) -> Iterator[Any]:
+        versions = wanted.get("versions")
+        players = [] if versions is None else [col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions)]
+        while True:
+            query = (
+                select(*columns, col(Game.committed))
+                .join(Record, col(Record.game_id) == col(Game.id))
+                .where(*conditions(wanted), *players, col(Game.committed) > after)
+                .order_by(col(Game.committed))
+                .limit(_BATCH)
+            )
+            with self._sessions.reading() as session:
+                rows = fetch(session, query)
+            for *row, _ in rows:
+                yield row
+            if len(rows) < _BATCH:
+                return
+            after = rows[-1][-1]
+
+
+def last_commit(session: Session) -> int:
+    """The highest commit number, 0 without results."""
+    return session.scalar(select(func.max(col(Game.committed)))) or 0
