@@ -14,9 +14,10 @@ from pydantic import BaseModel, ValidationError
 
 from arena.api import idempotency
 from arena.api.page import Page
-from arena.api.registry import PREFIX, Route
+from arena.api.registry import Route
 from arena.errors import did_you_mean, near
 from arena.http import cache
+from arena.http.address import PREFIX
 from arena.http.call import CONTEXT, Answer, Call, require
 from arena.http.identity import cookie_name, identify, too_many
 from arena.http.problem import Problem, not_found, shown

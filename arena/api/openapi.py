@@ -11,8 +11,9 @@ from typing import Any
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from arena.api.idempotency import HEADER as IDEMPOTENCY
-from arena.api.registry import PREFIX, Route
+from arena.api.registry import Route
 from arena.errors import KINDS
+from arena.http.address import PREFIX
 from arena.http.problem import CONTENT_TYPE
 
 _REF = "#/components/schemas/{model}"

@@ -16,8 +16,6 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_t
 
 from pydantic import BaseModel, TypeAdapter
 
-PREFIX = "/api/v1"
-
 Handler: TypeAlias = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]

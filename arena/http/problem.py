@@ -14,9 +14,9 @@ from typing import Any
 from aiohttp import web
 
 from arena.errors import KINDS, ArenaError, did_you_mean, kind_of_status, near
+from arena.http.address import DOCS
 
 CONTENT_TYPE = "application/problem+json"
-DOCS = "/api/v1/docs"
 
 
 class Problem(ArenaError):  # noqa: N818 - the word of RFC 9457

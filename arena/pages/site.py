@@ -15,10 +15,9 @@ import aiohttp_jinja2
 import jinja2
 from aiohttp import web
 
-from arena.api import documents
 from arena.http.call import CONTEXT
 from arena.http.identity import session_of
-from arena.pages import filters, session
+from arena.pages import filters, schema, session
 from arena.pages.drawing.replay import Replays
 from arena.pages.routes import (
     account,
@@ -29,6 +28,7 @@ from arena.pages.routes import (
     game,
     help_,
     home,
+    interface,
     leaderboard,
     referee,
     submit,
@@ -115,18 +115,24 @@ def setup(app: web.Application) -> None:
         context_processors=[session.context, _surroundings],
     )
     environment.filters |= {one.__name__: one for one in _FILTERS}
-    environment.filters["type_name"] = documents.type_name
-    environment.filters["type_link"] = documents.type_link
+    environment.filters["type_name"] = schema.type_name
+    environment.filters["type_link"] = schema.type_link
     environment.globals["asset"] = asset
     app[REPLAYS] = Replays()
     app.router.add_get("/static/{name}", static, name="static")
     app.router.add_get("/dumps/{name}", dumps.download)
     app.router.add_get("/{path:.+}/", _without_slash)
-    for module in (home, tournament, game, bot, submit, account, errors, referee, dumps, help_, leaderboard, family):
-        if module in (submit, account, referee):  # by who asks, or by the second
-            app.add_routes(module.routes)
-        else:
-            app.add_routes([_kept(route) for route in module.routes])
+    for module in _KEPT:
+        app.add_routes([_kept(route) for route in module.routes])
+    for module in _MADE:
+        app.add_routes(module.routes)
+    for module in (leaderboard, family):  # last: /{family} takes every other address of one segment
+        app.add_routes([_kept(route) for route in module.routes])
+
+
+_KEPT = (home, tournament, game, bot, errors, dumps, help_)
+_MADE = (submit, account, referee, interface)
+"""Pages that depend on who asks, or change by the second, or are made at once."""
 
 
 def _kept(route: web.AbstractRouteDef) -> web.AbstractRouteDef:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from arena import services
 from arena.api.page import Page
-from arena.api.registry import PREFIX, Routes
+from arena.api.registry import Routes
 from arena.api.schemas import Account, LoginWish, NewToken, Number, RoleName, TokenItem, TokenWish
+from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 from arena.http.identity import with_password
 from arena.store import Identity

@@ -10,7 +10,7 @@ from pydantic import Field
 from arena import services
 from arena.api import handle, idempotency
 from arena.api.page import Page, PageQuery, page
-from arena.api.registry import PREFIX, Routes
+from arena.api.registry import Routes
 from arena.api.schemas import (
     BotChange,
     BotDocument,
@@ -28,6 +28,7 @@ from arena.api.schemas import (
     UserName,
     VersionItem,
 )
+from arena.http.address import PREFIX
 from arena.http.cache import Keep
 from arena.http.call import Answer, Call
 from arena.http.upload import Upload

@@ -9,18 +9,18 @@ from typing import Any, Literal
 from arena import services
 from arena.api.handle import MAX_BODY_BYTES
 from arena.api.page import MAX_LIMIT, Page, PageQuery, page
-from arena.api.registry import PREFIX, Routes
+from arena.api.registry import Routes
 from arena.api.schemas import AuditItem, DumpItem, Index, Limits, Number, Out, VoidItem
 from arena.collections.dump import DamagedError
 from arena.collections.dumps import DumpIndex, Dumps
+from arena.http.address import DOCS, PREFIX, VERSION
 from arena.http.call import Answer, Call
-from arena.http.problem import DOCS, Problem
+from arena.http.problem import Problem
 from arena.store.models import Audit, now
 from arena.tournaments.settings import Document
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 
 routes = Routes()
-VERSION = "1"
 
 
 class AuditQuery(PageQuery):

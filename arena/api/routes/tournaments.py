@@ -10,7 +10,7 @@ from pydantic import Field
 
 from arena import services
 from arena.api.page import Page, PageQuery, page
-from arena.api.registry import PREFIX, Routes
+from arena.api.registry import Routes
 from arena.api.routes.games import RECORDS, StreamQuery, export
 from arena.api.schemas import (
     BotName,
@@ -30,6 +30,7 @@ from arena.api.schemas import (
 )
 from arena.events.messages import Subject
 from arena.http import stream
+from arena.http.address import PREFIX
 from arena.http.cache import Keep
 from arena.http.call import Answer, Call
 from arena.http.feed import Batch

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from arena import services
 from arena.api.page import Page, PageQuery, page
-from arena.api.registry import PREFIX, Routes
+from arena.api.registry import Routes
 from arena.api.schemas import UserChange, UserItem, UserName, UserWish
+from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 
 routes = Routes()

@@ -9,8 +9,8 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.api.routes.house import VERSION
 from arena.events.messages import RefereeWorkers
+from arena.http.address import VERSION
 from arena.http.call import CONTEXT
 from arena.pages import lists
 from arena.pages.lists import column

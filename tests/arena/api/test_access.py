@@ -6,8 +6,9 @@ import http.client
 
 import pytest
 
-from arena.api.registry import PREFIX, Route
+from arena.api.registry import Route
 from arena.api.routes import TABLE
+from arena.http.address import PREFIX
 from arena.store.credentials import scopes_of
 from arena.store.models import now
 from tests.arena.api.filled import Arena

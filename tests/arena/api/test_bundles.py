@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.api.registry import PREFIX
 from arena.config import Settings
+from arena.http.address import PREFIX
 from arena.store.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError
 from arena.submission.remote_bundles import TOKEN, RemoteBundleStore

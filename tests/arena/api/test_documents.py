@@ -8,10 +8,10 @@ import shlex
 import pytest
 
 from arena.api.openapi import curl, document
-from arena.api.registry import PREFIX, Route
+from arena.api.registry import Route
 from arena.api.routes import TABLE
-from arena.api.routes.house import VERSION
 from arena.errors import KINDS
+from arena.http.address import PREFIX, VERSION
 from tests.arena.api.filled import Arena
 
 DOCUMENT = document(TABLE, VERSION)

@@ -11,9 +11,9 @@ from contextlib import ExitStack
 import pytest
 
 from arena import tournaments
-from arena.api.registry import PREFIX
 from arena.events.messages import GamePly, GameStarted, PlyNews, Subject
 from arena.http import feed
+from arena.http.address import PREFIX
 from arena.store.models import now
 from referee.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from arena.api.handle import MAX_BODY_BYTES
-from arena.api.registry import PREFIX
+from arena.http.address import PREFIX
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 

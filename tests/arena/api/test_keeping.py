@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from arena.api.registry import PREFIX
+from arena.http.address import PREFIX
 from tests.arena.api.filled import Arena, planned, play
 
 

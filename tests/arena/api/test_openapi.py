@@ -12,9 +12,8 @@ from openapi_spec_validator import validate
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from arena.api.openapi import document
-from arena.api.registry import PREFIX
 from arena.api.routes import TABLE
-from arena.api.routes.house import VERSION
+from arena.http.address import PREFIX, VERSION
 from tests.arena.api.filled import Arena
 
 DOCUMENT = document(TABLE, VERSION)

@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from arena.api.registry import PREFIX
+from arena.http.address import PREFIX
 from referee.record import read_record
 from referee.record_text import read_texts
 from referee.rules import families

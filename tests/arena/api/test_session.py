@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from arena.api.registry import PREFIX
+from arena.http.address import PREFIX
 from arena.store.credentials import hash_password
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply

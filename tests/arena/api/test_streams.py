@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from arena import tournaments
-from arena.api.registry import PREFIX
 from arena.events.messages import (
     Event,
     GameEnded,
@@ -22,6 +21,7 @@ from arena.events.messages import (
     TournamentGameEnded,
 )
 from arena.http import feed
+from arena.http.address import PREFIX
 from arena.store.models import now
 from referee.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play, record_of

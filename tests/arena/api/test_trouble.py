@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.api.registry import PREFIX
 from arena.collections.dumps import Dumps
+from arena.http.address import PREFIX
 from arena.store import Store, StoreUnavailableError, engine
 from tests.arena.api.filled import Arena, fill, planned, play, record_of
 from tests.arena.api.server import Server, settings_in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from arena.api.registry import PREFIX
+from arena.http.address import PREFIX
 from tests.arena.api.filled import Arena
 
 

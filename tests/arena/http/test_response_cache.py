@@ -13,8 +13,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
-from arena.api.registry import PREFIX
 from arena.http import response_cache as module
+from arena.http.address import PREFIX
 from arena.http.response_cache import ResponseCache
 from arena.store import Store
 from arena.store.changes import Changes
