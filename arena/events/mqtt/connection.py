@@ -51,7 +51,7 @@ class Session(Protocol):
     def begin(self) -> None:
         """A connection stands: the broker may have forgotten everything."""
 
-    def hear(self, topic: str, payload: bytes, *, is_retained: bool) -> None:
+    def hear(self, topic: str, body: bytes, *, is_retained: bool) -> None:
         """Take in a message."""
 
     def drain(self) -> list[Outgoing]:
