@@ -43,6 +43,23 @@ def test_a_gauntlet_is_one_against_all() -> None:
     }
 
 
+def test_rounds_are_numbered_on_and_a_single_game_has_the_sides_of_its_cycle() -> None:
+    found = list(roundrobin.plan("round-robin", 3, seats(4)))
+    assert [meeting.round for meeting in found] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
+    assert [(meeting.opening, meeting.games) for meeting in found] == [(0, 2)] * 6 + [(1, 1)] * 6
+    pairs = [(meeting.first, meeting.second) for meeting in found]
+    assert [(second, first) for first, second in pairs[:6]] == pairs[6:]
+    for games, cycles in ((1, 1), (2, 1), (4, 2), (5, 3)):
+        sides = [(meeting.first, meeting.second) for meeting in roundrobin.plan("round-robin", games, seats(4))]
+        assert sides == pairs[:6] * cycles
+
+
+def test_nobody_plays_the_withdrawn_any_more() -> None:
+    found = roundrobin.step("round-robin", 2, seats(4, 1), []).meetings
+    assert {(min(one.first, one.second), max(one.first, one.second)) for one in found} == {(0, 2), (0, 3), (2, 3)}
+    assert roundrobin.step("gauntlet", 2, seats(4, 0), []).is_finished
+
+
 def test_an_extended_round_robin_plays_the_new_cycles_only() -> None:
     before = run(partial(roundrobin.step, "round-robin", 2, seats(4)), drawn(random.Random(1)))
     longer = roundrobin.step("round-robin", 6, seats(4), before)
@@ -311,3 +328,15 @@ def test_an_undecided_test_ends_with_its_games_and_void_pairs_do_not_count() -> 
     assert len(found) == 20
     void = run(lambda played: sequential.step(test, 20, seats(2), played, 3), lambda game: None)
     assert sequential.verdict(test, void).pairs == 0
+
+
+def test_half_a_pair_says_nothing_and_a_withdrawal_ends_a_test() -> None:
+    test = Sprt(0, 5)
+    pair = planned(sequential.step(test, 20, seats(2), [], 1).meetings, [])
+    assert [(game.round, game.first) for game in pair] == [(1, 0), (1, 1)]
+    half = [replace(pair[0], state="done", points=1.0, order=1), replace(pair[1], state="void")]
+    assert sequential.completed_pairs(half) == []
+    gone = sequential.step(test, 20, seats(2, 1), half, 1)
+    assert (gone.meetings, gone.is_finished, gone.reason) == ((), True, "a bot was withdrawn")
+    waits = sequential.step(test, 20, seats(2, 1), pair, 1)
+    assert (waits.meetings, waits.is_finished) == ((), False)
