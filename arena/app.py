@@ -1,7 +1,4 @@
-"""The web application: the JSON interface, the pages, and what surrounds them, over one context.
-
-Refuses to know what a route does and who plays games.
-"""
+"""The web application: the JSON interface, the pages, and what surrounds them, over one context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structured logs: `event key=value` for people, JSON lines for machines, on stderr. Refuses to know what happens.
+"""Structured logs: `event key=value` for people, JSON lines for machines, on stderr.
 
 No secret is ever logged: neither headers nor query strings nor bodies.
 """

@@ -1,4 +1,4 @@
-"""What the service counts, for Prometheus. Refuses to know who counts, and who asks."""
+"""What the service counts, for Prometheus."""
 
 from __future__ import annotations
 

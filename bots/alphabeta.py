@@ -1,7 +1,7 @@
 """A bot that searches: iterative deepening alpha-beta on compiled code, with the family's own evaluation.
 
 With a limit of nodes or depth the move is a function of the game so far and the limit, whatever the machine and the
-games before. Refuses to know the family it plays.
+games before.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Random numbers that depend on nothing but a seed and the line of play.
 
-The same game played twice, alone or beside a hundred others, on any machine, draws the same numbers. Refuses to keep
-any state.
+The same game played twice, alone or beside a hundred others, on any machine, draws the same numbers.
 """
 
 from __future__ import annotations

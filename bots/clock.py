@@ -1,7 +1,4 @@
-"""When a search must end: the limits of one `go`, the time that has gone by, and the referee's `stop`.
-
-Refuses to know games, positions and how a bot searches.
-"""
+"""When a search must end: the limits of one `go`, the time that has gone by, and the referee's `stop`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The bot's end of the pipes: lines from the referee in, lines to it out, and a thread that never stops listening.
 
 While the bot thinks, that thread answers `isready` and ends the search at `stop`, `quit` and the end of the input;
-every other line waits its turn. Refuses to know games and what the bot does with a message.
+every other line waits its turn.
 """
 
 from __future__ import annotations

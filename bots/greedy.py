@@ -1,6 +1,6 @@
 """A bot that looks one ply ahead: takes a win, avoids leaving one, else plays what the static evaluation likes best.
 
-Equal moves are told apart by the line of play and the option `Seed`. Refuses to look further.
+Equal moves are told apart by the line of play and the option `Seed`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A bot that plays random games: Monte Carlo tree search on compiled code.
 
 `nodes` are simulations. With such a limit the move is a function of the game so far, the limit and the option `Seed`.
-Refuses to know the family it plays.
 """
 
 from __future__ import annotations

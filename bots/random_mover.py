@@ -1,7 +1,7 @@
 """A bot that plays any legal move: the opponent everybody must beat, and a test of everything else.
 
 Its moves depend on the line of play and the option `Seed` alone, so a tournament of it comes out the same at any
-concurrency. Refuses to look at the board.
+concurrency.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@
     if __name__ == "__main__":
         run(MyBot())
 
-Refuses to know how to choose a move. What a bot prints goes to standard error: standard output belongs to the protocol.
+What a bot prints goes to standard error: standard output belongs to the protocol.
 """
 
 from __future__ import annotations

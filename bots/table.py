@@ -1,7 +1,4 @@
-"""What the referee has told a bot about the game: family, variant, rules, set-up, start and moves.
-
-Refuses to know pipes, clocks and how a bot chooses.
-"""
+"""What the referee has told a bot about the game: family, variant, rules, set-up, start and moves."""
 
 from __future__ import annotations
 

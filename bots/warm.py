@@ -1,6 +1,6 @@
 """`python -m bots.warm [FAMILY…]`: compile the searches of the sample bots into the cache, so that no game waits.
 
-What is cached already is only loaded. Refuses to know where the cache is (see `referee.rules.jit`).
+What is cached already is only loaded.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """A bot written down: a folder with a `bot.toml`, or any file `NAME.toml` of the same form.
 
-    name = "natsel"
-    command = ["./natsel", "--quiet"]
-    folder = "/opt/natsel"             # where it runs; the file's own folder unless named
-    [options]                          # set before every game
-    threads = 2
-    [capabilities]                     # what `arena check BOT --family F --save FILE` found; or the name of a JSON file
-    clocks = false
-
-Refuses to run anything.
+name = "natsel"
+command = ["./natsel", "--quiet"]
+folder = "/opt/natsel"             # where it runs; the file's own folder unless named
+[options]                          # set before every game
+threads = 2
+[capabilities]                     # what `arena check BOT --family F --save FILE` found; or the name of a JSON file
+clocks = false
 """
 
 from __future__ import annotations

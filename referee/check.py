@@ -1,7 +1,7 @@
 """Examines a bot step by step: handshake, every variant, legality, timekeeping, stop, quit; finds what it can take.
 
 Each step keeps the lines exchanged. Needed steps decide whether the bot is fit; the others become capabilities, so the
-referee never sends the bot what it cannot take. Refuses to know where the report goes.
+referee never sends the bot what it cannot take.
 """
 
 from __future__ import annotations

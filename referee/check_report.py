@@ -1,4 +1,4 @@
-"""What was asked of a bot under examination, and what was found. Refuses to know how it is asked."""
+"""What was asked of a bot under examination, and what was found."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Feeds games to an executor, hands each record over exactly once, and plays void games again, within bounds.
 
-The executor is any `concurrent.futures.Executor` whose workers are game slots. Refuses to know where records are kept.
+The executor is any `concurrent.futures.Executor` whose workers are game slots.
 """
 
 from __future__ import annotations

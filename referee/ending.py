@@ -1,7 +1,4 @@
-"""How a game ended: by the rules, by agreement of the bots' own scores, or by what a bot did or failed to do.
-
-Refuses to know how it went before.
-"""
+"""How a game ended: by the rules, by agreement of the bots' own scores, or by what a bot did or failed to do."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A bot under examination: started again whenever it died, never sent what it was found not to take.
-
-Refuses to know which questions there are and how they are judged.
-"""
+"""A bot under examination: started again whenever it died, never sent what it was found not to take."""
 
 from __future__ import annotations
 

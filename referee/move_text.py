@@ -1,7 +1,4 @@
-"""Canonical move texts met so far and their codes: they never depend on the position, so each is read once.
-
-Refuses to know whether a move is legal.
-"""
+"""Canonical move texts met so far and their codes: they never depend on the position, so each is read once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Where games start: the plain start, random openings, dealt set-ups, books. The same ones for the same seed.
-
-Refuses to know who plays from them.
-"""
+"""Where games start: the plain start, random openings, dealt set-ups, books. The same ones for the same seed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The plan of a local tournament: a pure function to every game, known before the first is played.
-
-Refuses to know how games are played.
-"""
+"""The plan of a local tournament: a pure function to every game, known before the first is played."""
 
 from __future__ import annotations
 

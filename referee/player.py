@@ -1,7 +1,4 @@
-"""One bot at the board: what it has been told of the game, and what it is asked when it is its turn.
-
-Refuses to know who is winning and what happens to its answers.
-"""
+"""One bot at the board: what it has been told of the game, and what it is asked when it is its turn."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Game records as PGN-like text: tags, then numbered moves with times and scores in comments. Round-trips with JSON.
 
-Refuses to know files. The moves are canonical; people's notation is for pages and `arena rules convert`.
+The moves are canonical; people's notation is for pages and `arena rules convert`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The bots a game slot has running: seats them for a game, keeps sound ones for the next, ends the rest.
-
-Refuses to know games and results.
-"""
+"""The bots a game slot has running: seats them for a game, keeps sound ones for the next, ends the rest."""
 
 from __future__ import annotations
 

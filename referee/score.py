@@ -1,4 +1,4 @@
-"""What a bot says of its position, as one number. Refuses to know who is right."""
+"""What a bot says of its position, as one number."""
 
 from __future__ import annotations
 

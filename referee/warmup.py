@@ -1,6 +1,6 @@
 """Makes the kernels of a family ready in this process: every function called once, as the program calls them.
 
-What the cache has is loaded, the rest is compiled into it. Refuses to know any family, and how kernels are compiled.
+What the cache has is loaded, the rest is compiled into it.
 """
 
 from __future__ import annotations

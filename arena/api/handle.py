@@ -1,7 +1,4 @@
-"""Turns a route into what aiohttp calls: who asks, how often, what with; then the function; then its answer as JSON.
-
-Refuses to know any route.
-"""
+"""Turns a route into what aiohttp calls: who asks, how often, what with; then the function; then its answer as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a write sent again is answered as the first time, and done once. Refuses to know the write.
+"""`Idempotency-Key`: a write sent again is answered as the first time, and done once.
 
 The same key with other content is a mistake (422), one whose first request is still at work waits its turn (409). What
 was answered with a secret in it is not kept: asked again, the answer is 409 and says what was made.

@@ -1,4 +1,4 @@
-"""Lists in pages as the interface gives them: `{items, next}`. Refuses to know what is listed."""
+"""Lists in pages as the interface gives them: `{items, next}`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sub-commands of a command, set up alike everywhere. Refuses to know what they do."""
+"""The sub-commands of a command, set up alike everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arguments that choose games of the archive, and the search they stand for. Refuses to know what is done then."""
+"""The arguments that choose games of the archive, and the search they stand for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A position on a terminal: the board in colour where there is colour, whose turn it is, the result.
-
-Refuses to know where the position comes from.
-"""
+"""A position on a terminal: the board in colour where there is colour, whose turn it is, the result."""
 
 from __future__ import annotations
 

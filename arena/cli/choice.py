@@ -1,7 +1,4 @@
-"""The arguments that name a family, a variant, options and a position, and the exact rules they stand for.
-
-Refuses to know what is done with them.
-"""
+"""The arguments that name a family, a variant, options and a position, and the exact rules they stand for."""
 
 from __future__ import annotations
 

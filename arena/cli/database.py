@@ -1,4 +1,4 @@
-"""Opens the database a server's settings name, for commands that work on it directly. Refuses to know what they do."""
+"""Opens the database a server's settings name, for commands that work on it directly."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Long computations in compiled code that Ctrl-C still ends at once.
 
 A kernel runs without the interpreter lock but never looks for signals: in the main thread it would answer Ctrl-C only
-when it is done. Refuses to know what is computed.
+when it is done.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The exception that ends a command with a message and an exit code. Refuses to know any command.
+"""The exception that ends a command with a message and an exit code.
 
 The codes, and which error of the arena ends a command by which of them, stand in `arena.errors`.
 """

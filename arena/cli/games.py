@@ -1,7 +1,4 @@
-"""`arena games verify|archive`: recorded games played again by the rules; all of them written into files by month.
-
-Refuses to know how a game is verified, and what the files look like.
-"""
+"""`arena games verify|archive`: recorded games played again by the rules; all of them written into files by month."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The format `record` of game texts: one JSON object per game and line, with the keys of `GameText`.
 
-A whole `GameRecord` of the arena is read too: its keys contain these. Refuses to know whether the moves are legal.
+A whole `GameRecord` of the arena is read too: its keys contain these.
 """
 
 from __future__ import annotations

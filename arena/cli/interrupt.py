@@ -1,6 +1,6 @@
 """SIGINT and SIGTERM for what runs until it is told to stop: the first stops it in good order, the next at once.
 
-`heard` is for an event loop, `InterruptThread` for what has none. Refuses to know what runs.
+`heard` is for an event loop, `InterruptThread` for what has none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The games of `arena play`: planned anew, or those of an earlier start that are continued. Refuses to play them."""
+"""The games of `arena play`: planned anew, or those of an earlier start that are continued."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`arena perft`: the number of leaves of the tree of moves, and how fast they are counted.
-
-Refuses to know any family.
-"""
+"""`arena perft`: the number of leaves of the tree of moves, and how fast they are counted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`arena playouts`: uniformly random games played by the kernel, counted by result.
-
-Refuses to know any family.
-"""
+"""`arena playouts`: uniformly random games played by the kernel, counted by result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all client commands share: which server, which token, and how answers are printed. Refuses to know commands."""
+"""What all client commands share: which server, which token, and how answers are printed."""
 
 from __future__ import annotations
 

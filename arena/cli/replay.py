@@ -1,7 +1,6 @@
 """`arena replay RECORD`: a game record drawn move by move, printed, or verified by the rules.
 
 Reads a file with one JSON record or the result of `arena play --json`, an NDJSON file, or text records; `-` is stdin.
-Refuses to know where games are kept otherwise.
 """
 
 from __future__ import annotations

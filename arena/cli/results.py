@@ -1,4 +1,4 @@
-"""Results of games as the terminal shows them: a line per game, standings, crosstable. Refuses to know who plays."""
+"""Results of games as the terminal shows them: a line per game, standings, crosstable."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`arena rules list|moves|check|convert`: the rules without any bot, server or database.
-
-Refuses to know any family.
-"""
+"""`arena rules list|moves|check|convert`: the rules without any bot, server or database."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One command line from its words to its exit code: the outermost handler, and the only bare one.
-
-Refuses to know any command.
-"""
+"""One command line from its words to its exit code: the outermost handler, and the only bare one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arena schedule list|show|enable|disable`: recurring tournaments of a server. Refuses to know cron expressions."""
+"""`arena schedule list|show|enable|disable`: recurring tournaments of a server."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`arena serve`: the web server, and unless told otherwise the referee, as tasks of one event loop.
 
 The first Ctrl-C (or SIGTERM) ends in good order: no new requests, streams closed, running games finished or handed
-back. The second one does not wait for them. Refuses to know what is served, and how games are played.
+back. The second one does not wait for them.
 """
 
 from __future__ import annotations

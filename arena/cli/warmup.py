@@ -1,7 +1,4 @@
-"""`arena warmup`: compile the kernels into the cache once, so that no game and no command pays for it later.
-
-Refuses to know any family, and how kernels are compiled (see `referee.warmup`).
-"""
+"""`arena warmup`: compile the kernels into the cache once, so that no game and no command pays for it later."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`arena worker`: plays games for an arena elsewhere. It needs neither its database nor its broker.
 
-The first SIGTERM or Ctrl-C lets running games finish; the second calls them off. Refuses to know which games come.
+The first SIGTERM or Ctrl-C lets running games finish; the second calls them off.
 """
 
 from __future__ import annotations

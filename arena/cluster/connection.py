@@ -1,7 +1,4 @@
-"""The connection of an arena to its scheduler: made, watched, and made anew when it is lost.
-
-Refuses to know jobs.
-"""
+"""The connection of an arena to its scheduler: made, watched, and made anew when it is lost."""
 
 from __future__ import annotations
 

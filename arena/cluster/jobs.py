@@ -1,4 +1,4 @@
-"""Jobs in the game slots of a worker: done, or called off when nobody waits for them. Refuses to know the scheduler."""
+"""Jobs in the game slots of a worker: done, or called off when nobody waits for them."""
 
 from __future__ import annotations
 

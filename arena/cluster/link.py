@@ -1,7 +1,4 @@
-"""What all processes of a cluster agree upon: addresses, certificates, versions, and how Dask is set.
-
-Refuses to know games.
-"""
+"""What all processes of a cluster agree upon: addresses, certificates, versions, and how Dask is set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, whose tasks end with it. Refuses to know what runs in it."""
+"""An event loop in a thread of its own, whose tasks end with it."""
 
 from __future__ import annotations
 

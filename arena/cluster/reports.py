@@ -1,7 +1,4 @@
-"""What jobs tell while they are done, on its way from a worker to the arena: sent soon, plies in batches.
-
-Refuses to know what is told.
-"""
+"""What jobs tell while they are done, on its way from a worker to the arena: sent soon, plies in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to play on: the workers of a scheduler, as it knows them. Refuses to know what they play."""
+"""What there is to play on: the workers of a scheduler, as it knows them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Books of openings: different starts that a strong search finds level, the same ones for the same seed.
 
 A book is a text that people can write as well: `referee.openings.file_openings` reads it. The search is the sample bot
-`alphabeta`, run as a process like any bot. Refuses to know any family.
+`alphabeta`, run as a process like any bot.
 """
 
 from __future__ import annotations

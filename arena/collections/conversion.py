@@ -1,4 +1,4 @@
-"""A game of a collection as the archive keeps it, and back as text. Refuses to know where it is kept."""
+"""A game of a collection as the archive keeps it, and back as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One month's dump: the games that ended in it, as everybody may have them. Refuses to know the other months.
+"""One month's dump: the games that ended in it, as everybody may have them.
 
 Its first line is a heading with the licence; every other line is a game record with what the rating fold needs beside
 it (`committed`, `pool`, `is_rated`, `follows`).

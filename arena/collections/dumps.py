@@ -5,7 +5,7 @@
     dumps/index.json                   what is in which file, and up to which commit the archive has come
 
 A run appends to copies that take the place of the files when they are whole, so a reader never sees half of one, and an
-interrupted run costs its own work only. Refuses to know who asks for it, and when.
+interrupted run costs its own work only.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Checks uploaded versions, one at a time, in a thread that may take its time.
 
-An interrupted check starts anew after the next start. Refuses to know what a check looks at.
+An interrupted check starts anew after the next start.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Recurring tournaments: when a cron expression fires in its time zone, and what follows downtime.
 
-A fire is a row with UNIQUE(schedule, time): firing twice, from two processes or after a crash, changes nothing. Refuses
-to know formats and games.
+A fire is a row with UNIQUE(schedule, time): firing twice, from two processes or after a crash, changes nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The lease that makes one process the coordinator: taken, renewed in time, given up.
 
-Everything here asks the database; a renewal must not wait behind the coordinator's work. Refuses to know what the owner
-of the lease does.
+Everything here asks the database; a renewal must not wait behind the coordinator's work.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Names whoever owns a lease, so that others on the same machine can prove it dead instead of waiting for its lease.
 
 A name is `machine:process:place-start:nonce`. `place` stands for one run of a kernel and one space of process numbers,
-so that a number is only looked up where it means the same process. Refuses to know what is owned.
+so that a number is only looked up where it means the same process.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Steers tournaments: begins what is due, carries on what asks for it, and calls off the jobs of what was stopped.
 
-What a format plans, and when it wants to be asked, is the format's. Refuses to know records.
+What a format plans, and when it wants to be asked, is the format's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The games under way, folded from their news.
 
-Bounded: the oldest are forgotten first. Refuses to know where news comes from, and what moves mean.
+Bounded: the oldest are forgotten first.
 """
 
 from __future__ import annotations

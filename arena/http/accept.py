@@ -1,4 +1,4 @@
-"""What a client takes, as its `Accept` and `Accept-Encoding` say it (RFC 9110 12.5). Refuses to know what there is."""
+"""What a client takes, as its `Accept` and `Accept-Encoding` say it (RFC 9110 12.5)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What may be kept, and for how long: `ETag` with 304, `immutable` for what is over, `no-store` for what is alive.
-
-Refuses to know what is answered.
-"""
+"""What may be kept, and for how long: `ETag` with 304, `immutable` for what is over, `no-store` for what is alive."""
 
 from __future__ import annotations
 

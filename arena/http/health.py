@@ -1,4 +1,4 @@
-"""Whether the process lives, whether it can serve, and what it has counted. Refuses to know what it serves."""
+"""Whether the process lives, whether it can serve, and what it has counted."""
 
 from __future__ import annotations
 

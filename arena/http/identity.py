@@ -1,4 +1,4 @@
-"""Who makes a request: a bearer token, or the cookie of a browser session. Refuses to know what they may do."""
+"""Who makes a request: a bearer token, or the cookie of a browser session."""
 
 from __future__ import annotations
 

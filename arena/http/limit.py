@@ -1,4 +1,4 @@
-"""Token buckets: how often somebody may ask. In memory, per process. Refuses to know who somebody is and what for.
+"""Token buckets: how often somebody may ask. In memory, per process.
 
 bucket holds `burst` tokens, filled with `rate` a second; a request takes one; an empty bucket says how long to wait
 """

@@ -2,7 +2,7 @@
 
 Only what anybody may see is kept: a request with a token or with the cookie of a session passes by. An answer is kept
 for one mark of the database (see `arena.store.changes`) and for a few seconds at most, as pages say how long ago
-things were. It is made once for all who ask at the same time. Refuses to know what is answered.
+things were. It is made once for all who ask at the same time.
 """
 
 from __future__ import annotations

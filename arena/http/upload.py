@@ -1,7 +1,4 @@
-"""A file on its way in: written to disk as it comes, counted and hashed; cut short, it leaves nothing behind.
-
-Refuses to know what is in it (see `arena.submission.receive`).
-"""
+"""A file on its way in: written to disk as it comes, counted and hashed; cut short, it leaves nothing behind."""
 
 from __future__ import annotations
 

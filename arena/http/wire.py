@@ -1,7 +1,7 @@
 """How the application meets the wire: bounds of headers, and an answer in our form to what is hardly HTTP.
 
 The library's own answer to a request it cannot parse is plain text with its name and version in it, and passes no
-middleware. Refuses to know any route.
+middleware.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers, times and results as pages write them: the filters of the templates. Refuses to know any page."""
+"""Numbers, times and results as pages write them: the filters of the templates."""
 
 from __future__ import annotations
 

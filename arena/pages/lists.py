@@ -1,4 +1,4 @@
-"""The columns of the lists that several pages show, in the order asked for. Refuses to read the store."""
+"""The columns of the lists that several pages show, in the order asked for."""
 
 from __future__ import annotations
 

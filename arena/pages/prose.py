@@ -1,7 +1,4 @@
-"""Documents of the project as HTML: Markdown without raw HTML, headings with names, no style attributes.
-
-Refuses to know which documents there are.
-"""
+"""Documents of the project as HTML: Markdown without raw HTML, headings with names, no style attributes."""
 
 from __future__ import annotations
 

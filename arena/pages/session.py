@@ -1,4 +1,4 @@
-"""Logging in and out with a browser: the form, the cookie, the token every form carries. Refuses to know what for."""
+"""Logging in and out with a browser: the form, the cookie, the token every form carries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorting and filtering of tables by links, so that both work without scripts. Refuses to know what is in the table."""
+"""Sorting and filtering of tables by links, so that both work without scripts."""
 
 from __future__ import annotations
 

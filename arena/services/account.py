@@ -1,4 +1,4 @@
-"""Who somebody is: a name and a password, and the session of a browser. Refuses to know cookies."""
+"""Who somebody is: a name and a password, and the session of a browser."""
 
 from __future__ import annotations
 

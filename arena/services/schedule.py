@@ -1,4 +1,4 @@
-"""Schedules: recurring tournaments, created and switched on and off. Refuses to know cron expressions."""
+"""Schedules: recurring tournaments, created and switched on and off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tournaments: created, steered, entered and left. Refuses to know formats, and how games are handed out."""
+"""Tournaments: created, steered, entered and left."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Collections of games, in a file of their own beside the arena's database: kept, searched, counted.
 
-They are nobody's results: no rating and no tournament knows them. Refuses to know notations.
+They are nobody's results: no rating and no tournament knows them.
 """
 
 from __future__ import annotations

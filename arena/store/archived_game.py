@@ -1,7 +1,4 @@
-"""One archived game: who played whom, by which rules, how it ended, and the text it came as.
-
-Refuses to know where it is kept, and notations.
-"""
+"""One archived game: who played whom, by which rules, how it ended, and the text it came as."""
 
 from __future__ import annotations
 

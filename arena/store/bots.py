@@ -1,4 +1,4 @@
-"""Bots: names with an owner, whatever versions they have. Refuses to know what a version is made of."""
+"""Bots: names with an owner, whatever versions they have."""
 
 from __future__ import annotations
 

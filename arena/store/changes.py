@@ -1,7 +1,7 @@
 """Whether the database has changed: a mark that is another one after every commit, by whichever process.
 
 SQLite tells at once and without a read of the file (`PRAGMA data_version`). PostgreSQL is asked for its snapshot, at
-most every tenth of a second; commits of this process count at once. Refuses to know what has changed.
+most every tenth of a second; commits of this process count at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The way of a version from `uploaded` through `checking` to `active` or `failed`. Refuses to know what is checked."""
+"""The way of a version from `uploaded` through `checking` to `active` or `failed`."""
 
 from __future__ import annotations
 

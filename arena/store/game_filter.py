@@ -1,4 +1,4 @@
-"""Which results are meant: the filters that lists and exports of games share. Refuses to know pages and records."""
+"""Which results are meant: the filters that lists and exports of games share."""
 
 from __future__ import annotations
 

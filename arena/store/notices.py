@@ -1,6 +1,6 @@
 """What an author wants to hear of: checks of their versions, faults of their bots, tournaments of theirs that ended.
 
-Told from what is stored anyway; only when somebody has read it is noted. Refuses to know how it is told.
+Told from what is stored anyway; only when somebody has read it is noted.
 """
 
 from __future__ import annotations

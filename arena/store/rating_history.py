@@ -1,4 +1,4 @@
-"""The pools as they were: ratings at a past moment, and results counted by pairing. Refuses to change anything.
+"""The pools as they were: ratings at a past moment, and results counted by pairing.
 
 Both follow indexes of a pool's games in commit order: what they cost grows with the games of the pool, no faster.
 """

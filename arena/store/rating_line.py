@@ -1,4 +1,4 @@
-"""One line of a leaderboard, of today or of the past. Refuses to know where its numbers come from."""
+"""One line of a leaderboard, of today or of the past."""
 
 from __future__ import annotations
 

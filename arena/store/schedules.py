@@ -1,4 +1,4 @@
-"""Recurring tournaments as rows: when they fire next and what they create. Refuses to know cron expressions."""
+"""Recurring tournaments as rows: when they fire next and what they create."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user has in store: bots, versions and the bytes of their bundles. Refuses to know who allows how much."""
+"""What a user has in store: bots, versions and the bytes of their bundles."""
 
 from __future__ import annotations
 

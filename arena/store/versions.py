@@ -1,4 +1,4 @@
-"""Versions of bots: added, found, listed, retired. Refuses to know bundles and checks."""
+"""Versions of bots: added, found, listed, retired."""
 
 from __future__ import annotations
 

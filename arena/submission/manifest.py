@@ -1,4 +1,4 @@
-"""What a bundle says of itself: `bot.toml` with name, families, command, options and limits. Refuses to run anything.
+"""What a bundle says of itself: `bot.toml` with name, families, command, options and limits.
 
 ```toml
 name = "zeta"                    # optional

@@ -1,6 +1,6 @@
 """The store of bundles as a worker far away sees it: an arena's own interface, opened by the worker's token.
 
-Every copy is checked against its name, as from any other store. Refuses to know how bundles got there.
+Every copy is checked against its name, as from any other store.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Unpacks tar archives, plain or compressed, as strangers make them. Refuses to know what is in them."""
+"""Unpacks tar archives, plain or compressed, as strangers make them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unpacks zip archives, as strangers make them. Refuses to know what is in them."""
+"""Unpacks zip archives, as strangers make them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Writes what an archive holds below a new folder: plain files with plain relative names, within bounds.
 
-Bytes are counted as they are written: what an archive says of itself is not believed. Refuses to know archives.
+Bytes are counted as they are written: what an archive says of itself is not believed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Everybody against everybody in rank order, for pages, CSV and JSON alike.
-
-Refuses to know where results come from and how the table is drawn.
-"""
+"""Everybody against everybody in rank order, for pages, CSV and JSON alike."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Draws openings in a process of its own: compiling the rules' kernel would hold up a server for seconds.
-
-Refuses to know databases.
-"""
+"""Draws openings in a process of its own: compiling the rules' kernel would hold up a server for seconds."""
 
 from __future__ import annotations
 

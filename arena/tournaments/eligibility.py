@@ -1,7 +1,6 @@
 """May this version play by these rules? Decided from what its check found, before the first game, and explained.
 
-The same negotiation as before every game, on the options the bot announced when it was checked. Refuses to start bots
-and to know databases.
+The same negotiation as before every game, on the options the bot announced when it was checked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Single knockout: the loser of a match is out. Ties are broken by further pairs, at last by the seeding.
 
 The bracket keeps the best seeds apart for as long as possible; missing players are byes of the best. A match is planned
-as soon as both who play it are known. Refuses to know ratings.
+as soon as both who play it are known.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Ladder: games without end, always between the two whose meeting tells most, and nobody left waiting.
 
 What a game tells is the variance of the two ratings it is expected to take away (the Fisher information of its result
-under TrueSkill's model); games on their way count as if played. Whoever waited too long comes first. Refuses to know
-where ratings come from.
+under TrueSkill's model); games on their way count as if played. Whoever waited too long comes first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The life of a tournament: created, planned when its time has come, carried on after results, steered by people.
 
 Everything here may be repeated: planning asks the games that are stored what is still missing. Only the referee plans
-and carries on; anybody may create and steer. Refuses to know how games are handed out.
+and carries on; anybody may create and steer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The book of a tournament: where its pairs of games start, the same for whoever draws it, and drawn again on demand.
-
-Refuses to know results and databases.
-"""
+"""The book of a tournament: where its pairs of games start, the same for whoever draws it, drawn again on demand."""
 
 from __future__ import annotations
 

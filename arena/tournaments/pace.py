@@ -1,7 +1,7 @@
 """Classes of time controls: how long a game may take, in one word. The one place that says where a class ends.
 
 By the estimated seconds of a whole game: both clocks with 40 increments each, or 80 moves of a fixed time. Games with
-limits of depth or nodes have no clock and are a class of their own. Refuses to know any tournament.
+limits of depth or nodes have no clock and are a class of their own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A match of two that ends as soon as the sequential test is decided, or when its games are used up.
 
 The test looks at the pairs in the order in which they were completed, and its first decision stands, whatever the games
-still on their way bring. Refuses to know ratings.
+still on their way bring.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Meetings made into games: specs with everything a worker needs, numbered on from what is planned already.
-
-Refuses to know databases.
-"""
+"""Meetings made into games: specs with everything a worker needs, numbered on from what is planned already."""
 
 from __future__ import annotations
 

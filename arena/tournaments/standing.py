@@ -1,7 +1,7 @@
 """Where a tournament stands: one line per entry, ranked as its format says, with strengths that need no order of games.
 
 A Swiss counts byes and breaks ties by Buchholz; a knockout ranks by the round reached; the others by points and
-Sonneborn-Berger. Beside it stand Davidson's Bradley-Terry, and for two bots the sequential test. Refuses to know HTTP.
+Sonneborn-Berger. Beside it stand Davidson's Bradley-Terry, and for two bots the sequential test.
 """
 
 from __future__ import annotations

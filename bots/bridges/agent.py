@@ -1,7 +1,4 @@
-"""What a Python agent is to its bridge: an object that is asked for a move and may answer anything.
-
-Refuses to know where it was loaded from.
-"""
+"""What a Python agent is to its bridge: an object that is asked for a move and may answer anything."""
 
 from __future__ import annotations
 

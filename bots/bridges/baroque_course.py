@@ -3,7 +3,7 @@
 A state has `board`, eight rows of eight numbers from rank 8 down and file a on, and `whose_move`, 0 black and 1 white.
 The number of a piece is even for black and odd for white: 2 pincer, 4 coordinator, 6 leaper, 8 imitator, 10 withdrawer,
 12 king, 14 freezer, 0 nothing. A move is ((row, column), (row, column)). Agents import these numbers from a module
-`BC_state_etc`; where they bring none, one is provided. Refuses to know pipes and clocks.
+`BC_state_etc`; where they bring none, one is provided.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The bridge is the server the client knows: it starts `CLIENT WHITE|BLACK SECONDS SERVER`, sends it boards and passes
 its moves on. With `--seconds` (or the UGI option `Seconds`) a client of either colour is started at `isready`, while no
 clock runs, and the one that is not needed leaves at the first `go`; without, the client is started at the first `go`,
-which then also says how many seconds it has for a move. One process is one game. Refuses to judge moves.
+which then also says how many seconds it has for a move. One process is one game.
 """
 
 from __future__ import annotations

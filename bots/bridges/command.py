@@ -4,7 +4,7 @@ On its standard input the program finds the position on the first line and the l
 on its standard output the last line that is not empty is its move. The environment says more: `ARENA_FAMILY`,
 `ARENA_VARIANT`, `ARENA_SIDE` (first or second), `ARENA_TIME_MS` (what it may take), `ARENA_PLY`. Its standard error is
 the bot's own. A program that is late is waited for a little longer than its clock lasts: who loses on time is the
-referee's to say. Refuses to know what the program does.
+referee's to say.
 """
 
 from __future__ import annotations

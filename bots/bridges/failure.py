@@ -1,6 +1,6 @@
 """How a bridge ends when what is behind it misbehaves: one precise line on standard error, and an exit code of its own.
 
-The referee shows both. The codes are those of `sysexits.h`. Refuses to know what any bridge does.
+The referee shows both. The codes are those of `sysexits.h`.
 """
 
 from __future__ import annotations

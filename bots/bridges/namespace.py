@@ -1,7 +1,6 @@
 """A network of its own for a bridge whose ports are fixed, so that any number of games can be played at once.
 
 The bridge starts itself anew by way of `unshare -Urn`, where the system allows that, and brings up the loopback device.
-Refuses to know what the network is for.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""One client of the Tablut Challenge: its process, its connection, its answers.
-
-Refuses to know the referee and the rules.
-"""
+"""One client of the Tablut Challenge: its process, its connection, its answers."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A frame is the length of its payload in bytes (four bytes, big-endian, signed) and the payload, UTF-8 JSON. Boards go
 out as rows of words, rank 1 first; a move comes in as the names of two cells. Source: the server of the challenge, and
-what its clients are known to get wrong. Refuses to know sockets, processes and rules.
+what its clients are known to get wrong.
 """
 
 from __future__ import annotations

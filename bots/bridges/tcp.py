@@ -1,7 +1,7 @@
 """`python -m bots.bridges.tcp HOST PORT`: a bot that runs elsewhere and speaks UGI over a TCP connection.
 
 A relay: what the referee says goes out, what comes back is said here, byte by byte as it comes. One connection is one
-process of the bot. Refuses to know the language that is spoken.
+process of the bot.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The model of R. R. Davidson (1970): with worth p = exp(theta), a game of i and j is won by i with weight p_i, by j with
 p_j, and drawn with v sqrt(p_i p_j). It is a multinomial logit in (theta, log v), so the likelihood is concave and
-Newton's method finds its one maximum. Refuses to know where the games come from.
+Newton's method finds its one maximum.
 """
 
 from __future__ import annotations

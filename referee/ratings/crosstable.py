@@ -1,6 +1,6 @@
 """What each bot scored against each other one, the two games of an opening side by side. Linear in the number of games.
 
-Void games are not counted. Refuses to know where records come from, and how the table is drawn.
+Void games are not counted.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 LLR by the normal approximation of the generalised SPRT: N (s1 - s0) (2 m - s0 - s1) / (2 v) with m, v the mean and
 variance of the score per game over N pairs (M. Van den Bergh, "A practical introduction to the GSPRT"); the bounds are
-Wald's. Refuses to know where the games come from.
+Wald's.
 """
 
 from __future__ import annotations

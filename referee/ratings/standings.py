@@ -1,6 +1,6 @@
 """Tables of finished games: standings with Sonneborn-Berger, crosstable, terminations. Linear in the number of games.
 
-Void games are not counted. Refuses to know where records come from.
+Void games are not counted.
 """
 
 from __future__ import annotations

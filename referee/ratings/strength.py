@@ -2,7 +2,7 @@
 
 Intervals come from pairs of games with swapped sides where there are pairs: the two games of an opening are not
 independent. Normalised Elo is M. Van den Bergh's ("Normalized Elo", 2020): the score in units of the standard
-deviation of one game, so that it does not depend on openings and draws. Refuses to know where results come from.
+deviation of one game, so that it does not depend on openings and draws.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept. Refuses to know what is compiled, and how."""
+"""Where compiled kernels are kept."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What notations of whole games share: tags as `[Rule.goal "four"]`, a game while it is read, moves on the board.
 
-Where tags may stand, which of them are known and what else is a game's text is for each notation to say. Refuses to
-know any family and any file.
+Where tags may stand, which of them are known and what else is a game's text is for each notation to say.
 """
 
 from __future__ import annotations

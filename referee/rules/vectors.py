@@ -1,7 +1,7 @@
 """Runs files of test vectors against the rules: perft counts, legal moves, results, whole games, notations.
 
 The schema is one JSON object per family: `game`, and lists under the keys of `CHECKS`. Every mismatch is reported with
-the position it happened in. Refuses to know where the files come from.
+the position it happened in.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which levels of the sandbox work on this machine, found by running each once, and which are good enough.
-
-Refuses to know what a sandbox is made of.
-"""
+"""Which levels of the sandbox work on this machine, found by running each once, and which are good enough."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The strongest sandbox: bubblewrap. Namespaces of its own for everything, a read-only system, bounded memory files.
 
 Started by root, the bot becomes a user of its own inside, so that nothing of the arena need be readable by anybody
-else; started by anybody else, it gets a user namespace. Refuses to know why a bot is not trusted.
+else; started by anybody else, it gets a user namespace.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Control groups, version 2 or 1: one for each bot, where the kernel bounds its memory and its processes all together.
 
-Where they may be made, nothing is needed but folders: no daemon, no library. Refuses to know how a bot is started.
+Where they may be made, nothing is needed but folders: no daemon, no library.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""One confined process with three pipes: spawned, watched, killed with all its descendants, reaped.
-
-Refuses to know what is written on the pipes.
-"""
+"""One confined process with three pipes: spawned, watched, killed with all its descendants, reaped."""
 
 from __future__ import annotations
 

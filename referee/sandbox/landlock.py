@@ -1,7 +1,7 @@
 """The second sandbox, where namespaces may not be made: Landlock for files, a system call filter for the rest.
 
 A bot sees the same files as under bubblewrap, may write to none, has no sockets at all, and cannot signal or read
-anybody else's process. Refuses to know how the launcher does it.
+anybody else's process.
 """
 
 from __future__ import annotations

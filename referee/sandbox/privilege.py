@@ -1,7 +1,6 @@
 """Who a bot runs as: never root. Each bot started by root gets a user number of its own.
 
-A number of its own means that no other bot may signal it, read its memory or use up its share of processes. Refuses to
-know what a bot may see and how much it may use.
+A number of its own means that no other bot may signal it, read its memory or use up its share of processes.
 """
 
 from __future__ import annotations

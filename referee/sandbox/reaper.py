@@ -1,7 +1,6 @@
 """Finds, kills and reaps every process a bot may have started, also those that fled its process group.
 
 Linux only: a slot declares itself subreaper, so that orphans of its bots become its own children and can be found.
-Refuses to know what a bot is, and why it must go.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What one process of a bot may use, as the kernel bounds it for each process: the weakest bounds, and always there.
 
-Also the sandbox that has nothing else: another user and these bounds. Refuses to know namespaces and control groups.
+Also the sandbox that has nothing else: another user and these bounds.
 """
 
 from __future__ import annotations

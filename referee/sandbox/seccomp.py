@@ -1,7 +1,7 @@
 """Builds the system call filter of a sandboxed bot: what namespaces and Landlock do not cover is refused.
 
 The filter is a classic BPF program over `struct seccomp_data`, built here without any library (see seccomp(2) and
-linux/filter.h). Refuses to know how a program is loaded and who it is for.
+linux/filter.h).
 """
 
 from __future__ import annotations

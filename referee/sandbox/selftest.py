@@ -1,7 +1,4 @@
-"""Runs a small program in a sandbox and compares what it could do with what it should not be able to.
-
-Refuses to know what the sandbox is made of.
-"""
+"""Runs a small program in a sandbox and compares what it could do with what it should not be able to."""
 
 from __future__ import annotations
 

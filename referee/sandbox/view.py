@@ -1,7 +1,4 @@
-"""What a bot may see of the files of this machine: the system's programs, the arena's Python, and its own.
-
-Refuses to know how the rest is hidden.
-"""
+"""What a bot may see of the files of this machine: the system's programs, the arena's Python, and its own."""
 
 from __future__ import annotations
 

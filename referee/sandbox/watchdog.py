@@ -2,7 +2,6 @@
 
 Where a control group counts, it only finishes what the kernel began; else it counts itself. A look costs some reads of
 `/proc` for each process, so looks are rare: whoever waits for a bot asks for one at times.
-Refuses to know what a bot is and what killing it means for a game.
 """
 
 from __future__ import annotations

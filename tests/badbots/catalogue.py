@@ -1,7 +1,4 @@
-"""Every fault there is a program for: what it must cost, whom, and how soon.
-
-Refuses to know how a game is played.
-"""
+"""Every fault there is a program for: what it must cost, whom, and how soon."""
 
 from __future__ import annotations
 

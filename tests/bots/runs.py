@@ -1,4 +1,4 @@
-"""Matches of the sample bots by `arena play`, for the figures of `bots/README.md`. Refuses to judge them."""
+"""Matches of the sample bots by `arena play`, for the figures of `bots/README.md`."""
 
 from __future__ import annotations
 

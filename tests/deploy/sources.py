@@ -1,4 +1,4 @@
-"""What the files of `deploy/` say, read for the tests. Refuses to know what they ought to say."""
+"""What the files of `deploy/` say, read for the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who you are, and your tokens. Refuses to know other people (see `arena.api.routes.users`)."""
+"""Who you are, and your tokens."""
 
 from __future__ import annotations
 

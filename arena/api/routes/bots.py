@@ -1,4 +1,4 @@
-"""Bots and their versions: lists, documents, uploads, retirement. Refuses to know how a bot is checked."""
+"""Bots and their versions: lists, documents, uploads, retirement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Families: what can be played. Refuses to know how."""
+"""Families: what can be played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games: lists, exports, one game, its record as a file, its stream, the bots' own words. Refuses to know the rules."""
+"""Games: lists, exports, one game, its record as a file, its stream, the bots' own words."""
 
 from __future__ import annotations
 

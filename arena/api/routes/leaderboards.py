@@ -1,4 +1,4 @@
-"""Leaderboards: the ratings of a pool. Refuses to know how ratings come about."""
+"""Leaderboards: the ratings of a pool."""
 
 from __future__ import annotations
 

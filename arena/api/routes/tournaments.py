@@ -1,4 +1,4 @@
-"""Tournaments: lists, documents, tables, streams, and the verbs that move them. Refuses to know formats."""
+"""Tournaments: lists, documents, tables, streams, and the verbs that move them."""
 
 from __future__ import annotations
 

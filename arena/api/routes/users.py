@@ -1,4 +1,4 @@
-"""People with accounts, for admins. Refuses to know what they do."""
+"""People with accounts, for admins."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The bus between processes: events of the bus inside this process, carried over an MQTT 3.1.1 broker.
 
 Without the broker everything goes on, only the others hear of it later: once it is back, everything is said again that
-still matters. Refuses to believe what does not follow `arena.events.messages`.
+still matters.
 """
 
 from __future__ import annotations

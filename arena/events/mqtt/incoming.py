@@ -1,6 +1,6 @@
 """What other processes say: the games that they play, and news that is passed on here.
 
-Believed is only what concerns games that are not played here. Refuses to know connections and threads.
+Believed is only what concerns games that are not played here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a process still has to tell the others: messages that wait, and its own running games, told in batches.
 
 Bounded: a game's plies are taken from the game itself when there is somebody to send them to, and of what waits the
-least important goes first. Refuses to know connections and threads.
+least important goes first.
 """
 
 from __future__ import annotations

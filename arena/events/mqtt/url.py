@@ -1,6 +1,6 @@
 """Where a broker is: `mqtt://[USER:PASSWORD@]HOST[:PORT]`, `mqtts://…` for TLS, or `embedded[:PORT]`.
 
-Refuses to know MQTT. What is shown to people never has the password in it.
+What is shown to people never has the password in it.
 """
 
 from __future__ import annotations

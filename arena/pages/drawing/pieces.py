@@ -2,7 +2,7 @@
 
 `♙` is "WHITE CHESS PAWN": a light token with a pawn on it. So the drawing knows shapes, not games, and a family need
 only choose its glyphs. Pieces differ by form as well as by colour: light tokens carry an inner ring, their emblems are
-outlines; dark ones are solid. A glyph without a drawing here is written as text. Refuses to know any position.
+outlines; dark ones are solid. A glyph without a drawing here is written as text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Line, band and bar charts as SVG on the server: classes for the style sheet, no scripts, no third parties.
 
-Every chart has a title for those who listen; the numbers stand in a table of the page as well. Refuses to know what
-the numbers mean.
+Every chart has a title for those who listen; the numbers stand in a table of the page as well.
 """
 
 from __future__ import annotations

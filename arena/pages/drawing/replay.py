@@ -1,6 +1,6 @@
 """A game as the viewer shows it: scenes, times, clocks and scores, from a record or from a game still running.
 
-Finished games are kept for a while, running ones grow. Refuses to know HTTP.
+Finished games are kept for a while, running ones grow.
 """
 
 from __future__ import annotations

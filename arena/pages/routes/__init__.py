@@ -1,1 +1,1 @@
-"""The pages of the arena, one module per noun: read the store, fill a template. Refuses to know SQL."""
+"""The pages of the arena, one module per noun: read the store, fill a template."""

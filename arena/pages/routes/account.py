@@ -1,4 +1,4 @@
-"""One's own account: news, bots, tokens (shown once, revocable). Refuses to know how log-in works."""
+"""One's own account: news, bots, tokens (shown once, revocable)."""
 
 from __future__ import annotations
 

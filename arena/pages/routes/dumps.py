@@ -1,4 +1,4 @@
-"""The archive of games: what there is to download, and the files. Refuses to know who writes them."""
+"""The archive of games: what there is to download, and the files."""
 
 from __future__ import annotations
 

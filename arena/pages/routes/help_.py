@@ -1,4 +1,4 @@
-"""Help: the project's own documents, and tables made from the data the code uses. Refuses to invent numbers."""
+"""Help: the project's own documents, and tables made from the data the code uses."""
 
 from __future__ import annotations
 

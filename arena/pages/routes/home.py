@@ -1,4 +1,4 @@
-"""The front page: what is being played now, what comes next, who leads. Refuses to know any family."""
+"""The front page: what is being played now, what comes next, who leads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors as pages: what happened, what to do next, and names that are near. Refuses to know what went wrong."""
+"""Errors as pages: what happened, what to do next, and names that are near."""
 
 from __future__ import annotations
 

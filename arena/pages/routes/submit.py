@@ -1,4 +1,4 @@
-"""Submitting a bot by form, and the checklist of a submission on its way. Refuses to know how a bot is checked."""
+"""Submitting a bot by form, and the checklist of a submission on its way."""
 
 from __future__ import annotations
 

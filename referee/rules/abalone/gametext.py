@@ -2,7 +2,7 @@
 
 Both readers take move numbers, `(e)` marks, scores, `{comments}` and doubled first cells (`e4e4e5`); neither asks
 whether the moves are legal. What the moves alone cannot say stands in tags before them: `[Variant "..."]`,
-`[Position "..."]`, `[Result "..."]`, `[Rule.<option> "..."]` and any others. Refuses to know files.
+`[Position "..."]`, `[Result "..."]`, `[Rule.<option> "..."]` and any others.
 """
 
 from __future__ import annotations

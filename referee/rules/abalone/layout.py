@@ -1,7 +1,4 @@
-"""The Abalone board as something to look at: cells with coordinates, marbles, marks and short facts.
-
-Refuses to know how it is drawn.
-"""
+"""The Abalone board as something to look at: cells with coordinates, marbles, marks and short facts."""
 
 from __future__ import annotations
 

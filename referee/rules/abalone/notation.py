@@ -1,6 +1,6 @@
 """Position strings and move texts of Abalone (Aba-Pro coordinates): readers, writers, and moves as people write them.
 
-Refuses to know whether a move is legal, and whole games (see `gametext`). The rules are those of RULES.md, sections
+The rules are those of RULES.md, sections
 "Position text" and "Notation".
 """
 

@@ -1,7 +1,5 @@
 """The geometry of the Abalone board and the numbers of cells and moves, shared by kernel and notation.
 
-Refuses to know positions, rules and texts other than the names of cells and moves.
-
     The 61 cells are numbered 13 * row + digit (mod 61), rows a = 1 .. i = 9:
 
             0  1  2  3  4               row i          every step along a line is then one and the same

@@ -2,7 +2,7 @@
 
 One reader takes all three, move by move against the board, since some spellings need it; so a game that is read is one
 that can be played. Tags say what moves cannot: `[Variant "..."]`, `[Rule.<option> "..."]`, `[Position "..."]` (also
-`Fen`), `[Result "..."]`, and any others. Source of the vchess form: `getPgn` of its client. Refuses to know files.
+`Fen`), `[Result "..."]`, and any others. Source of the vchess form: `getPgn` of its client.
 """
 
 from __future__ import annotations

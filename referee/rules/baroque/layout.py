@@ -1,4 +1,4 @@
-"""The board as something to look at: cells, pieces, frozen pieces, check. Refuses to know how it is drawn."""
+"""The board as something to look at: cells, pieces, frozen pieces, check."""
 
 from __future__ import annotations
 

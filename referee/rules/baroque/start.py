@@ -1,4 +1,4 @@
-"""Start arrays: the fixed ones, and the numbered orders of the back row. Refuses to know how a game is played."""
+"""Start arrays: the fixed ones, and the numbered orders of the back row."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Constant tables of the 8x8 board as bitboards: bit 0 is a1, bit 7 is h1, bit 63 is h8.
 
-Plain numpy, so that the compiled kernel takes them in as constants. Refuses to know pieces and rules.
+Plain numpy, so that the compiled kernel takes them in as constants.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whole games as text: `1. b1-b3 h4-f2 2. d1:a4 h2-e2 {a comment} 1-0`.
 
 Moves with or without numbers, separated by dash, `x`, colon or nothing; tags `[Variant "zen"]`, `[Position "..."]`,
-`[Rule.simultaneous "mover"]` and any others before them; results end a game. Refuses to know which moves are legal.
+`[Rule.simultaneous "mover"]` and any others before them; results end a game.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A position as something to look at: squares, pieces, groups, the hole, and what the neutral piece may do.
-
-Refuses to know how it is drawn.
-"""
+"""A position as something to look at: squares, pieces, groups, the hole, and what the neutral piece may do."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The texts of a position and of a move: readers that take any text whatever, and the canonical writers.
-
-Refuses to know which moves are legal.
-"""
+"""The texts of a position and of a move: readers that take any text whatever, and the canonical writers."""
 
 from __future__ import annotations
 

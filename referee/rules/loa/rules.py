@@ -1,4 +1,4 @@
-"""The `Rules` record of Lines of Action: its options, variants and parts. Refuses to know how moves are found."""
+"""The `Rules` record of Lines of Action: its options, variants and parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The starts of Lines of Action, each on its board. Refuses to know how positions are played."""
+"""The starts of Lines of Action, each on its board."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ A line's pattern has a bit per square: its rank on a file, its file on any other
 
 The 46 lines of the 8x8 board are also numbers in base 3 (a digit per square: 0 empty, 1 first side, 2 second), told
 apart by length with an offset, so that whatever is to be known of a line is one look into a table of 9,840 entries.
-Refuses to know positions.
 """
 
 from __future__ import annotations

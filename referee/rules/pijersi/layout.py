@@ -1,7 +1,4 @@
-"""A position as something to look at: hexagons, cubes and stacks, and what is worth saying about them.
-
-Refuses to know how it is drawn.
-"""
+"""A position as something to look at: hexagons, cubes and stacks, and what is worth saying about them."""
 
 from __future__ import annotations
 

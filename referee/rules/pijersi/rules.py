@@ -1,4 +1,4 @@
-"""The `Rules` record of Pijersi: its options, variants and parts. Refuses to know how turns are found."""
+"""The `Rules` record of Pijersi: its options, variants and parts."""
 
 from __future__ import annotations
 

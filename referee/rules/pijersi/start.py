@@ -1,7 +1,7 @@
 """The starts of Pijersi: the standard one, the numbered families, and deals at random.
 
 A side's rows are two texts of cubes: row a (six cubes), row b (three cubes, the stack on b4, three cubes), written for
-White from left to right. Refuses to know how positions are played.
+White from left to right.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tablut: attackers ring the king in, defenders run him to the border. Refuses to know how moves are computed."""
+"""Tablut: attackers ring the king in, defenders run him to the border."""
 
 from referee.rules.tablut.rules import RULES
 

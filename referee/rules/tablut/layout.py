@@ -1,7 +1,4 @@
-"""Tablut as something to look at: the board's cells, the pieces, marks and short facts about a position.
-
-Refuses to know how anything is drawn.
-"""
+"""Tablut as something to look at: the board's cells, the pieces, marks and short facts about a position."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Texts of Tablut: positions and moves, read and written.
 
 Position: `<board> <side> <quiet> <ply>`; move: start and end cell, `e3e4`. Any text gives a value or a `ParseError`.
-Refuses to know which moves are legal, and whole games (`gametext`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The rules of Tablut as a record: options, variants, notation, layout. The kernel is named here, not imported.
-
-Refuses to know how moves are found and how positions are drawn.
-"""
+"""The rules of Tablut as a record: options, variants, notation, layout. The kernel is named here, not imported."""
 
 from __future__ import annotations
 

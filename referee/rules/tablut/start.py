@@ -1,7 +1,4 @@
-"""The named rule sets of Tablut. All start from one board; who moves first is an option.
-
-Refuses to know what the options do.
-"""
+"""The named rule sets of Tablut. All start from one board; who moves first is an option."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ A state is 41 int32:
     38..40  counters: plies since the last capture, plies played, and (only under `perpetual_raichi`) how many
             of the latest attackers-to-move positions in a row left the king a free way
 
-The order of the config is that of `rules.OPTIONS`; a test holds the two together. Refuses to know what the options do,
-texts and numba.
+The order of the config is that of `rules.OPTIONS`; a test holds the two together.
 """
 
 from __future__ import annotations

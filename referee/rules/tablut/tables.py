@@ -1,8 +1,7 @@
 """The board of Tablut: cells and their names, bases, throne, border, the 18 lines of sight and what is seen on them.
 
 Cell number = file * 9 + rank, so that ascending numbers are ascending names. The 18 lines are the ranks 1..9 (numbers
-0..8, bit = file) and the files a..i (numbers 9..17, bit = rank): a line is 9 bits. Refuses to know positions,
-options and numba.
+0..8, bit = file) and the files a..i (numbers 9..17, bit = rank): a line is 9 bits.
 
     9 . . . B B B . . .      B = base: west a4 a5 a6 b5, south d1 e1 f1 e2,
     8 . . . . B . . . .          north d9 e9 f9 e8, east i4 i5 i6 h5

@@ -1,7 +1,7 @@
 """The tournament of the drill, as a user makes it: bots uploaded, a document sent, results read back.
 
 Its bots are the sample bot in C behind a shell script that takes its time over every move, so that games last about a
-second without using the processor. Refuses to know which faults happen.
+second without using the processor.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The faults, and the seeded sequence of them. Each lasts from call to return. Refuses to judge what follows."""
+"""The faults, and the seeded sequence of them. Each lasts from call to return."""
 
 from __future__ import annotations
 

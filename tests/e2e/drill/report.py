@@ -1,4 +1,4 @@
-"""What a drill found, as a text and as JSON. Refuses to judge."""
+"""What a drill found, as a text and as JSON."""
 
 from __future__ import annotations
 

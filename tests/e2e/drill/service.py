@@ -1,7 +1,4 @@
-"""The programs of a topology, and a supervisor that starts again whatever has ended, as systemd would.
-
-Refuses to know why they end.
-"""
+"""The programs of a topology, and a supervisor that starts again whatever has ended, as systemd would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An arena under drill: its services by their part, its database, its disks. Refuses to know which faults happen."""
+"""An arena under drill: its services by their part, its database, its disks."""
 
 from __future__ import annotations
 

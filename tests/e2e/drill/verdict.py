@@ -1,4 +1,4 @@
-"""What must hold after the drill, whatever happened in it. Refuses to know how faults were made."""
+"""What must hold after the drill, whatever happened in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole games of hexapawn: moves between blanks. Refuses to know which moves are legal."""
+"""Whole games of hexapawn: moves between blanks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The compiled functions of hexapawn, on states as `state` lays them out and squares as `tables` numbers them.
 
-Refuses to know texts. Letters: s a side, i a square, f and r its file and rank, t what stands on a square.
+Letters: s a side, i a square, f and r its file and rank, t what stands on a square.
 """
 
 from __future__ import annotations

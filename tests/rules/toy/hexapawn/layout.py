@@ -1,4 +1,4 @@
-"""Hexapawn as something to look at. Refuses to know how it is drawn."""
+"""Hexapawn as something to look at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts of hexapawn. Refuses to know which moves are legal."""
+"""The texts of hexapawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `Rules` record of hexapawn. Refuses to know how moves are found."""
+"""The `Rules` record of hexapawn."""
 
 from __future__ import annotations
 

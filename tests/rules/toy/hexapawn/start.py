@@ -1,4 +1,4 @@
-"""The starts of hexapawn, and its phase before play. Refuses to know how pawns move."""
+"""The starts of hexapawn, and its phase before play."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@
     12     side to move (0 White, 1 Black), plus 2 in the gift phase          -- up to here the key --
     13     plies played
 
-A move is source * 16 + target, `PASS`, or `GIFT + square`, which takes an own pawn off the board. Refuses to know texts
-and numba.
+A move is source * 16 + target, `PASS`, or `GIFT + square`, which takes an own pawn off the board.
 """
 
 from __future__ import annotations

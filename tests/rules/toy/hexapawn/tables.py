@@ -1,4 +1,4 @@
-"""The board of hexapawn: twelve squares and their names. Refuses to know pawns.
+"""The board of hexapawn: twelve squares and their names.
 
 rank 3    8  9 10 11
 rank 2    4  5  6  7
