@@ -85,9 +85,7 @@ class OptionDecl:
                 return lowered if lowered in ("true", "false") else None
             case "spin":
                 number = whole(value)
-                if number is None or (self.minimum is not None and number < self.minimum):
-                    return None
-                return None if self.maximum is not None and number > self.maximum else str(number)
+                return None if number is None or self._is_out_of_bounds(number) else str(number)
             case "combo":
                 # Real engines forget to list their default among the values: it is one all the same.
                 known = self.values if self.default is None else (*self.values, self.default)
@@ -99,6 +97,10 @@ class OptionDecl:
                 return value if value.isprintable() else None
             case "button":
                 return value if not value else None
+
+    def _is_out_of_bounds(self, number: int) -> bool:
+        is_below = self.minimum is not None and number < self.minimum
+        return is_below or (self.maximum is not None and number > self.maximum)
 
     def _known(self) -> tuple[str, ...]:
         match self.type:
@@ -142,6 +144,28 @@ def parse_option(line: str) -> OptionDecl:
     if words[:1] == ["option"]:
         del words[0]
     kind = _type_of(words, line)
+    parts, values = _parts(words, kind)
+
+    def part(name: str) -> str | None:
+        return None if name not in parts else _text(parts[name])
+
+    name = part("name")
+    if not name:
+        raise BadLine("an option without a name", line=line, hint=_HINT)
+    if part("type") != kind:
+        raise BadLine("the type of an option is one word", line=line, hint=_HINT)
+    default = part("default")
+    minimum, maximum = _bound(part("min"), "min", line), _bound(part("max"), "max", line)
+    if minimum is not None and maximum is not None and minimum > maximum:
+        raise BadLine("min of an option is above its max", line=line, hint=_HINT)
+    listed = tuple(map(_text, values))
+    if default is not None:
+        default = _default(default, kind, listed, line)
+    return OptionDecl(name, kind, default, minimum, maximum, listed)
+
+
+def _parts(words: Sequence[str], kind: OptionType) -> tuple[dict[str, list[str]], list[list[str]]]:
+    """The words of every part by its name, and those of every `var`."""
     parts: dict[str, list[str]] = {}
     values: list[list[str]] = []
     current: list[str] = []
@@ -153,28 +177,18 @@ def parse_option(line: str) -> OptionDecl:
             current = parts[word] = []
         else:
             current.append(word)
+    return parts, values
 
-    def part(name: str) -> str | None:
-        if name not in parts:
-            return None
-        joined = " ".join(parts[name])
-        return "" if joined == EMPTY else joined
 
-    name = part("name")
-    if not name:
-        raise BadLine("an option without a name", line=line, hint=_HINT)
-    if part("type") != kind:
-        raise BadLine("the type of an option is one word", line=line, hint=_HINT)
-    default = part("default")
-    minimum, maximum = _bound(part("min"), "min", line), _bound(part("max"), "max", line)
-    if minimum is not None and maximum is not None and minimum > maximum:
-        raise BadLine("min of an option is above its max", line=line, hint=_HINT)
-    listed = tuple("" if value == [EMPTY] else " ".join(value) for value in values)
-    found = OptionDecl(name, kind, None, minimum, maximum, listed)
-    if default is None or kind == "button":
-        return found
-    if default == "" and kind != "string" and "" not in listed:
-        return found
+def _text(words: Sequence[str]) -> str:
+    joined = " ".join(words)
+    return "" if joined == EMPTY else joined
+
+
+def _default(default: str, kind: OptionType, listed: tuple[str, ...], line: str) -> str | None:
+    """The default as it is kept; None where the word says that there is none."""
+    if kind == "button" or (default == "" and kind != "string" and "" not in listed):
+        return None
     if kind == "check":
         default = default.lower()
         if default not in ("true", "false"):
@@ -182,4 +196,4 @@ def parse_option(line: str) -> OptionDecl:
     elif kind == "spin":
         # One outside min..max is let through: real engines have it, and it is only what they start with.
         default = str(_bound(default, "default", line))
-    return OptionDecl(name, kind, default, minimum, maximum, listed)
+    return default

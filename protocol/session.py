@@ -24,7 +24,6 @@ from protocol.messages import (
     Declared,
     Go,
     Id,
-    Info,
     IsReady,
     Message,
     NewGame,
@@ -71,6 +70,26 @@ class State(enum.Enum):
     IDLE = "idle"
     THINKING = "thinking"
     CLOSED = "closed"
+
+
+_REFEREE_SAYS: dict[type[Message], tuple[State, State]] = {
+    Ugi: (State.STARTED, State.HANDSHAKE),
+    IsReady: (State.IDLE, State.READYING),
+    NewGame: (State.IDLE, State.IDLE),
+    SetOption: (State.IDLE, State.IDLE),
+    SetPosition: (State.IDLE, State.IDLE),
+    Query: (State.IDLE, State.IDLE),
+    Result: (State.IDLE, State.IDLE),
+    Go: (State.IDLE, State.THINKING),
+    Stop: (State.THINKING, State.THINKING),
+}
+"""What the referee may say: the state it belongs to, and the one after it. `quit` may be said in any."""
+
+_BOT_ANSWERS: dict[type[Message], tuple[State, str]] = {
+    UgiOk: (State.HANDSHAKE, "ugiok without ugi"),
+    ReadyOk: (State.READYING, "readyok without isready"),
+}
+"""The answers that end a state, and what each is in any other one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,38 +171,27 @@ class RefereeSession:
             encoded = _encoded(message.bare())
         else:
             encoded = _encoded(str(message))
-        match message:
-            case SetPosition():
-                self._only(message, State.IDLE)
-                self._positioned = True
-            case Go():
-                self._only(message, State.IDLE)
-                if not self._positioned:
-                    raise _refused(message, self.state, "send a position before every go")
-                self._positioned = False
-                self.state = State.THINKING
-            case Stop():
-                self._only(message, State.THINKING)
-            case Quit():
-                if self.state is State.CLOSED:
-                    raise _refused(message, self.state, "quit is said once")
-                self.state = State.CLOSED
-            case IsReady():
-                self._only(message, State.IDLE)
-                self.state = State.READYING
-            case NewGame():
-                self._only(message, State.IDLE)
-                self._positioned = False
-            case SetOption() | Query() | Result():
-                self._only(message, State.IDLE)
-            case Ugi():
-                self._only(message, State.STARTED)
-                self.state = State.HANDSHAKE
-            case _:
-                raise _refused(message, self.state, "the referee says nothing the language does not know")
+        if isinstance(message, Quit):
+            if self.state is State.CLOSED:
+                raise _refused(message, self.state, "quit is said once")
+            self.state = State.CLOSED
+        else:
+            self._advance(message)
         # Whatever is said next gives up waiting for the answer to a query.
         self.query = message.what if isinstance(message, Query) else None
         return encoded
+
+    def _advance(self, message: RefereeMessage) -> None:
+        if type(message) not in _REFEREE_SAYS:
+            raise _refused(message, self.state, "the referee says nothing the language does not know")
+        needed, after = _REFEREE_SAYS[type(message)]
+        if self.state is not needed:
+            raise _refused(message, self.state, f"it belongs to the state {needed.value}")
+        if isinstance(message, Go) and not self._positioned:
+            raise _refused(message, self.state, "send a position before every go")
+        if isinstance(message, SetPosition | Go | NewGame):
+            self._positioned = isinstance(message, SetPosition)
+        self.state = after
 
     def ask(self) -> None:
         """The short way of `send` for a `position` and a `go` that the caller writes itself, in one piece.
@@ -208,10 +216,6 @@ class RefereeSession:
                 return move.decode()
         return None
 
-    def _only(self, message: RefereeMessage, state: State) -> None:
-        if self.state is not state:
-            raise _refused(message, self.state, f"it belongs to the state {state.value}")
-
     # What the bot says -------------------------------------------------------------------------------------------
 
     def receive(self, line: bytes) -> BotMessage | Stray:
@@ -229,26 +233,19 @@ class RefereeSession:
                     self._note(str(message))
                     raise _refused(message, self.state, "answer every go with exactly one bestmove")
                 self.state = State.IDLE
-            case Info():
-                pass
             case Unknown():
                 return self._unknown(message)
-            case ReadyOk():
-                if self.state is not State.READYING:
-                    return self._stray(message, "readyok without isready")
+            case ReadyOk() | UgiOk():
+                needed, reason = _BOT_ANSWERS[type(message)]
+                if self.state is not needed:
+                    return self._stray(message, reason)
                 self.state = State.IDLE
             case Response():
                 if self.query is None:
                     return self._stray(message, "response without query")
                 self.query = None
-            case Id():
-                return self._id(message)
-            case Declared():
-                return self._declared(message)
-            case UgiOk():
-                if self.state is not State.HANDSHAKE:
-                    return self._stray(message, "ugiok without ugi")
-                self.state = State.IDLE
+            case Id() | Declared():
+                return self._id(message) if isinstance(message, Id) else self._declared(message)
         return message
 
     def _note(self, line: str) -> None:
@@ -332,34 +329,29 @@ class BotSession:
             return message
         if self.state in (State.STARTED, State.HANDSHAKE):
             raise _refused(message, self.state, "ugi and ugiok come first")
+        if isinstance(message, Stop):
+            return message if self.state is State.THINKING else Stray(message, "there is nothing to stop")
+        if not isinstance(message, IsReady):
+            self._not_thinking(message)
+        self._take(message)
+        return message
+
+    def _take(self, message: RefereeMessage) -> None:
         match message:
             case IsReady():
                 self._owed += 1
                 if self.state is State.IDLE:
                     self.state = State.READYING
-            case Stop():
-                if self.state is not State.THINKING:
-                    return Stray(message, "there is nothing to stop")
             case SetOption():
-                self._not_thinking(message)
                 self._set(message)
-            case SetPosition():
-                self._not_thinking(message)
-                self._positioned = True
-            case NewGame():
-                self._not_thinking(message)
-                self._positioned = False
+            case SetPosition() | NewGame():
+                self._positioned = isinstance(message, SetPosition)
             case Go():
-                self._not_thinking(message)
                 if not self._positioned:
                     raise _refused(message, self.state, "send a position before go")
                 self.state = State.THINKING
             case Query():
-                self._not_thinking(message)
                 self.query = message.what
-            case Result():
-                self._not_thinking(message)
-        return message
 
     def _not_thinking(self, message: RefereeMessage) -> None:
         if self.state is State.THINKING:

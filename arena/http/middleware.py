@@ -93,7 +93,7 @@ def _without_type(error: web.HTTPException) -> dict[str, str]:
     return {name: value for name, value in error.headers.items() if name not in ("Content-Type", "Content-Length")}
 
 
-def problem_of(error: Exception, number: str) -> Problem:
+def problem_of(error: Exception, number: str) -> Problem:  # noqa: PLR0911 - one for each kind of error
     """The problem an exception stands for; a fault of the program is logged with its trace and told without."""
     match error:
         case Problem():

@@ -30,7 +30,9 @@ def of_family(capabilities: Mapping[str, Any], family: str) -> Mapping[str, Any]
     return found if isinstance(found, Mapping) else {}
 
 
-def judge(capabilities: Mapping[str, Any], families: Mapping[str, Sequence[str]], ruleset: Ruleset) -> Verdict:
+def judge(  # noqa: PLR0911 - one for each reason
+    capabilities: Mapping[str, Any], families: Mapping[str, Sequence[str]], ruleset: Ruleset
+) -> Verdict:
     """The verdict on a version.
 
     `capabilities`: what its check found, by family (`Capabilities.as_json`); none for a command of this installation

@@ -212,7 +212,9 @@ def store(desk: Desk, ply: int, depth: int, forced: int, move: int, score: int, 
 
 
 @compiled
-def negamax(desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: int) -> int:
+def negamax(  # noqa: C901, PLR0912, PLR0915 - a kernel: compiled as one, and read beside the textbook's
+    desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: int
+) -> int:
     """The score of `states[ply]`, where the game goes on, for the side to move, `depth` > 0 plies deep.
 
     Fail-soft within alpha..beta. Meaningless when `work[ABORTED]` is set.
