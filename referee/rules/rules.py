@@ -271,6 +271,8 @@ class Rules:
     announce: Callable[[State, Config], str | None] | None = None
     keeps_moves: frozenset[Termination] = frozenset()
     phase: Phase | None = None
+    emblem: str = ""
+    """What stands for the family beside its name: the path of an SVG of 24 units, filled by the rule `evenodd`."""
     draw_probability: float = 0.10
     """The prior chance of a draw between equals: it sets how much a draw tells of them."""
     summary: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -310,6 +311,7 @@ def test_record_is_sound(family):
     assert rules.keeps_moves <= set(rules.reasons)
     assert all(piece.side in ("first", "second", None) for piece in rules.pieces)
     assert 0 <= rules.draw_probability < 1
+    assert re.fullmatch(r"M[MmLlHhVvAaCcSsQqTtZz0-9 .,-]+Z", rules.emblem), "not the path of an SVG"
 
 
 @pytest.mark.parametrize("family", families())

@@ -51,3 +51,12 @@ def board(state: State, config: Config) -> Board:
             f"plies since the last ejection: {state[QUIET]}" + (f" of {limit}" if limit else ""),
         ),
     )
+
+
+EMBLEM = (
+    "M9 12a3 3 0 1 0 6 0a3 3 0 1 0-6 0ZM16 12a3 3 0 1 0 6 0a3 3 0 1 0-6 0Z"
+    "M2 12a3 3 0 1 0 6 0a3 3 0 1 0-6 0ZM12.5 5.9a3 3 0 1 0 6 0a3 3 0 1 0-6 0Z"
+    "M5.5 5.9a3 3 0 1 0 6 0a3 3 0 1 0-6 0ZM12.5 18.1a3 3 0 1 0 6 0a3 3 0 1 0-6 0Z"
+    "M5.5 18.1a3 3 0 1 0 6 0a3 3 0 1 0-6 0Z"
+)
+"""Seven marbles."""

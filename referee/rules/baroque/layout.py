@@ -16,6 +16,9 @@ PIECES: tuple[Piece, ...] = tuple(
     Piece(letter.lower(), name, "second", glyph) for letter, name, glyph in zip(LETTERS, NAMES, _BLACK, strict=True)
 )
 
+EMBLEM = "M3 20h18v-2.5H3ZM3.5 16h17L22 6.5l-5.5 4L12 3.5 7.5 10.5 2 6.5Z"
+"""A crown."""
+
 
 def board(state: State, config: Config) -> Board:
     """A position with its frozen pieces (of both sides, each as if it were to move) and a checked king marked."""

@@ -12,6 +12,14 @@ PIECES = (
     Piece("w", "white stone", "second", "○"),
     Piece("z", "neutral stone", None, "◆"),
 )
+
+EMBLEM = (
+    "M1.6 19a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0Z"
+    "M8.6 12a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0Z"
+    "M15.6 5a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0ZM17 17a2 2 0 1 0 4 0a2 2 0 1 0-4 0Z"
+    "M5 5a2 2 0 1 0 4 0a2 2 0 1 0-4 0Z"
+)
+"""Three stones in a line, two astray."""
 _STEPS = (-17, -16, -15, -1, 1, 15, 16, 17)
 
 

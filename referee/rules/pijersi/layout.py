@@ -15,6 +15,12 @@ PIECES = (
     *(Piece(role.lower(), f"black {_NAMES[role]}", "second", _GLYPHS[role]) for role in ROLES),
 )
 
+EMBLEM = (
+    "M12 1.5l9.1 5.25v10.5L12 22.5l-9.1-5.25V6.75ZM12 5.5L6.4 8.75v6.5L12 18.5l5.6-3.25v-6.5Z"
+    "M12 8.5l3 1.75v3.5l-3 1.75-3-1.75v-3.5Z"
+)
+"""A hexagon in a hexagon: a stack from above."""
+
 _ROW_HEIGHT = 3**0.5 / 2
 
 

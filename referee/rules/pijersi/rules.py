@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.rules.core import Termination
 from referee.rules.pijersi.gametext import FORMATS
-from referee.rules.pijersi.layout import PIECES, board
+from referee.rules.pijersi.layout import EMBLEM, PIECES, board
 from referee.rules.pijersi.notation import NOTATION
 from referee.rules.pijersi.start import PHASE, VARIANTS, draw, resolve
 from referee.rules.pijersi.state import side
@@ -50,6 +50,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
+    emblem=EMBLEM,
     board=board,
     side=side,
     kernel_module="referee.rules.pijersi.kernel",

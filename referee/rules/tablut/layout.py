@@ -13,6 +13,9 @@ PIECES = (
     Piece("K", "king", "second", "♔"),
 )
 
+EMBLEM = "M9 2h6v7h7v6h-7v7H9v-7H2V9h7ZM12 8.5L8.5 12l3.5 3.5 3.5-3.5Z"
+"""The cross of the start, the throne in its middle."""
+
 COLOURS = ("attackers", "defenders")
 
 

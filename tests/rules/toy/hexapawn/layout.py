@@ -9,6 +9,9 @@ from .tables import NAMES, SQUARES
 
 PIECES = (Piece("w", "white pawn", "first", "♙"), Piece("b", "black pawn", "second", "♟"))
 
+EMBLEM = "M6 22h12v-3l-3-2-1.2-6h2.2v-2h-2A4 4 0 1 0 10 9H8v2h2.2L9 17l-3 2Z"
+"""A pawn."""
+
 _HELD = ("", "w", "b", "ww", "bb")
 
 
