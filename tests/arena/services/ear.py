@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from arena.events.bus import Bus
+from arena.events.messages import Event
 
 
 class Ear(Bus):
@@ -15,6 +13,6 @@ class Ear(Bus):
         super().__init__()
         self.heard: list[str] = []
 
-    def publish(self, topic: str, payload: Mapping[str, Any]) -> None:
-        self.heard.append(topic)
-        super().publish(topic, payload)
+    def publish(self, event: Event) -> None:
+        self.heard.append(type(event).__name__)
+        super().publish(event)
