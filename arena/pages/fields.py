@@ -1,16 +1,15 @@
-"""The fields of a settings class with what its source says of them: pages tell what the code tells."""
+"""The fields of a dataclass with the texts that stand below them: pages tell what the code tells."""
 
 from __future__ import annotations
 
-import ast
-import inspect
-import textwrap
 from dataclasses import dataclass, fields
 from typing import Any
 
+from pydantic import ConfigDict, create_model
+
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class DocumentedField:
     """A field with its default and the text below it in the source."""
 
     name: str
@@ -35,13 +34,11 @@ class Field:
         return self.name.removesuffix("_ms").removesuffix("_bytes").replace("_", " ")
 
 
-def documented(kind: type) -> list[Field]:
-    """The fields of a dataclass in order; a text is empty where the source has none."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
-    body = tree.body[0].body  # type: ignore[attr-defined]
-    texts: dict[str, str] = {}
-    for line, following in zip(body, [*body[1:], None], strict=True):
-        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and isinstance(following, ast.Expr):
-            if isinstance(following.value, ast.Constant) and isinstance(following.value.value, str):
-                texts[line.target.id] = " ".join(following.value.value.split())
-    return [Field(one.name, one.default, texts.get(one.name, "")) for one in fields(kind)]
+def documented(kind: type) -> list[DocumentedField]:
+    """The fields of a dataclass in order; a text is empty where there is none."""
+    model = create_model("Documented", __config__=ConfigDict(use_attribute_docstrings=True), of=(kind, ...))
+    known = model.model_json_schema()["$defs"][kind.__name__]["properties"]
+    return [
+        DocumentedField(one.name, one.default, " ".join(known[one.name].get("description", "").split()))
+        for one in fields(kind)
+    ]
