@@ -16,7 +16,7 @@ from tests.arena.cluster import processes
 from tests.arena.cluster.processes import Command
 
 
-class House:
+class Cluster:
     """A scheduler on a port of its own, and a worker with one slot. Both are started when they are asked for."""
 
     def __init__(self, folder: Path) -> None:
@@ -49,9 +49,9 @@ class House:
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """The house of this session."""
-    found = House(tmp_path_factory.mktemp("house"))
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """The cluster of this session."""
+    found = Cluster(tmp_path_factory.mktemp("cluster"))
     yield found
     found.close()
 
@@ -60,14 +60,14 @@ Opener = Callable[..., ClusterExecutor]
 
 
 @pytest.fixture
-def open_executor(house: House) -> Iterator[Opener]:
+def open_executor(cluster: Cluster) -> Iterator[Opener]:
     """Opens executors, and closes them afterwards."""
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
-    house.scheduler()
+    cluster.scheduler()
     found: list[ClusterExecutor] = []
 
     def open_(**options: Any) -> ClusterExecutor:
-        found.append(ClusterExecutor(address_of(house.address), **options))
+        found.append(ClusterExecutor(address_of(cluster.address), **options))
         return found[-1]
 
     yield open_

@@ -14,7 +14,7 @@ from arena.cluster.link import WIRE, ClusterError, address_of, security_of, vers
 from arena.config import Settings
 from arena.store import Store
 from tests.arena.cluster import processes
-from tests.arena.cluster.conftest import House, Opener
+from tests.arena.cluster.conftest import Cluster, Opener
 from tests.arena.cluster.processes import Command
 
 OTHER = (
@@ -32,9 +32,9 @@ def test_addresses() -> None:
             address_of(url)
 
 
-def test_a_worker_of_another_version_is_refused(house: House, open_executor: Opener, tmp_path: Path) -> None:
+def test_a_worker_of_another_version_is_refused(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
     open_executor()
-    words = ["worker", "--scheduler", house.address, "--slots", "1", "--data", str(tmp_path), "--sandbox", "none"]
+    words = ["worker", "--scheduler", cluster.address, "--slots", "1", "--data", str(tmp_path), "--sandbox", "none"]
     stranger = Command(*words, "--no-warm", program=("-c", OTHER))
     try:
         assert stranger.end() == 1, stranger.said
@@ -144,7 +144,7 @@ def test_help_needs_no_dask() -> None:
     assert done.stdout.splitlines()[-1] == "False"
 
 
-def test_the_doctor_looks_at_the_cluster(house: House, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_doctor_looks_at_the_cluster(cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from arena.cli.doctor import examine
 
     def executor(url: str) -> tuple[str, str]:
@@ -153,8 +153,8 @@ def test_the_doctor_looks_at_the_cluster(house: House, tmp_path: Path, capsys: p
 
     state, text = executor(f"dask://127.0.0.1:{processes.free_port()}")
     assert (state, "no scheduler answers" in text, "arena scheduler" in text) == ("broken", True, True)
-    house.worker()
-    assert executor(house.address) == ("ok", "1 workers with 1 slots, 0 of them busy ")
+    cluster.worker()
+    assert executor(cluster.address) == ("ok", "1 workers with 1 slots, 0 of them busy ")
     with processes.scheduler() as (address, _):
         state, text = executor(address)
         assert (state, "games wait" in text, "arena worker" in text) == ("weak", True, True)

@@ -15,7 +15,7 @@ from arena.worker import play_bundled
 from referee.pool import JobError, WorkerLostError
 from referee.spec import PlannedGame
 from tests.arena.cluster import processes
-from tests.arena.cluster.conftest import House, Opener
+from tests.arena.cluster.conftest import Cluster, Opener
 from tests.arena.cluster.processes import BLACK_RESIGNS, MUTE, PATIENCE_S, RESIGN, WHITE_PLAYS, Command, are_gone, pair
 
 
@@ -42,19 +42,19 @@ def played(executor: ClusterExecutor, future: Future[Any], games: list[PlannedGa
     return found
 
 
-def test_without_workers_games_wait(house: House, open_executor: Opener, tmp_path: Path) -> None:
+def test_without_workers_games_wait(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
     executor = open_executor()
     place = processes.place(tmp_path)
     if not executor.size:  # the first test of this session
         futures = [executor.submit(play_bundled, pair(RESIGN, RESIGN, number), place, True) for number in range(3)]
         assert futures[2].cancel()
         assert not wait(futures[:2], 0.5).done
-        house.worker()
+        cluster.worker()
         assert [len(outcome(future)) for future in futures[:2]] == [2, 2]
 
 
-def test_a_pair_is_played_and_told_of(house: House, open_executor: Opener, tmp_path: Path) -> None:
-    house.worker()
+def test_a_pair_is_played_and_told_of(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
+    cluster.worker()
     events: list[dict[str, Any]] = []
     executor = open_executor(on_event=events.append)
     games = pair(BLACK_RESIGNS, WHITE_PLAYS)
@@ -68,16 +68,16 @@ def test_a_pair_is_played_and_told_of(house: House, open_executor: Opener, tmp_p
     assert (state.slots, state.sandbox, state.is_fit, executor.size) == (1, "none", True, 1)
 
 
-def test_what_a_job_raises_comes_back(house: House, open_executor: Opener) -> None:
-    house.worker()
+def test_what_a_job_raises_comes_back(cluster: Cluster, open_executor: Opener) -> None:
+    cluster.worker()
     with pytest.raises(JobError, match="invalid literal"):
         open_executor().submit(int, "one").result(PATIENCE_S)
     with pytest.raises(TypeError, match="positional"):
         open_executor().submit(int, x=1)
 
 
-def test_calling_off_ends_the_game_and_its_bots(house: House, open_executor: Opener, tmp_path: Path) -> None:
-    executor, worker = open_executor(), house.worker()
+def test_calling_off_ends_the_game_and_its_bots(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
+    executor, worker = open_executor(), cluster.worker()
     running = begin(executor, worker, tmp_path)
     waiting = executor.submit(play_bundled, pair(RESIGN, RESIGN, 1), processes.place(tmp_path), True)
     bots = worker.bots()
@@ -87,8 +87,8 @@ def test_calling_off_ends_the_game_and_its_bots(house: House, open_executor: Ope
     assert len(outcome(waiting)) == 2, "the slot is free again"
 
 
-def test_an_arena_that_is_gone_wants_nothing_any_more(house: House, open_executor: Opener, tmp_path: Path) -> None:
-    executor, worker = open_executor(), house.worker()
+def test_an_arena_that_is_gone_wants_nothing_any_more(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
+    executor, worker = open_executor(), cluster.worker()
     running = begin(executor, worker, tmp_path)
     bots = worker.bots()
     executor.shutdown(cancel_futures=True)
@@ -99,27 +99,27 @@ def test_an_arena_that_is_gone_wants_nothing_any_more(house: House, open_executo
 
 
 def test_a_scheduler_is_replaced_under_an_arena_and_its_workers(
-    house: House, open_executor: Opener, tmp_path: Path
+    cluster: Cluster, open_executor: Opener, tmp_path: Path
 ) -> None:
-    executor, worker = open_executor(), house.worker()
+    executor, worker = open_executor(), cluster.worker()
     begun = begin(executor, worker, tmp_path)
     bots = worker.bots()
-    house.scheduler().kill()
+    cluster.scheduler().kill()
     assert outcome(begun) is CancelledError
     held = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
     processes.wait(lambda: are_gone(bots), "the end of its bots")
     assert (executor.size, executor.describe().is_connected) == (0, False)
     assert not held.done()
-    house.scheduler()
+    cluster.scheduler()
     assert len(outcome(held)) == 2
     assert executor.describe().is_connected
     processes.wait(lambda: executor.size == 1, "the worker's return")
 
 
 def test_a_worker_that_falls_silent_loses_its_games_and_comes_back_empty(
-    house: House, open_executor: Opener, tmp_path: Path
+    cluster: Cluster, open_executor: Opener, tmp_path: Path
 ) -> None:
-    executor, worker = open_executor(), house.worker()
+    executor, worker = open_executor(), cluster.worker()
     begun = begin(executor, worker, tmp_path)
     bots = worker.bots()
     worker.signal(signal.SIGSTOP)
@@ -132,9 +132,9 @@ def test_a_worker_that_falls_silent_loses_its_games_and_comes_back_empty(
 
 
 def test_a_worker_that_is_killed_fails_what_it_had_begun_only(
-    house: House, open_executor: Opener, tmp_path: Path
+    cluster: Cluster, open_executor: Opener, tmp_path: Path
 ) -> None:
-    executor, worker = open_executor(), house.worker()
+    executor, worker = open_executor(), cluster.worker()
     begun = begin(executor, worker, tmp_path)
     waiting = executor.submit(play_bundled, pair(RESIGN, RESIGN, 1), processes.place(tmp_path), True)
     (slot,) = worker.slots()
@@ -142,27 +142,29 @@ def test_a_worker_that_is_killed_fails_what_it_had_begun_only(
     family = worker.kill()
     assert outcome(begun) is WorkerLostError
     processes.wait(lambda: are_gone(family), "the end of slots and bots", 15)
-    house.worker()
+    cluster.worker()
     assert len(played(executor, waiting, pair(RESIGN, RESIGN, 1), tmp_path)) == 2
 
 
-def test_a_worker_that_is_told_to_end_finishes_its_game(house: House, open_executor: Opener, tmp_path: Path) -> None:
-    executor, worker, place = open_executor(), house.worker(), processes.place(tmp_path)
+def test_a_worker_that_is_told_to_end_finishes_its_game(
+    cluster: Cluster, open_executor: Opener, tmp_path: Path
+) -> None:
+    executor, worker, place = open_executor(), cluster.worker(), processes.place(tmp_path)
     pairs = [pair(BLACK_RESIGNS, WHITE_PLAYS, number) for number in range(4)]
     futures = [executor.submit(play_bundled, games, place, True) for games in pairs]
     processes.wait(futures[0].running, "a game that runs")
     worker.signal(signal.SIGTERM)
     assert worker.end() == 0, worker.said
     assert len(outcome(futures[0])) == 2
-    house.worker()
+    cluster.worker()
     for games, future in zip(pairs, futures, strict=True):
         assert [record.id for record in played(executor, future, games, tmp_path)] == [game.id for game in games]
 
 
 def test_a_worker_that_is_told_to_end_waits_no_longer_than_it_may(
-    house: House, open_executor: Opener, tmp_path: Path
+    cluster: Cluster, open_executor: Opener, tmp_path: Path
 ) -> None:
-    executor, worker = open_executor(), house.worker()
+    executor, worker = open_executor(), cluster.worker()
     future = begin(executor, worker, tmp_path)
     family = worker.family()
     worker.signal(signal.SIGTERM)

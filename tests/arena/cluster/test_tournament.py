@@ -12,7 +12,7 @@ import pytest
 from arena import tournaments
 from arena.store import Store
 from referee.rules.core import Termination
-from tests.arena.cluster.conftest import House
+from tests.arena.cluster.conftest import Cluster
 from tests.arena.cluster.processes import Command, are_gone, wait
 from tests.arena.coordinator.stage import Stage
 from tests.arena.coordinator.test_processes import cast, cup
@@ -25,11 +25,11 @@ def stage(sqlite_store: Store, tmp_path: Path) -> Stage:
 
 
 @contextmanager
-def referee(stage: Stage, house: House) -> Iterator[Command]:
+def referee(stage: Stage, cluster: Cluster) -> Iterator[Command]:
     """`arena referee` with the cluster as its executor."""
     database = stage.store.engine.url.render_as_string(hide_password=False)
     where = ["--data", str(stage.settings.data), "--database", database]
-    command = Command("referee", *where, "--executor", house.address, ARENA_LEASE_SECONDS="2")
+    command = Command("referee", *where, "--executor", cluster.address, ARENA_LEASE_SECONDS="2")
     try:
         yield command
     finally:
@@ -42,20 +42,20 @@ def finished(stage: Stage, number: int) -> int:
 
 
 @pytest.mark.long
-def test_every_game_exactly_once_whatever_dies(house: House, stage: Stage) -> None:
-    worker = house.worker()
+def test_every_game_exactly_once_whatever_dies(cluster: Cluster, stage: Stage) -> None:
+    worker = cluster.worker()
     number = cup(stage, games=30)
-    with referee(stage, house) as first:
+    with referee(stage, cluster) as first:
         wait(lambda: finished(stage, number) >= 5, "first results")
         family = worker.kill()
-        house.worker()
+        cluster.worker()
         wait(lambda: finished(stage, number) >= 20, "results after the worker was replaced")
-        house.scheduler().kill()
-        house.scheduler()
+        cluster.scheduler().kill()
+        cluster.scheduler()
         wait(lambda: finished(stage, number) >= 40, "results after the scheduler was replaced")
         first.kill()
     assert finished(stage, number) < 90, "killed too late"
-    with referee(stage, house) as second:
+    with referee(stage, cluster) as second:
         wait(lambda: stage.tournament(number).state == "finished", "the end")
         second.signal(signal.SIGTERM)
         assert second.end() == 0, second.said
@@ -64,10 +64,10 @@ def test_every_game_exactly_once_whatever_dies(house: House, stage: Stage) -> No
     wait(lambda: are_gone(family), "the end of slots and bots", 15)
 
 
-def test_pausing_stops_a_game_that_would_never_end(house: House, stage: Stage) -> None:
-    worker = house.worker()
+def test_pausing_stops_a_game_that_would_never_end(cluster: Cluster, stage: Stage) -> None:
+    worker = cluster.worker()
     number = cup(stage, games=2, entries={"bots": ["mute", "one"]}, time="1000+0")
-    with referee(stage, house) as process:
+    with referee(stage, cluster) as process:
         wait(lambda: stage.store.games.counts(number).get("running"), "a game that runs")
         wait(lambda: len(worker.bots()) == 2, "its bots")
         bots = worker.bots()
