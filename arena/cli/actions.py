@@ -25,12 +25,15 @@ class Actions:
     def add(
         self,
         name: str,
-        act: Callable[[argparse.Namespace], int],
+        act: Callable[..., int],
         meaning: str,
         *lines: str,
         description: str | None = None,
     ) -> argparse.ArgumentParser:
-        """A sub-command that `act` does, with one line of help and examples; the parser that takes its arguments."""
+        """A sub-command with one line of help and examples; the parser that takes its arguments.
+
+        `act` does it: called with the arguments, by `run_action` or the command's own `run`.
+        """
         parser: argparse.ArgumentParser = self._choices.add_parser(
             name, help=meaning, description=description, epilog=examples(lines)
         )

@@ -41,22 +41,23 @@ def judge(error: Exception) -> tuple[Exit, str] | None:  # noqa: PLR0911 - one f
     from referee.rules.core import ParseError, UnknownNameError
 
     message = str(error)
-    if isinstance(error, CommandError):
-        return error.code, message
-    if isinstance(error, ArenaError):
-        return error.exit, f"{message}; {error.hint}" if error.hint else message
-    if isinstance(error, FileNotFoundError):
-        return Exit.NOT_FOUND, f"no such file: {error.filename or message}; check the path"
-    if isinstance(error, (IsADirectoryError, NotADirectoryError, PermissionError)):
-        return Exit.USAGE, f"cannot use {error.filename or 'the file'}: {error.strerror or message}; name another file"
-    if isinstance(error, ConnectionError):
-        return Exit.UNREACHABLE, f"no connection: {message}; is the server running?"
-    if isinstance(error, (ParseError, UnknownNameError)):
-        return Exit.USAGE, message
     position = sys.modules.get("referee.rules.position")
-    if position is not None and isinstance(error, position.IllegalMoveError):
-        return Exit.USAGE, message
-    return None
+    found: tuple[Exit, str] | None = None
+    if isinstance(error, CommandError):
+        found = error.code, message
+    elif isinstance(error, ArenaError):
+        found = error.exit, f"{message}; {error.hint}" if error.hint else message
+    elif isinstance(error, FileNotFoundError):
+        found = Exit.NOT_FOUND, f"no such file: {error.filename or message}; check the path"
+    elif isinstance(error, (IsADirectoryError, NotADirectoryError, PermissionError)):
+        found = Exit.USAGE, f"cannot use {error.filename or 'the file'}: {error.strerror or message}; name another file"
+    elif isinstance(error, ConnectionError):
+        found = Exit.UNREACHABLE, f"no connection: {message}; is the server running?"
+    elif isinstance(error, (ParseError, UnknownNameError)) or (
+        position is not None and isinstance(error, position.IllegalMoveError)
+    ):
+        found = Exit.USAGE, message
+    return found
 
 
 def _run(words: list[str]) -> int:

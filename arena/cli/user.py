@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from arena.cli import output
+from arena.cli.actions import Actions
 from arena.cli.choice import positive
 from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
@@ -20,20 +21,20 @@ _ROLES = ("author", "organiser", "admin")
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions = Actions(parser)
 
-    new = actions.add_parser("add", help="a new user; the password is generated unless it comes on stdin")
+    new = actions.add("add", _add, "a new user; the password is generated unless it comes on stdin")
     new.add_argument("name", metavar="NAME", help="1 to 40 of a-z 0-9 - _")
     new.add_argument("--role", default="author", choices=_ROLES, help="what the user may do (default author)")
     new.add_argument("--password-stdin", action="store_true", help="read the password from stdin")
 
-    token = actions.add_parser("token", help="a new API token of a user, shown once")
+    token = actions.add("token", _token, "a new API token of a user, shown once")
     token.add_argument("name", metavar="NAME", help="whose")
     token.add_argument("--label", default="from the command line", metavar="TEXT", help="what it is for")
     token.add_argument("--scopes", default="read submit", metavar="S", help='such as "read submit organise"')
     token.add_argument("--days", type=positive, metavar="N", help="ends after so many days (default: never)")
 
-    change = actions.add_parser("change", help="another role or password; disable or enable a user")
+    change = actions.add("change", _change, "another role or password; disable or enable a user")
     change.add_argument("name", metavar="NAME", help="whom")
     change.add_argument("--role", choices=_ROLES, help="what the user may do")
     change.add_argument("--password-stdin", action="store_true", help="read a new password from stdin")
@@ -42,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     state.add_argument("--disable", action="store_true", help="no log-in and no token works any more")
     state.add_argument("--enable", action="store_true", help="undo that")
 
-    listing = actions.add_parser("list", help="all users")
+    listing = actions.add("list", _list, "all users")
     for each in (new, token, change, listing):
         each.add_argument("--json", action="store_true", help="one JSON document on stdout")
         add_database(each)
@@ -53,11 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
     from arena.services.arena import Arena
     from arena.store import NotFoundError
 
-    actions = {"add": _add, "token": _token, "change": _change, "list": _list}
     try:
         settings = settings_of(arguments)
         with closing(open_store(settings)) as store:
-            return actions[arguments.action](Arena(store, settings), arguments)
+            return int(arguments.act(Arena(store, settings), arguments))
     except NotFoundError as error:
         raise CommandError(f"{error}; `arena user list` shows all", error.exit) from None
 

@@ -1,0 +1,94 @@
+"""The parts of an arena that its settings name: database, broker, scheduler. Refuses to change anything there."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sqlite3
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from arena.cli.part import Part
+from arena.config import Settings
+
+_PORTS = {"postgresql": 5432, "dask": 8786}
+
+
+def sqlite(settings: Settings) -> Part:
+    """Whether SQLite is new enough, and its write-ahead log works in the data folder."""
+    version = sqlite3.sqlite_version
+    folder = settings.data if settings.data.is_dir() else None
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        try:
+            connection = sqlite3.connect(Path(place, "try.sqlite3"))
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            connection.close()
+        except sqlite3.Error as error:
+            return Part("sqlite", "broken", f"{version}: {error}", "put the data folder on a local disk")
+    if sqlite3.sqlite_version_info < (3, 35):
+        return Part("sqlite", "broken", f"{version} is too old", "use a Python with SQLite 3.35 or newer")
+    if mode != "wal":
+        return Part("sqlite", "weak", f"{version}, no write-ahead log there", "put the data folder on a local disk")
+    return Part("sqlite", "ok", f"{version}, write-ahead log works in {folder or 'a temporary folder'}")
+
+
+def broker(settings: Settings) -> Part:
+    """Whether the broker lets us in."""
+    if not settings.mqtt:
+        return Part("broker", "ok", "none: events stay in one process")
+    from arena.events.bus import BusError
+    from arena.events.mqtt.connection import probe
+    from arena.events.mqtt.url import BrokerUrl
+
+    try:
+        asyncio.run(probe(settings))
+    except BusError as error:
+        return Part("broker", "broken", error.problem, error.fix)
+    url = BrokerUrl.read(settings.mqtt)
+    if url.is_embedded:
+        return Part("broker", "ok", f"amqtt can be started at {url}, for development")
+    return Part("broker", "ok", f"{url} lets us in")
+
+
+def cluster(settings: Settings) -> Part:
+    """Who plays: the workers of the scheduler."""
+    fix = "start `arena scheduler` there, or change the setting 'executor'"
+    try:
+        from arena.cluster.link import ClusterError, address_of, reason, security_of
+        from arena.cluster.state import look
+
+        address = address_of(settings.executor)
+        state = look(address, security_of(settings, address), 8)
+    except ModuleNotFoundError as error:
+        return Part("executor", "broken", f"{error.name} is not installed", "pip install 'bot-arena[cluster]'")
+    except (ClusterError, ValueError) as error:
+        return Part("executor", "broken", str(error), "change the setting 'executor'")
+    except (OSError, TimeoutError) as error:
+        return Part("executor", "broken", f"no scheduler answers at {settings.executor}: {reason(error)}", fix)
+    strangers = "".join(f"; {worker.name} is of another version: {worker.version}" for worker in state.refused)
+    if not state.slots:
+        start = f"arena worker --scheduler {settings.executor}"
+        return Part(
+            "executor", "weak", f"the scheduler answers; no worker, so games wait{strangers}", f"start `{start}`"
+        )
+    fit = len(state.workers) - len(state.refused)
+    detail = f"{fit} workers with {state.slots} slots, {state.busy} of them busy{strangers}"
+    return Part(
+        "executor", "weak" if strangers else "ok", detail, "install the arena's version there" if strangers else ""
+    )
+
+
+def service(name: str, setting: str, url: str, otherwise: str) -> Part:
+    """Whether somebody listens where a URL says."""
+    parts = urlsplit(url)
+    if not parts.hostname:
+        return Part(name, "ok", otherwise)
+    port = parts.port or _PORTS.get(parts.scheme.partition("+")[0], 0)
+    place = f"{parts.hostname}:{port}"
+    try:
+        socket.create_connection((parts.hostname, port), 2).close()
+    except OSError as error:
+        fix = f"start it, or change the setting {setting!r}"
+        return Part(name, "broken", f"nobody answers at {place}: {error.strerror or error}", fix)
+    return Part(name, "ok", f"{parts.scheme} at {place} answers")
