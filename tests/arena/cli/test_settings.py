@@ -29,7 +29,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
 def test_a_new_arena(run: Run, tmp_path: Path) -> None:
     made = run("init", "--json")
-    assert made["schema"] == "0001"  # type: ignore[index]
+    assert made["schema"] == "0002"  # type: ignore[index]
     admin = made["admin"]  # type: ignore[index]
     store = Store(url_in(tmp_path / "data"))
     user = store.users.find("admin")
@@ -69,9 +69,9 @@ def test_users(run: Run, tmp_path: Path) -> None:
 
 def test_databases(run: Run, tmp_path: Path) -> None:
     assert "`arena init` makes one" in str(run("db", "check", code=3))
-    assert run("db", "upgrade", "--json") == {"before": None, "after": "0001"}
+    assert run("db", "upgrade", "--json") == {"before": None, "after": "0002"}
     assert "nothing to do" in str(run("db", "upgrade"))
-    assert run("db", "check", "--json") == {"schema": "0001", "differences": []}
+    assert run("db", "check", "--json") == {"schema": "0002", "differences": []}
     run("init")
     rows = run("db", "dump", "backup.zst", "--json")["rows"]  # type: ignore[index]
     assert "is there already" in str(run("db", "dump", "backup.zst", code=2))
