@@ -35,7 +35,7 @@ def run(words: Sequence[str]) -> int:
     return int(code)
 
 
-def judge(error: Exception) -> tuple[Exit, str] | None:  # noqa: PLR0911 - one for each kind of error
+def judge(error: Exception) -> tuple[Exit, str] | None:
     """The exit code and the message for an error that has a cause outside the program; None for a fault in it."""
     from arena.errors import ArenaError
     from referee.rules.core import ParseError, UnknownNameError
