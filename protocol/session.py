@@ -1,23 +1,18 @@
-"""Whose turn it is to say what: the state machine of both ends of the wire.
+"""The referee's end of the conversation with a bot, from `ugi` to `quit`.
 
-    STARTED --ugi--> HANDSHAKE --ugiok--> IDLE --isready--> READYING --readyok--> IDLE
-                                          IDLE --position, go--> THINKING --bestmove--> IDLE
-    any --quit--> CLOSED
-
-The referee's end is strict about what it says itself and forgiving about what a bot says: a message that the state does
-not allow is handed over as `Stray` and counted. Only a `bestmove` nobody asked for raises, because from then on answers
-can no longer be matched to questions. Refuses to know any process, any clock and any game.
+It is strict about what it says itself and forgiving about what a bot says: a message that the state does not allow is
+handed over as `Stray` and counted. Only a `bestmove` nobody asked for raises, because from then on answers can no
+longer be matched to questions. Refuses to know any process, any clock and any game.
 """
 
 from __future__ import annotations
 
-import enum
 from collections import deque
 from collections.abc import Container
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, Capabilities
-from protocol.errors import BadLine, BadOption, OutOfTurn, visible
+from protocol.errors import BadLine, visible
 from protocol.messages import (
     BestMove,
     BotMessage,
@@ -40,9 +35,9 @@ from protocol.messages import (
     UgiOk,
     Unknown,
     parse_bot_line,
-    parse_referee_line,
 )
 from protocol.options import OptionDecl
+from protocol.turn import State, Stray, encoded, refused
 
 MAX_OPTIONS = 1000
 MAX_FAMILIES = 64
@@ -59,17 +54,6 @@ _QUERY_ANSWERS = {
     "p1turn": frozenset({"true", "false"}),
     "result": frozenset({"p1win", "p2win", "draw", "none"}),
 }
-
-
-class State(enum.Enum):
-    """Where a session stands."""
-
-    STARTED = "started"
-    HANDSHAKE = "handshake"
-    READYING = "readying"
-    IDLE = "idle"
-    THINKING = "thinking"
-    CLOSED = "closed"
 
 
 _REFEREE_SAYS: dict[type[Message], tuple[State, State]] = {
@@ -90,28 +74,6 @@ _BOT_ANSWERS: dict[type[Message], tuple[State, str]] = {
     ReadyOk: (State.READYING, "readyok without isready"),
 }
 """The answers that end a state, and what each is in any other one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stray:
-    """A message at a moment that does not allow it: nothing to act on. `reason` says why in plain words."""
-
-    message: Message
-    reason: str
-
-    def __str__(self) -> str:
-        return str(self.message)
-
-
-def _encoded(line: str) -> bytes:
-    if "\n" in line or "\r" in line:
-        raise BadLine("a message of more than one line", line=line, hint="take the line ends out of its texts")
-    return line.encode() + b"\n"
-
-
-def _refused(message: Message, state: State, hint: str) -> OutOfTurn:
-    verb = str(message).partition(" ")[0]
-    return OutOfTurn(f"{verb!r} is not allowed while {state.value}", line=str(message), hint=hint, state=state.value)
 
 
 class RefereeSession:
@@ -168,27 +130,27 @@ class RefereeSession:
         Every `go` needs a `position` of its own: some engines play the move they answer, some forget.
         """
         if isinstance(message, SetOption) and self.capabilities.setoption == "bare":
-            encoded = _encoded(message.bare())
+            data = encoded(message.bare())
         else:
-            encoded = _encoded(str(message))
+            data = encoded(str(message))
         if isinstance(message, Quit):
             if self.state is State.CLOSED:
-                raise _refused(message, self.state, "quit is said once")
+                raise refused(message, self.state, "quit is said once")
             self.state = State.CLOSED
         else:
             self._advance(message)
         # Whatever is said next gives up waiting for the answer to a query.
         self.query = message.what if isinstance(message, Query) else None
-        return encoded
+        return data
 
     def _advance(self, message: RefereeMessage) -> None:
         if type(message) not in _REFEREE_SAYS:
-            raise _refused(message, self.state, "the referee says nothing the language does not know")
+            raise refused(message, self.state, "the referee says nothing the language does not know")
         needed, after = _REFEREE_SAYS[type(message)]
         if self.state is not needed:
-            raise _refused(message, self.state, f"it belongs to the state {needed.value}")
+            raise refused(message, self.state, f"it belongs to the state {needed.value}")
         if isinstance(message, Go) and not self._positioned:
-            raise _refused(message, self.state, "send a position before every go")
+            raise refused(message, self.state, "send a position before every go")
         if isinstance(message, SetPosition | Go | NewGame):
             self._positioned = isinstance(message, SetPosition)
         self.state = after
@@ -199,7 +161,7 @@ class RefereeSession:
         Raises OutOfTurn.
         """
         if self.state is not State.IDLE:
-            raise _refused(Go(), self.state, f"it belongs to the state {State.IDLE.value}")
+            raise refused(Go(), self.state, f"it belongs to the state {State.IDLE.value}")
         self.state = State.THINKING
         self._positioned = False
         self.query = None
@@ -231,7 +193,7 @@ class RefereeSession:
             case BestMove():
                 if self.state is not State.THINKING:
                     self._note(str(message))
-                    raise _refused(message, self.state, "answer every go with exactly one bestmove")
+                    raise refused(message, self.state, "answer every go with exactly one bestmove")
                 self.state = State.IDLE
             case Unknown():
                 return self._unknown(message)
@@ -294,105 +256,3 @@ class RefereeSession:
             return self._stray(message, f"more than {MAX_OPTIONS} options")
         self.options[option.name] = option
         return message
-
-
-class BotSession:
-    """The bot's end. `options` are the options it announced, `values` what the referee set them to.
-
-    Forgiving where the language is: `isready` may come at any time after `ugi`, a `stop` that crosses the `bestmove`
-    comes back as `Stray`, a `position` holds for any number of `go`.
-    """
-
-    __slots__ = ("_owed", "_positioned", "options", "query", "state", "values")
-
-    def __init__(self) -> None:
-        self.state = State.STARTED
-        self.options: dict[str, OptionDecl] = {}
-        self.values: dict[str, str] = {}
-        self.query: str | None = None
-        self._positioned = False
-        self._owed = 0
-
-    def receive(self, line: bytes | str) -> RefereeMessage | Stray:
-        """What the referee said. Raises OutOfTurn, BadLine, or BadOption for an option that was never announced."""
-        message = parse_referee_line(line)
-        if isinstance(message, Unknown | Quit):
-            if isinstance(message, Quit):
-                self.state = State.CLOSED
-            return message
-        if self.state is State.CLOSED:
-            raise _refused(message, self.state, "nothing follows quit")
-        if isinstance(message, Ugi):
-            if self.state is not State.STARTED:
-                return Stray(message, "ugi was said before")
-            self.state = State.HANDSHAKE
-            return message
-        if self.state in (State.STARTED, State.HANDSHAKE):
-            raise _refused(message, self.state, "ugi and ugiok come first")
-        if isinstance(message, Stop):
-            return message if self.state is State.THINKING else Stray(message, "there is nothing to stop")
-        if not isinstance(message, IsReady):
-            self._not_thinking(message)
-        self._take(message)
-        return message
-
-    def _take(self, message: RefereeMessage) -> None:
-        match message:
-            case IsReady():
-                self._owed += 1
-                if self.state is State.IDLE:
-                    self.state = State.READYING
-            case SetOption():
-                self._set(message)
-            case SetPosition() | NewGame():
-                self._positioned = isinstance(message, SetPosition)
-            case Go():
-                if not self._positioned:
-                    raise _refused(message, self.state, "send a position before go")
-                self.state = State.THINKING
-            case Query():
-                self.query = message.what
-
-    def _not_thinking(self, message: RefereeMessage) -> None:
-        if self.state is State.THINKING:
-            raise _refused(message, self.state, "wait for bestmove")
-
-    def _set(self, message: SetOption) -> None:
-        option = self.options.get(message.name)
-        if option is None:
-            raise BadOption("option", message.name, self.options, line=str(message))
-        self.values[option.name] = option.check(message.value or "")
-
-    def send(self, message: BotMessage) -> bytes:
-        """The bytes to write, and the state after them. Raises OutOfTurn, or BadLine for a text with line ends."""
-        encoded = _encoded(str(message))
-        match message:
-            case BestMove():
-                self._only(message, State.THINKING)
-                self.state = State.IDLE
-            case Id():
-                self._only(message, State.HANDSHAKE)
-            case Declared():
-                self._only(message, State.HANDSHAKE)
-                self.options[message.option.name] = message.option
-            case UgiOk():
-                self._only(message, State.HANDSHAKE)
-                self.state = State.IDLE
-            case ReadyOk():
-                if not self._owed:
-                    raise _refused(message, self.state, "readyok answers isready")
-                self._owed -= 1
-                if self.state is State.READYING and not self._owed:
-                    self.state = State.IDLE
-            case Response():
-                if self.query is None:
-                    raise _refused(message, self.state, "response answers query")
-                self.query = None
-            case _:
-                if self.state in (State.STARTED, State.CLOSED):
-                    raise _refused(message, self.state, "say nothing before ugi and after quit")
-        return encoded
-
-    def _only(self, message: BotMessage, state: State) -> None:
-        if self.state is not state:
-            raise _refused(message, self.state, f"it belongs to the state {state.value}")

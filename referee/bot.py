@@ -42,7 +42,8 @@ from protocol.messages import (
     UgiOk,
     parse_bot_line,
 )
-from protocol.session import RefereeSession, State, Stray
+from protocol.session import RefereeSession
+from protocol.turn import State, Stray
 from referee.failure import BotError, SandboxError
 from referee.process import Process
 from referee.rules.core import Termination

@@ -112,7 +112,7 @@ class Limits:
 class BotSpec:
     """An executable bot: what to run, under which name, and what is known of it.
 
-    `capabilities` is what a check found (see `protocol.session.Capabilities`), empty = assume the full protocol.
+    `capabilities` is what a check found (see `protocol.capabilities.Capabilities`), empty = assume the full protocol.
     """
 
     name: str

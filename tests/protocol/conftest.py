@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from protocol.bot_session import BotSession
 from protocol.capabilities import Capabilities
 from protocol.errors import BadOption, OutOfTurn
 from protocol.lines import LineSplitter
 from protocol.messages import BestMove, Response, SetOption, Unknown, parse_bot_line, parse_referee_line
-from protocol.session import BotSession, RefereeSession, Stray
+from protocol.session import RefereeSession
+from protocol.turn import Stray
 
 _VERDICTS: dict[str, Callable[[object], bool]] = {
     "ignored": lambda found: isinstance(found, Unknown),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocol.bot_session import BotSession
 from protocol.capabilities import Capabilities
 from protocol.errors import BadLine, BadOption, OutOfTurn, ProtocolError
 from protocol.messages import (
@@ -32,11 +33,9 @@ from protocol.session import (
     MAX_ANOMALIES,
     MAX_FAMILIES,
     MAX_OPTIONS,
-    BotSession,
     RefereeSession,
-    State,
-    Stray,
 )
+from protocol.turn import State, Stray
 
 ALL = [
     Ugi(),

@@ -1,0 +1,133 @@
+"""The bot's end of the conversation: what it may say when, and what the referee has told it.
+
+Refuses to know any process, any clock and any game.
+"""
+
+from __future__ import annotations
+
+from protocol.errors import BadOption
+from protocol.messages import (
+    BestMove,
+    BotMessage,
+    Declared,
+    Go,
+    Id,
+    IsReady,
+    NewGame,
+    Query,
+    Quit,
+    ReadyOk,
+    RefereeMessage,
+    Response,
+    SetOption,
+    SetPosition,
+    Stop,
+    Ugi,
+    UgiOk,
+    Unknown,
+    parse_referee_line,
+)
+from protocol.options import OptionDecl
+from protocol.turn import State, Stray, encoded, refused
+
+
+class BotSession:
+    """The bot's end. `options` are the options it announced, `values` what the referee set them to.
+
+    Forgiving where the language is: `isready` may come at any time after `ugi`, a `stop` that crosses the `bestmove`
+    comes back as `Stray`, a `position` holds for any number of `go`.
+    """
+
+    __slots__ = ("_owed", "_positioned", "options", "query", "state", "values")
+
+    def __init__(self) -> None:
+        self.state = State.STARTED
+        self.options: dict[str, OptionDecl] = {}
+        self.values: dict[str, str] = {}
+        self.query: str | None = None
+        self._positioned = False
+        self._owed = 0
+
+    def receive(self, line: bytes | str) -> RefereeMessage | Stray:
+        """What the referee said. Raises OutOfTurn, BadLine, or BadOption for an option that was never announced."""
+        message = parse_referee_line(line)
+        if isinstance(message, Unknown | Quit):
+            if isinstance(message, Quit):
+                self.state = State.CLOSED
+            return message
+        if self.state is State.CLOSED:
+            raise refused(message, self.state, "nothing follows quit")
+        if isinstance(message, Ugi):
+            if self.state is not State.STARTED:
+                return Stray(message, "ugi was said before")
+            self.state = State.HANDSHAKE
+            return message
+        if self.state in (State.STARTED, State.HANDSHAKE):
+            raise refused(message, self.state, "ugi and ugiok come first")
+        if isinstance(message, Stop):
+            return message if self.state is State.THINKING else Stray(message, "there is nothing to stop")
+        if not isinstance(message, IsReady):
+            self._not_thinking(message)
+        self._take(message)
+        return message
+
+    def _take(self, message: RefereeMessage) -> None:
+        match message:
+            case IsReady():
+                self._owed += 1
+                if self.state is State.IDLE:
+                    self.state = State.READYING
+            case SetOption():
+                self._set(message)
+            case SetPosition() | NewGame():
+                self._positioned = isinstance(message, SetPosition)
+            case Go():
+                if not self._positioned:
+                    raise refused(message, self.state, "send a position before go")
+                self.state = State.THINKING
+            case Query():
+                self.query = message.what
+
+    def _not_thinking(self, message: RefereeMessage) -> None:
+        if self.state is State.THINKING:
+            raise refused(message, self.state, "wait for bestmove")
+
+    def _set(self, message: SetOption) -> None:
+        option = self.options.get(message.name)
+        if option is None:
+            raise BadOption("option", message.name, self.options, line=str(message))
+        self.values[option.name] = option.check(message.value or "")
+
+    def send(self, message: BotMessage) -> bytes:
+        """The bytes to write, and the state after them. Raises OutOfTurn, or BadLine for a text with line ends."""
+        data = encoded(str(message))
+        match message:
+            case BestMove():
+                self._only(message, State.THINKING)
+                self.state = State.IDLE
+            case Id():
+                self._only(message, State.HANDSHAKE)
+            case Declared():
+                self._only(message, State.HANDSHAKE)
+                self.options[message.option.name] = message.option
+            case UgiOk():
+                self._only(message, State.HANDSHAKE)
+                self.state = State.IDLE
+            case ReadyOk():
+                if not self._owed:
+                    raise refused(message, self.state, "readyok answers isready")
+                self._owed -= 1
+                if self.state is State.READYING and not self._owed:
+                    self.state = State.IDLE
+            case Response():
+                if self.query is None:
+                    raise refused(message, self.state, "response answers query")
+                self.query = None
+            case _:
+                if self.state in (State.STARTED, State.CLOSED):
+                    raise refused(message, self.state, "say nothing before ugi and after quit")
+        return data
+
+    def _only(self, message: BotMessage, state: State) -> None:
+        if self.state is not state:
+            raise refused(message, self.state, f"it belongs to the state {state.value}")

@@ -1,0 +1,51 @@
+"""Whose turn it is to say what: the states of a conversation, the same for both ends of the wire.
+
+    STARTED --ugi--> HANDSHAKE --ugiok--> IDLE --isready--> READYING --readyok--> IDLE
+                                          IDLE --position, go--> THINKING --bestmove--> IDLE
+    any --quit--> CLOSED
+
+Refuses to know which end it is used by.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from protocol.errors import BadLine, OutOfTurn
+from protocol.messages import Message
+
+
+class State(enum.Enum):
+    """Where a session stands."""
+
+    STARTED = "started"
+    HANDSHAKE = "handshake"
+    READYING = "readying"
+    IDLE = "idle"
+    THINKING = "thinking"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A message at a moment that does not allow it: nothing to act on. `reason` says why in plain words."""
+
+    message: Message
+    reason: str
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
+def encoded(line: str) -> bytes:
+    """A line as bytes. Raises BadLine for a text with line ends."""
+    if "\n" in line or "\r" in line:
+        raise BadLine("a message of more than one line", line=line, hint="take the line ends out of its texts")
+    return line.encode() + b"\n"
+
+
+def refused(message: Message, state: State, hint: str) -> OutOfTurn:
+    """The error for a message that the state does not allow; `hint` says what to do instead."""
+    verb = str(message).partition(" ")[0]
+    return OutOfTurn(f"{verb!r} is not allowed while {state.value}", line=str(message), hint=hint, state=state.value)
