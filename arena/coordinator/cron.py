@@ -17,7 +17,7 @@ from croniter import croniter
 from arena.store import ConflictError, Store
 from arena.store.models import Schedule, Tournament
 from arena.tournaments import openings
-from arena.tournaments.life import create as create_tournament
+from arena.tournaments.creation import create as create_tournament
 from arena.tournaments.settings import Document, SettingsError, read
 
 LATE = timedelta(minutes=5)

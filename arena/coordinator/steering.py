@@ -17,7 +17,7 @@ from arena.events.messages import TournamentChanged, TournamentPlanned
 from arena.log import logger
 from arena.store import ConflictError, NotFoundError, Store, StoreUnavailableError
 from arena.store.tournaments import LiveTournament
-from arena.tournaments import SettingsError, life
+from arena.tournaments import SettingsError, progress
 from arena.tournaments import format as formats
 from arena.tournaments.drawing import OpeningDrawer
 from arena.tournaments.meeting import Moment
@@ -62,7 +62,7 @@ class Steering:
         is_changed = False
         for found in live:
             if found.state == "scheduled" and found.starts <= at:
-                act = partial(life.plan, self._store, found.id, self._openings.draw)
+                act = partial(progress.plan, self._store, found.id, self._openings.draw)
                 is_changed |= self._attempt(found.id, act)
             elif found.state != "scheduled" and (found.id in looked_at or self._is_due(found)):
                 is_changed |= self._advance(found)
@@ -108,7 +108,7 @@ class Steering:
         """Carry a tournament on, or pause a draining one with nothing out; whether its state or plan changed."""
         self._memory.changed.discard(found.id)
         ahead = max(formats.AHEAD, 2 * self._handout.room)
-        if self._attempt(found.id, partial(life.advance, self._store, found.id, self._openings.draw, ahead)):
+        if self._attempt(found.id, partial(progress.advance, self._store, found.id, self._openings.draw, ahead)):
             return True
         if found.state != "draining" or self._memory.is_out(found.id):
             return False
@@ -117,10 +117,10 @@ class Steering:
             self.tell_state(found.id, "paused")
         return True
 
-    def _attempt(self, tournament_id: int, act: Callable[[], life.Progress]) -> bool:
+    def _attempt(self, tournament_id: int, act: Callable[[], progress.Progress]) -> bool:
         """Do something for one tournament; what goes wrong there stops no other one. Whether its state changed."""
         try:
-            progress = act()
+            done = act()
         except (ConflictError, NotFoundError) as error:  # steered by somebody at this very moment: look again later
             self._log.info("tournament", tournament=tournament_id, error=str(error))
             return True
@@ -134,11 +134,11 @@ class Steering:
                 self._store.tournaments.move(tournament_id, "paused", problem=problem)
                 self.tell_state(tournament_id, "paused", problem)
             return True
-        if progress.planned:
+        if done.planned:
             self._memory.dry.discard(tournament_id)
-            self._bus.publish(TournamentPlanned(tournament=tournament_id, planned=progress.planned))
-        if progress.state not in ("running", "draining") or progress.planned:
-            self.tell_state(tournament_id, progress.state, progress.reason)
+            self._bus.publish(TournamentPlanned(tournament=tournament_id, planned=done.planned))
+        if done.state not in ("running", "draining") or done.planned:
+            self.tell_state(tournament_id, done.state, done.reason)
             return True
         return False
 

@@ -2,27 +2,18 @@
 
     settings, eligibility, entry, openings    what is asked for, who may play, who does, where games start
     meeting, roundrobin, swiss, knockout, ladder, sequential, format    pure formats: from results to the next games
-    spec, life    meetings made into games; creating, planning, going on, steering
+    spec, seating    meetings made into games, games seen by seat
+    creation, progress, steering, enrolment    what is done with a tournament, each noted in the audit log
 
 Refuses to know how games are played and handed out.
 """
 
 from arena.store.errors import ConflictError as StateError
-from arena.tournaments.life import (
-    Progress,
-    advance,
-    cancel,
-    create,
-    drain,
-    enter,
-    extend,
-    pause,
-    plan,
-    resume,
-    start,
-    withdraw,
-)
+from arena.tournaments.creation import create
+from arena.tournaments.enrolment import enter, withdraw
+from arena.tournaments.progress import Progress, advance, plan
 from arena.tournaments.settings import Document, SettingsError, read, read_toml
+from arena.tournaments.steering import cancel, drain, extend, pause, resume, start
 
 __all__ = [
     "Document",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from arena.tournaments import knockout, ladder, roundrobin, sequential, swiss
 from arena.tournaments.meeting import Moment, Played, Seat, Step
-from arena.tournaments.settings import Document
+from arena.tournaments.settings import Document, SettingsError
 
 AHEAD = 8
 """How many pairs a ladder or a test plans ahead, unless the dispatcher has more slots to fill."""
@@ -24,6 +25,40 @@ _MOMENTS = {
 def moment(format: str) -> Moment:
     """When a tournament of a format is to be asked again."""
     return _MOMENTS[format]
+
+
+def is_open(format: str) -> bool:
+    """Whether bots may come and go while a tournament of this format runs."""
+    return format == "ladder"
+
+
+def is_closed(format: str) -> bool:
+    """Whether nobody may be entered after the creation."""
+    return format == "sprt"
+
+
+def looks_at_ratings(format: str) -> bool:
+    """Whether who meets whom depends on the ratings of the moment."""
+    return format == "ladder"
+
+
+def extended(document: Document, amount: int, players: int) -> dict[str, Any]:
+    """The settings of a longer tournament: so many more rounds of a Swiss, games of a ladder or a test, or games per
+    pairing. Raises SettingsError.
+    """
+    settings = document.as_json()
+    if document.format == "knockout":
+        raise SettingsError("a knockout ends with its final", "format")
+    if document.format == "swiss":
+        rounds = document.rounds if document.rounds is not None else swiss.default_rounds(players)
+        settings["rounds"] = rounds + amount
+    elif amount % 2 or document.games % 2:
+        raise SettingsError("must be even: games are played in pairs", "amount")
+    elif document.format in ("ladder", "sprt"):
+        settings[document.format]["games"] += amount
+    else:
+        settings["games"] += amount
+    return settings
 
 
 def step(document: Document, seats: Sequence[Seat], played: Sequence[Played], ahead: int = AHEAD) -> Step:

@@ -13,8 +13,8 @@ from typing import Any
 from arena.store import Store
 from arena.store.results import Result
 from arena.tournaments import knockout, sequential, swiss
-from arena.tournaments.life import played, seated
 from arena.tournaments.meeting import Played, Seat
+from arena.tournaments.seating import played, seated
 from arena.tournaments.settings import Document, read
 from referee.ratings.bradley_terry import Fit, fit
 from referee.ratings.sprt import Verdict

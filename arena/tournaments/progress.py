@@ -1,0 +1,139 @@
+"""Tournaments are planned when their time has come, and carried on after results.
+
+Everything here may be repeated: planning asks the games that are stored what is still missing. Only the coordinator
+does it. Refuses to know how games are handed out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arena.store import Store
+from arena.store.models import Tournament
+from arena.store.queue import Outline
+from arena.store.tournaments import EntryLine
+from arena.tournaments import format, openings
+from arena.tournaments.creation import shortage
+from arena.tournaments.entry import Field, resolve
+from arena.tournaments.meeting import Seat, Step
+from arena.tournaments.seating import played, seated
+from arena.tournaments.settings import Document, SettingsError, read
+from arena.tournaments.spec import planned_games
+from referee.ratings.trueskill import Rating
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What `plan` or `advance` did: how many games it planned, and the state the tournament is in now."""
+
+    planned: int
+    state: str
+    reason: str = ""
+
+
+def plan(store: Store, tournament_id: int, draw: openings.Draw = openings.draw) -> Progress:
+    """Begin a scheduled tournament: choose its entries, draw its openings, plan what is known in advance.
+
+    A tournament that cannot begin is cancelled, with the reason in `problem`.
+    """
+    tournament = store.tournaments.get(tournament_id)
+    if tournament.state != "scheduled":
+        return advance(store, tournament_id, draw)
+    try:
+        document = read(tournament.settings)
+        field = resolve(store, document)
+        problem = shortage(document, field)
+        if not problem:
+            draw(document, openings.size(document, len(field.entries)))
+    except SettingsError as error:
+        problem = str(error)
+        field = Field((), (), ())
+    problems = "; ".join([problem, *field.problems] if problem else field.problems)
+    if problem:
+        store.tournaments.move(tournament_id, "cancelled", problem=problems)
+        return Progress(0, "cancelled", problems)
+    store.tournaments.seat(tournament_id, field.entries, field.refused)
+    store.tournaments.move(tournament_id, "running", only_from=("scheduled",), problem=problems)
+    return advance(store, tournament_id, draw)
+
+
+def advance(
+    store: Store, tournament_id: int, draw: openings.Draw = openings.draw, ahead: int = format.AHEAD
+) -> Progress:
+    """Carry a running tournament on: plan what its results ask for, call off what nobody needs, or finish it.
+
+    Asks for nothing new when called again. A tournament that is draining plans nothing, but may finish.
+    """
+    tournament = store.tournaments.get(tournament_id)
+    if tournament.state not in ("running", "draining"):
+        return Progress(0, tournament.state)
+    document = read(tournament.settings)
+    entries = seated(store, tournament)
+    if format.is_open(document.format) and document.entries.has_query:
+        entries = _welcome(store, tournament, document, entries)
+    for entry in entries:
+        if entry.withdrawn:
+            store.queue.cancel(tournament_id, states=("planned",), version_id=entry.version_id)
+    outlines = store.queue.outline(tournament_id)
+    seats = _seats(store, tournament, entries)
+    found = format.step(document, seats, played(outlines, entries), ahead)
+    if found.calls_off and store.queue.cancel(tournament_id, states=("planned",)):
+        outlines = store.queue.outline(tournament_id)
+        found = format.step(document, seats, played(outlines, entries), ahead)
+    if found.is_finished:
+        store.tournaments.move(tournament_id, "finished", problem=tournament.problem)
+        return Progress(0, "finished", found.reason)
+    if not found.meetings or tournament.state != "running":
+        return Progress(0, tournament.state)
+    return Progress(_store(store, tournament, document, entries, outlines, found=found, draw=draw), "running")
+
+
+def _store(
+    store: Store,
+    tournament: Tournament,
+    document: Document,
+    entries: list[EntryLine],
+    outlines: list[Outline],
+    *,
+    found: Step,
+    draw: openings.Draw,
+) -> int:
+    versions = store.versions.by_ids([entry.version_id for entry in entries])
+    games = planned_games(
+        tournament,
+        document,
+        draw(document, openings.size(document, len(entries))),
+        {entry.seat: versions[entry.version_id] for entry in entries},
+        found.meetings,
+        sequence=max((game.sequence for game in outlines), default=0),
+        pair=max((game.pair for game in outlines), default=0),
+    )
+    assert tournament.id is not None
+    return store.queue.plan(tournament.id, games, {entry.name: entry.version_id for entry in entries})
+
+
+def _seats(store: Store, tournament: Tournament, entries: list[EntryLine]) -> list[Seat]:
+    if not format.looks_at_ratings(tournament.format):
+        return [Seat(entry.seat, entry.withdrawn is not None) for entry in entries]
+    strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
+    unknown = Rating()
+    found = []
+    for entry in entries:
+        rating = strengths.get(entry.version_id, unknown)
+        found.append(Seat(entry.seat, entry.withdrawn is not None, rating.mu, rating.sigma))
+    return found
+
+
+def _welcome(store: Store, tournament: Tournament, document: Document, entries: list[EntryLine]) -> list[EntryLine]:
+    """A ladder follows its query: new versions are entered, retired ones withdrawn."""
+    assert tournament.id is not None
+    field = resolve(store, document)
+    present = {entry.version_id for entry in store.tournaments.entries(tournament.id)}
+    fresh = [(version_id, reason) for version_id, reason in field.entries if version_id not in present]
+    wanted = {version_id for version_id, _ in field.entries}
+    gone = [entry.version_id for entry in entries if not entry.withdrawn and entry.version_id not in wanted]
+    for version_id, reason in fresh:
+        store.tournaments.enter(tournament.id, version_id, reason)
+    for version_id in gone:
+        store.tournaments.withdraw(tournament.id, version_id)
+    return seated(store, tournament) if fresh or gone else entries

@@ -1,0 +1,47 @@
+"""The entries of a tournament and its games, as formats see them: by seat.
+
+Refuses to know what a format makes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena.store import Store
+from arena.store.models import Tournament
+from arena.store.queue import Outline
+from arena.store.tournaments import EntryLine
+from arena.tournaments.meeting import Played, State
+
+
+def seated(store: Store, tournament: Tournament) -> list[EntryLine]:
+    """The entries that have a seat: those refused before it began, or withdrawn by then, have none."""
+    assert tournament.id is not None
+    begun = tournament.started
+    return [
+        entry
+        for entry in store.tournaments.entries(tournament.id)
+        if entry.withdrawn is None or (begun is not None and entry.withdrawn > begun)
+    ]
+
+
+def played(outlines: list[Outline], entries: list[EntryLine]) -> list[Played]:
+    """The games as formats see them."""
+    seat_of = {entry.version_id: entry.seat for entry in entries}
+    return [
+        Played(
+            game.sequence,
+            game.round,
+            game.pair,
+            seat_of[game.first_id],
+            seat_of[game.second_id],
+            _STATES.get(game.state, "open"),
+            _POINTS.get(game.winner or "") if game.state == "finished" else None,
+            game.committed or 0,
+        )
+        for game in outlines
+    ]
+
+
+_STATES: Mapping[str, State] = {"finished": "done", "void": "void", "cancelled": "cancelled"}
+_POINTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
