@@ -219,6 +219,7 @@ async def show(request: web.Request) -> web.Response:
         is_over=is_over,
         pace=pace.pace_in(tournament.settings),
         eta=_eta(tournament, datetime.now(UTC)),
+        order=order,
         lines=shown.sort(order, value),
         columns=[column.key for column in shown.columns],
         sorting=shown,
