@@ -1,6 +1,6 @@
 """Tournaments are created: the document is checked, the entries are chosen, the row is stored.
 
-Anybody may create. Refuses to know games.
+Anybody may create.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Versions are entered in a tournament after its creation, and withdrawn from it.
-
-Refuses to know results.
-"""
+"""Versions are entered in a tournament after its creation, and withdrawn from it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Tournaments are planned when their time has come, and carried on after results.
 
 Everything here may be repeated: planning asks the games that are stored what is still missing. Only the coordinator
-does it. Refuses to know how games are handed out.
+does it.
 """
 
 from __future__ import annotations

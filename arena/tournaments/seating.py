@@ -1,7 +1,4 @@
-"""The entries of a tournament and its games, as formats see them: by seat.
-
-Refuses to know what a format makes of them.
-"""
+"""The entries of a tournament and its games, as formats see them: by seat."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Tournaments are steered by people: begun at once, paused, drained, resumed, cancelled, made longer.
-
-Refuses to know how games are handed out.
-"""
+"""Tournaments are steered by people: begun at once, paused, drained, resumed, cancelled, made longer."""
 
 from __future__ import annotations
 
