@@ -77,15 +77,7 @@ def _tell(game: dict[str, Any]) -> None:
 
 
 def _watch(arguments: argparse.Namespace) -> int:
-    last: dict[str, Any] = {}
-    for event in remote.client(arguments).events(f"/games/{arguments.id}/stream"):
-        if arguments.ndjson:
-            output.item(event)
-        elif not arguments.json:
-            _event(event)
-        last = event
-    if arguments.json:
-        output.document(last)
+    remote.follow(arguments, f"/games/{arguments.id}/stream", _event)
     return Exit.DONE
 
 
@@ -109,6 +101,6 @@ def _download(arguments: argparse.Namespace) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    wanted = {name: getattr(arguments, name) for name in (*_FILTERS, "tournament", "kind")}
-    remote.save(arguments, "/games", EXPORTS, **wanted)
+    filters = {name: getattr(arguments, name) for name in (*_FILTERS, "tournament", "kind")}
+    remote.save(arguments, "/games", EXPORTS, **filters)
     return Exit.DONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,19 @@ def save(arguments: argparse.Namespace, path: str, forms: Mapping[str, str], **q
         os.replace(fresh, out)
     finally:
         fresh.unlink(missing_ok=True)
+
+
+def follow(arguments: argparse.Namespace, path: str, tell: Callable[[dict[str, Any]], None]) -> None:
+    """A stream to its end: every event told or, with `--ndjson`, a line; with `--json` the last one alone."""
+    last: dict[str, Any] = {}
+    for event in client(arguments).events(path):
+        if arguments.ndjson:
+            output.item(event)
+        elif not arguments.json:
+            tell(event)
+        last = event
+    if arguments.json:
+        output.document(last)
 
 
 def show_items(

@@ -152,16 +152,7 @@ def _standings(lines: list[dict[str, Any]]) -> None:
 
 
 def _watch(arguments: argparse.Namespace) -> int:
-    client = remote.client(arguments)
-    last: dict[str, Any] = {}
-    for event in client.events(f"/tournaments/{arguments.id}/stream"):
-        if arguments.ndjson:
-            output.item(event)
-        elif not arguments.json:
-            _event(event)
-        last = event
-    if arguments.json:
-        output.document(last)
+    remote.follow(arguments, f"/tournaments/{arguments.id}/stream", _event)
     return Exit.DONE
 
 

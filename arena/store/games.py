@@ -143,14 +143,14 @@ class Games:
         against: Sequence[int] | None = None,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-        **wanted: Unpack[GameFilter],
+        **filters: Unpack[GameFilter],
     ) -> Page[GameLine]:
         """Games with a result, latest first; `against` keeps the games of `versions` against these."""
         limit = bounded(limit)
-        narrow = conditions(wanted)
+        narrow = conditions(filters)
         if keys := read_cursor(after, int):
             narrow.append(col(Game.committed) < keys[0])
-        versions = wanted.get("versions")
+        versions = filters.get("versions")
         if versions is None:
             query = select(*LINE).where(*narrow)
         else:

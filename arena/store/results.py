@@ -152,12 +152,12 @@ class Results:
         with self._sessions.reading() as session:
             return last_commit(session)
 
-    def records(self, *, after: int = 0, **wanted: Unpack[GameFilter]) -> Iterator[tuple[int, bytes]]:
-        """(commit number, record as JSON) of results, all or those wanted, in commit order behind `after`.
+    def records(self, *, after: int = 0, **filters: Unpack[GameFilter]) -> Iterator[tuple[int, bytes]]:
+        """(commit number, record as JSON) of results, all or those the filters leave, in commit order behind `after`.
 
         A stream: no transaction is open while the caller works on what it was given.
         """
-        for number, data in self._walk((col(Game.committed), col(Record.data)), after, wanted):
+        for number, data in self._walk((col(Game.committed), col(Record.data)), after, filters):
             yield number, unpack_line(data)
 
     def with_records(self, *, after: int = 0) -> Iterator[tuple[GameLine, bytes]]:
@@ -165,14 +165,14 @@ class Results:
         for *line, data in self._walk((*LINE, col(Record.data)), after, {}):
             yield GameLine(*line), unpack_line(data)
 
-    def _walk(self, columns: Sequence[Any], after: int, wanted: GameFilter) -> Iterator[Any]:
-        versions = wanted.get("versions")
+    def _walk(self, columns: Sequence[Any], after: int, filters: GameFilter) -> Iterator[Any]:
+        versions = filters.get("versions")
         players = [] if versions is None else [col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions)]
         while True:
             query = (
                 select(*columns, col(Game.committed))
                 .join(Record, col(Record.game_id) == col(Game.id))
-                .where(*conditions(wanted), *players, col(Game.committed) > after)
+                .where(*conditions(filters), *players, col(Game.committed) > after)
                 .order_by(col(Game.committed))
                 .limit(_BATCH)
             )

@@ -85,17 +85,17 @@ async def list_games(call: Call, query: GameQuery) -> Page[GameItem] | web.Strea
     read.
     """
     form = call.accepts("application/json", NDJSON, TEXT)
-    wanted = await _wanted(call, query)
+    filters = await _filters(call, query)
     if form != "application/json":
         if paging := query.model_fields_set & {"limit", "after"}:
             name = min(paging)
             raise Problem("invalid", f"an export has no pages: {name}", field=name, hint="leave it out")
-        return await export(call, form, wanted)
-    rows = await call.run(lambda: call.store.games.latest(limit=query.limit, after=query.after, **wanted))
+        return await export(call, form, filters)
+    rows = await call.run(lambda: call.store.games.latest(limit=query.limit, after=query.after, **filters))
     return page(rows, GameItem.model_validate)
 
 
-async def _wanted(call: Call, query: GameQuery) -> GameFilter:
+async def _filters(call: Call, query: GameQuery) -> GameFilter:
     """The filters as the store takes them. Raises Problem for what is not there."""
     versions = None
     if query.tournament is not None:
@@ -115,11 +115,14 @@ async def _wanted(call: Call, query: GameQuery) -> GameFilter:
     )
 
 
-async def export(call: Call, form: str, wanted: GameFilter) -> web.StreamResponse:
-    """All records that are wanted, as a file in the making."""
-    words = [f"tournament-{wanted['tournament_id']}" if wanted.get("tournament_id") else "", wanted.get("family") or ""]
+async def export(call: Call, form: str, filters: GameFilter) -> web.StreamResponse:
+    """All records that the filters leave, as a file in the making."""
+    words = [
+        f"tournament-{filters['tournament_id']}" if filters.get("tournament_id") else "",
+        filters.get("family") or "",
+    ]
     name = "-".join(filter(None, words)) or "games"
-    lines = call.store.results.records(**wanted)
+    lines = call.store.results.records(**filters)
     return await stream.export(call, form, name + (".ndjson" if form == NDJSON else ".txt"), _chunks(lines, form))
 
 
