@@ -48,19 +48,26 @@ def _nothing_is_left() -> Iterator[None]:
     sweep(before)
 
 
+class Reports(dict[str, CheckReport]):
+    """What `check` finds of each engine, with less patience than usual; each is examined once, when asked for."""
+
+    def __missing__(self, name: str) -> CheckReport:
+        become_subreaper()
+        before = children()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(checking, "PATIENCE_MS", 400)
+            self[name] = check(engine(name), [RULES], NONE, LIMITS)
+        sweep(before)
+        return self[name]
+
+
 @pytest.fixture(scope="module")
-def reports() -> dict[str, CheckReport]:
-    """What `check` finds of each engine, with less patience than usual."""
-    become_subreaper()
-    before = children()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checking, "PATIENCE_MS", 400)
-        found = {name: check(engine(name), [RULES], NONE, LIMITS) for name in ENGINES}
-    sweep(before)
-    return found
+def reports() -> Reports:
+    """Every engine's."""
+    return Reports()
 
 
-def examined(name: str, reports: dict[str, CheckReport]) -> BotSpec:
+def examined(name: str, reports: Reports) -> BotSpec:
     return replace(engine(name), capabilities=read_capabilities(reports[name].capabilities.as_json(), name))
 
 
@@ -72,7 +79,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_an_engine_survives_its_examination_and_is_known_afterwards(name: str, reports: dict[str, CheckReport]) -> None:
+def test_an_engine_survives_its_examination_and_is_known_afterwards(name: str, reports: Reports) -> None:
     report = reports[name]
     assert report.is_fit, [(step.name, step.detail) for step in report.steps]
     found = report.capabilities.as_json()
@@ -82,9 +89,7 @@ def test_an_engine_survives_its_examination_and_is_known_afterwards(name: str, r
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_what_was_found_is_written_down_and_read_again(
-    name: str, reports: dict[str, CheckReport], tmp_path: Path
-) -> None:
+def test_what_was_found_is_written_down_and_read_again(name: str, reports: Reports, tmp_path: Path) -> None:
     spec = replace(examined(name, reports), options=(("verbose", "false"),), folder=str(tmp_path))
     file = tmp_path / "engine.toml"
     file.write_text(write_bot_file(spec), encoding="utf-8")
@@ -94,7 +99,7 @@ def test_what_was_found_is_written_down_and_read_again(
 @pytest.mark.parametrize(
     ("first", "second"), [("natsel_rs", "cmalo"), ("cmalo", "natsel_cpp"), ("natsel_cpp", "natsel_rs")]
 )
-def test_whole_games_on_clocks(first: str, second: str, reports: dict[str, CheckReport]) -> None:
+def test_whole_games_on_clocks(first: str, second: str, reports: Reports) -> None:
     one, two = examined(first, reports), examined(second, reports)
     with Roster(NONE, is_reaper=True) as roster:
         for sequence, (white, black) in enumerate(((one, two), (two, one))):
@@ -110,14 +115,14 @@ def test_whole_games_on_clocks(first: str, second: str, reports: dict[str, Check
             assert len(record.moves) >= 5
 
 
-def test_a_match_without_an_examination_is_preceded_by_a_short_one(reports: dict[str, CheckReport]) -> None:
+def test_a_match_without_an_examination_is_preceded_by_a_short_one(reports: Reports) -> None:
     for name in ENGINES:
         spec = introduce(engine(name), RULES, NONE, LIMITS, read_time_control("2+0"))
         assert spec.capabilities["clocks"] is False
         assert spec.capabilities.get("repeated_isready", True) is (name != "natsel_rs")
 
 
-def test_options_are_set_in_the_style_the_engine_takes(reports: dict[str, CheckReport]) -> None:
+def test_options_are_set_in_the_style_the_engine_takes(reports: Reports) -> None:
     spec = replace(engine("natsel_rs"), options=(("verbose", "false"),))
     found = introduce(spec, RULES, NONE, LIMITS, read_time_control("2+0"))
     assert found.capabilities["setoption"] == "bare"
@@ -142,14 +147,14 @@ def transcript(spec: BotSpec) -> list[str]:
     return bot.wire.transcript
 
 
-def test_an_engine_without_nodes_is_not_entered_where_nodes_count(reports: dict[str, CheckReport]) -> None:
+def test_an_engine_without_nodes_is_not_entered_where_nodes_count(reports: Reports) -> None:
     for name in ENGINES:
         with pytest.raises(IneligibleError, match="go nodes"):
             introduce(examined(name, reports), RULES, NONE, LIMITS, read_time_control("nodes:100"))
         assert introduce(examined(name, reports), RULES, NONE, LIMITS, read_time_control("depth:2")).name == name
 
 
-def test_a_movetime_leaves_room_for_the_overshoot(reports: dict[str, CheckReport]) -> None:
+def test_a_movetime_leaves_room_for_the_overshoot(reports: Reports) -> None:
     limits = replace(LIMITS, margin_ms=60)
     white, black = examined("natsel_rs", reports), examined("cmalo", reports)
     assert white.capabilities["overshoot_ms"]
@@ -210,7 +215,7 @@ def test_their_board_is_a_board_of_pijersi(plies: int) -> None:
         assert str(board) == str(position)
 
 
-def test_a_tournament_by_the_command_line(reports: dict[str, CheckReport], tmp_path: Path) -> None:
+def test_a_tournament_by_the_command_line(reports: Reports, tmp_path: Path) -> None:
     """One engine is written down beforehand, the other is asked at the start; the run is continued without asking."""
     file = tmp_path / "natsel.toml"
     file.write_text(write_bot_file(examined("natsel_cpp", reports)), encoding="utf-8")
@@ -245,7 +250,7 @@ def test_a_bad_bot_file_is_refused_with_the_key(text: str, message: str, tmp_pat
     assert "engine.toml" in str(error.value)
 
 
-def test_capabilities_may_be_the_report_of_a_check(reports: dict[str, CheckReport], tmp_path: Path) -> None:
+def test_capabilities_may_be_the_report_of_a_check(reports: Reports, tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(json.dumps(reports["cmalo"].as_json()))
     (tmp_path / "bot.toml").write_text('command = "./cmalo --fast"\ncapabilities = "report.json"\n')
     found = read_bot_file(tmp_path)
