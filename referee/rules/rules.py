@@ -223,6 +223,19 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A word that a layout says of cells (`Board.marks`): what it means, and how drawings show it.
+
+    `none` and no meaning are for what shows by itself; `is_linked` joins neighbouring cells of one owner by a line.
+    """
+
+    name: str
+    meaning: str
+    form: Literal["ring", "dot", "spot", "cross", "flag", "frost", "none"] = "ring"
+    is_linked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
     """One position as something to look at.
 
@@ -271,6 +284,8 @@ class Rules:
     announce: Callable[[State, Config], str | None] | None = None
     keeps_moves: frozenset[Termination] = frozenset()
     phase: Phase | None = None
+    marks: tuple[Mark, ...] = ()
+    """The words that `board` may mark cells with."""
     emblem: str = ""
     """What stands for the family beside its name: the path of an SVG of 24 units, filled by the rule `evenodd`."""
     draw_probability: float = 0.10

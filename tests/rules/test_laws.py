@@ -159,6 +159,8 @@ def board_can_be_drawn(ruleset: Ruleset, state: State) -> None:
     names = [cell.name for cell in board.cells]
     assert len(set(names)) == len(names), named(ruleset, state, "a cell twice")
     assert set(board.pieces) | set(board.marks) <= set(names), named(ruleset, state, "a piece or mark off the board")
+    words = {word for found in board.marks.values() for word in found}
+    assert words <= {mark.name for mark in rules.marks}, named(ruleset, state, "marks nobody explains", words)
     known = {piece.symbol for piece in rules.pieces}
     for place, symbols in board.pieces.items():
         assert symbols in known or set(symbols) <= known, named(ruleset, state, f"unknown piece {symbols!r} on {place}")

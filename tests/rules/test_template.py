@@ -59,6 +59,7 @@ def test_the_names(family):
     assert rules.notation is part(family, "notation").NOTATION
     assert rules.formats is part(family, "gametext").FORMATS
     assert rules.pieces is part(family, "layout").PIECES
+    assert rules.marks is part(family, "layout").MARKS
     assert rules.emblem is part(family, "layout").EMBLEM
     assert rules.board is part(family, "layout").board
     assert rules.side is part(family, "state").side

@@ -18,34 +18,8 @@ from markupsafe import Markup
 from arena.pages.drawing.pieces import CELL, key, looks
 from arena.pages.drawing.scene import Scene
 from referee.rules.draw import rows
-from referee.rules.rules import Board, Cell, Rules
+from referee.rules.rules import Board, Cell, Mark, Rules
 
-FORMS: Mapping[str, str] = {
-    "frozen": "frost",
-    "check": "ring",
-    "in-danger": "flag",
-    "group": "none",  # drawn as links
-    "stray": "dot",
-    "isolated": "ring",
-    "banned": "cross",
-    "stack": "none",  # seen as it is
-    "goal": "ring",
-    "way": "spot",
-}
-"""How a mark is drawn; marks nobody knows get a ring. The legend below the board says what each means."""
-
-MEANINGS: Mapping[str, str] = {
-    "frozen": "cannot move",
-    "check": "attacked king",
-    "in-danger": "can be pushed off",
-    "group": "joined: largest group",
-    "stray": "not in the largest group",
-    "isolated": "without contact",
-    "banned": "may not be entered now",
-    "stack": "two pieces",
-    "goal": "has arrived",
-    "way": "free way for the king",
-}
 _FORM_SHAPES: Mapping[str, Markup] = {
     "ring": Markup('<circle r="18.5" class="mark-line"/>'),
     "dot": Markup('<circle r="4" class="mark-warm"/>'),
@@ -216,11 +190,16 @@ def _pieces(scene: Scene, where: Geometry, start: str, *, flip: bool) -> Markup:
     return Markup("").join(found)
 
 
-def _marks(scene: Scene, where: Geometry, *, flip: bool) -> Markup:
-    found = []
+def _form(marks: Mapping[str, Mark], word: str) -> str:
+    """How a mark is drawn; one that the family does not explain gets a ring."""
+    return marks[word].form if word in marks else "ring"
+
+
+def _marks(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
+    found, known = [], {mark.name: mark for mark in rules.marks}
     for name, words in scene.board.marks.items():
         for word in words:
-            form = FORMS.get(word, "ring")
+            form = _form(known, word)
             if form != "none":
                 safe = re.sub("[^a-z-]", "-", word)
                 found.append(_use(f"mark-{form}", *where.place(name, flip=flip), name=f"mark mark-{safe}"))
@@ -278,7 +257,7 @@ def svg(rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small:
         lit=_lit(scene, where, flip=flip),
         links=links,
         pieces=_pieces(scene, where, prefix(rules.family), flip=flip),
-        marks=_marks(scene, where, flip=flip),
+        marks=_marks(rules, scene, where, flip=flip),
         struck=struck,
         trail=_trail(scene, where, flip=flip),
     )
@@ -299,8 +278,8 @@ def chart(rules: Rules, board: Board) -> dict[str, Any]:
         "owners": {piece.symbol: piece.side for piece in rules.pieces if piece.side},
         "rows": [[cell.name for cell in row] for row in rows(board)],
         "kinds": {cell.name: cell.kind for cell in board.cells if cell.kind != "plain"},
-        "forms": dict(FORMS),
-        "meanings": dict(MEANINGS),
+        "forms": {mark.name: mark.form for mark in rules.marks},
+        "meanings": {mark.name: mark.meaning for mark in rules.marks},
     }
 
 
@@ -314,7 +293,9 @@ def described(rules: Rules, scene: Scene, cell: Cell) -> str:
     return f"{cell.name}{kind} {held}{words}"
 
 
-def legend(scene: Scene) -> list[tuple[str, str, str]]:
-    """(mark, form, meaning) of every mark on the board that is drawn."""
+def legend(rules: Rules, scene: Scene) -> list[tuple[str, str, str]]:
+    """(mark, form, meaning) of every mark on the board that needs one said."""
+    known = {mark.name: mark for mark in rules.marks}
     words = sorted({word for found in scene.board.marks.values() for word in found})
-    return [(word, FORMS.get(word, "ring"), MEANINGS.get(word, word)) for word in words if word != "stack"]
+    shown = [word for word in words if word not in known or known[word].meaning]
+    return [(word, _form(known, word), known[word].meaning if word in known else word) for word in shown]

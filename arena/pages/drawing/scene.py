@@ -14,10 +14,8 @@ from typing import Any
 
 from referee.rules.core import Side
 from referee.rules.position import Position
-from referee.rules.rules import Board, Cell, Piece, Rules, Ruleset
+from referee.rules.rules import Board, Cell, Rules, Ruleset
 
-LINKED = frozenset({"group"})
-"""Marks that say "belongs to its neighbours": adjacent ones of one owner are joined by a line."""
 _NEAR = 1.5
 
 
@@ -76,7 +74,7 @@ class Scenes:
         self._names = {piece.symbol: piece.name for piece in self.rules.pieces}
         self._cell = re.compile("|".join(sorted((re.escape(cell.name) for cell in board.cells), key=len, reverse=True)))
         self.items: list[Scene] = [
-            Scene(0, board, str(self._position), self._position.side, links=_links(board, self.rules.pieces))
+            Scene(0, board, str(self._position), self._position.side, links=_links(board, self.rules))
         ]
 
     @property
@@ -115,7 +113,7 @@ class Scenes:
                 struck,
                 dict(gone),
                 dict(lost),
-                _links(board, self.rules.pieces),
+                _links(board, self.rules),
                 self._say(ply, side, shown, lost, score if is_new else ""),
                 score.removeprefix("score ").split(" ")[0] if is_new else "",
             )
@@ -167,16 +165,17 @@ def _struck(before: Board, after: Board, lost: Mapping[str, int]) -> tuple[str, 
     return tuple(dict.fromkeys(cells))
 
 
-def _links(board: Board, pieces: Sequence[Piece]) -> tuple[tuple[str, str], ...]:
-    if not any(LINKED.intersection(words) for words in board.marks.values()):
+def _links(board: Board, rules: Rules) -> tuple[tuple[str, str], ...]:
+    linked = {mark.name for mark in rules.marks if mark.is_linked}
+    if not any(linked.intersection(words) for words in board.marks.values()):
         return ()
-    sides = {piece.symbol: piece.side for piece in pieces}
+    sides = {piece.symbol: piece.side for piece in rules.pieces}
 
     def owner(cell: Cell) -> str | None:
         symbols = board.pieces.get(cell.name, "")
         return sides.get(symbols[-1:])
 
-    marked = [cell for cell in board.cells if LINKED.intersection(board.marks.get(cell.name, ()))]
+    marked = [cell for cell in board.cells if linked.intersection(board.marks.get(cell.name, ()))]
     return tuple(
         (one.name, two.name)
         for index, one in enumerate(marked)

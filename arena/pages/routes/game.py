@@ -118,7 +118,7 @@ async def show(request: web.Request) -> web.Response:
         sentence=sentence(line, replay),
         drawing=board.svg(replay.rules, scene, label=label, flip=flip),
         sprites=board.sprites([replay.rules]),
-        legend=board.legend(scene),
+        legend=board.legend(replay.rules, scene),
         grid=_grid(replay, ply),
         taken=_taken(replay, ply),
         before=before,

@@ -191,7 +191,7 @@ function panel(scene) {
 }
 
 function legend(scene) {
-  const words = [...new Set(Object.values(scene.marks).flat())].filter((word) => word !== "stack").sort();
+  const words = [...new Set(Object.values(scene.marks).flat())].filter((word) => chart.meanings[word] !== "").sort();
   $("legend").replaceChildren(...words.map((word) => {
     const item = document.createElement("li");
     const form = chart.forms[word] || "ring";

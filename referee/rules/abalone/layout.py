@@ -19,7 +19,7 @@ from referee.rules.abalone.state import (
     ejectable,
 )
 from referee.rules.abalone.tables import NAMES, PLACES
-from referee.rules.rules import Board, Cell, Config, Piece, State
+from referee.rules.rules import Board, Cell, Config, Mark, Piece, State
 
 PIECES: Final = (Piece("S", "black marble", "first", "●"), Piece("s", "white marble", "second", "○"))
 
@@ -52,6 +52,8 @@ def board(state: State, config: Config) -> Board:
         ),
     )
 
+
+MARKS = (Mark("in-danger", "can be pushed off", "flag"),)
 
 EMBLEM = (
     "M9 12a3 3 0 1 0 6 0a3 3 0 1 0-6 0ZM16 12a3 3 0 1 0 6 0a3 3 0 1 0-6 0Z"

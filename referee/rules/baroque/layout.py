@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.rules.baroque.notation import pieces_of, square_name, squares_of
 from referee.rules.baroque.state import LETTERS, NAMES, NO_CAPTURE, QUIET, SIDE
-from referee.rules.rules import Board, Cell, Config, Piece, State
+from referee.rules.rules import Board, Cell, Config, Mark, Piece, State
 
 CELLS: tuple[Cell, ...] = tuple(Cell(square_name(square), square % 8, square // 8) for square in range(64))
 
@@ -14,6 +14,11 @@ PIECES: tuple[Piece, ...] = tuple(
     Piece(letter, name, "first", glyph) for letter, name, glyph in zip(LETTERS, NAMES, _WHITE, strict=True)
 ) + tuple(
     Piece(letter.lower(), name, "second", glyph) for letter, name, glyph in zip(LETTERS, NAMES, _BLACK, strict=True)
+)
+
+MARKS = (
+    Mark("frozen", "cannot move", "frost"),
+    Mark("check", "attacked king"),
 )
 
 EMBLEM = "M3 20h18v-2.5H3ZM3.5 16h17L22 6.5l-5.5 4L12 3.5 7.5 10.5 2 6.5Z"

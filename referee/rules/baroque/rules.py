@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.rules.baroque.gametext import FORMATS
-from referee.rules.baroque.layout import EMBLEM, PIECES, board
+from referee.rules.baroque.layout import EMBLEM, MARKS, PIECES, board
 from referee.rules.baroque.notation import NOTATION
 from referee.rules.baroque.start import ROWS, VARIANTS, draw, resolve
 from referee.rules.baroque.state import side
@@ -84,6 +84,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
+    marks=MARKS,
     emblem=EMBLEM,
     board=board,
     side=side,

@@ -5,12 +5,19 @@ from __future__ import annotations
 from functools import cache
 
 from referee.rules.loa.state import BAN, HOLE, SIZE, square_name, squares, unpack
-from referee.rules.rules import Board, Cell, Config, Piece, State
+from referee.rules.rules import Board, Cell, Config, Mark, Piece, State
 
 PIECES = (
     Piece("b", "black stone", "first", "●"),
     Piece("w", "white stone", "second", "○"),
     Piece("z", "neutral stone", None, "◆"),
+)
+
+MARKS = (
+    Mark("group", "joined: largest group", "none", is_linked=True),
+    Mark("stray", "not in the largest group", "dot"),
+    Mark("isolated", "without contact"),
+    Mark("banned", "may not be entered now", "cross"),
 )
 
 EMBLEM = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.rules.core import Termination
 from referee.rules.loa.gametext import FORMATS
-from referee.rules.loa.layout import EMBLEM, PIECES, board
+from referee.rules.loa.layout import EMBLEM, MARKS, PIECES, board
 from referee.rules.loa.notation import NOTATION
 from referee.rules.loa.start import VARIANTS
 from referee.rules.loa.state import side
@@ -69,6 +69,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
+    marks=MARKS,
     emblem=EMBLEM,
     board=board,
     side=side,

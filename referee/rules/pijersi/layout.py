@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.rules.pijersi.state import HALF, NO_CAPTURE_LIMIT, PHASE, ROLES, SWAPPING, pieces_of
 from referee.rules.pijersi.tables import CELL_NAMES, coordinates
-from referee.rules.rules import Board, Cell, Config, Piece, State
+from referee.rules.rules import Board, Cell, Config, Mark, Piece, State
 
 _NAMES = dict(zip(ROLES, ("rock", "paper", "scissors", "wise"), strict=True))
 _GLYPHS = dict(zip(ROLES, "●■✂★", strict=True))
@@ -13,6 +13,11 @@ _OUTLINES = dict(zip(ROLES, "○□✄☆", strict=True))
 PIECES = (
     *(Piece(role, f"white {_NAMES[role]}", "first", _OUTLINES[role]) for role in ROLES),
     *(Piece(role.lower(), f"black {_NAMES[role]}", "second", _GLYPHS[role]) for role in ROLES),
+)
+
+MARKS = (
+    Mark("stack", "", "none"),
+    Mark("goal", "has arrived"),
 )
 
 EMBLEM = (

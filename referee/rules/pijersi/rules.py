@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.rules.core import Termination
 from referee.rules.pijersi.gametext import FORMATS
-from referee.rules.pijersi.layout import EMBLEM, PIECES, board
+from referee.rules.pijersi.layout import EMBLEM, MARKS, PIECES, board
 from referee.rules.pijersi.notation import NOTATION
 from referee.rules.pijersi.start import PHASE, VARIANTS, draw, resolve
 from referee.rules.pijersi.state import side
@@ -50,6 +50,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
+    marks=MARKS,
     emblem=EMBLEM,
     board=board,
     side=side,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.rules.rules import Board, Cell, Config, Piece, State
+from referee.rules.rules import Board, Cell, Config, Mark, Piece, State
 from referee.rules.tablut.state import FIRST_PLAYER, KING, PLY, QUIET, SIDE, pieces_of
 from referee.rules.tablut.tables import BASE_CELLS, BORDER_CELLS, CELLS, LINES, NAMES, SIZE, THRONE, lines_through
 
@@ -12,6 +12,8 @@ PIECES = (
     Piece("T", "defender", "second", "○"),
     Piece("K", "king", "second", "♔"),
 )
+
+MARKS = (Mark("way", "free way for the king", "spot"),)
 
 EMBLEM = "M9 2h6v7h7v6h-7v7H9v-7H2V9h7ZM12 8.5L8.5 12l3.5 3.5 3.5-3.5Z"
 """The cross of the start, the throne in its middle."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from referee.rules.rules import Board, Cell, Config, Piece, State
+from referee.rules.rules import Board, Cell, Config, Mark, Piece, State
 
 from .state import WIDTH, is_giving
 from .tables import NAMES, SQUARES
 
 PIECES = (Piece("w", "white pawn", "first", "♙"), Piece("b", "black pawn", "second", "♟"))
+
+MARKS = (Mark("stack", "", "none"),)
 
 EMBLEM = "M6 22h12v-3l-3-2-1.2-6h2.2v-2h-2A4 4 0 1 0 10 9H8v2h2.2L9 17l-3 2Z"
 """A pawn."""

@@ -6,7 +6,7 @@ from referee.rules.core import Termination
 from referee.rules.rules import Option, Rules
 
 from .gametext import FORMATS
-from .layout import EMBLEM, PIECES, board
+from .layout import EMBLEM, MARKS, PIECES, board
 from .notation import NOTATION
 from .start import PHASE, VARIANTS
 from .state import side
@@ -33,6 +33,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
+    marks=MARKS,
     emblem=EMBLEM,
     board=board,
     side=side,
