@@ -29,14 +29,8 @@ def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]
     """The aiohttp handler of a route."""
 
     async def handler(request: web.Request) -> web.StreamResponse:
-        context = request.app[CONTEXT]
-        identity = await identify(request)
-        call = Call(request, context, identity)
-        limiter = context.limiters[route.cost]
-        if wait := limiter.take(call.key):
-            raise too_many(wait)
-        if route.scope:
-            require(identity, route.scope)
+        call = await _admit(route, request)
+        context = call.context
         if route.is_public and call.accepts(JSON, *route.forms) == JSON:
             cookie = cookie_name(context.is_https)
             return await context.responses.answer(request, cookie, lambda: answered(request, call))
@@ -63,6 +57,18 @@ def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]
         return await run(route, call, arguments)
 
     return handler
+
+
+async def _admit(route: Route, request: web.Request) -> Call:
+    """Who asks, if they may: not too often, and with the scope. Raises Problem."""
+    context = request.app[CONTEXT]
+    identity = await identify(request)
+    call = Call(request, context, identity)
+    if wait := context.limiters[route.cost].take(call.key):
+        raise too_many(wait)
+    if route.scope:
+        require(identity, route.scope)
+    return call
 
 
 async def run(route: Route, call: Call, arguments: Mapping[str, Any]) -> web.StreamResponse:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from aiohttp import BodyPartReader, web
+from aiohttp import BodyPartReader, MultipartReader, web
 
 from arena import services
 from arena.errors import ArenaError
@@ -91,33 +92,45 @@ def _incoming(context: WebContext) -> Path:
     return folder
 
 
-async def _read(request: web.Request, form: Form, is_ours: Any, context: WebContext) -> bool:
+async def _read(request: web.Request, form: Form, is_ours: Callable[[str], bool], context: WebContext) -> bool:
     """Read the parts; the token of the form must come first, or nothing more is read. Raises Problem."""
     limit = context.settings.max_upload_bytes
     try:
         reader = await request.multipart()
-        while (part := await reader.next()) is not None:
-            if not isinstance(part, BodyPartReader):
-                raise Problem("bad-request", "the form cannot be read")
-            if part.name == "csrf":
-                if not is_ours(await _text(part)):
-                    return False
-                is_ours = None
-            elif is_ours is not None:
-                return False
-            elif part.name == "file":
-                while chunk := await part.read_chunk(_CHUNK):
-                    form.size += len(chunk)
-                    if form.size > limit:
-                        raise Problem("too-large", f"an upload has {limit:,} bytes at most", limit=limit)
-                    await asyncio.to_thread(form.file.write, chunk)
-            elif part.name == "name":
-                form.name = (await _text(part)).strip()
-            elif part.name == "family":
-                form.families.append((await _text(part))[:40])
+        part = await _next(reader)
+        if part is None or part.name != "csrf" or not is_ours(await _text(part)):
+            return False
+        while (part := await _next(reader)) is not None:
+            await _take(part, form, limit)
     except (ValueError, AssertionError, LookupError) as error:
-        raise Problem("bad-request", "the form cannot be read", hint="send it again") from error
-    return is_ours is None
+        raise _unreadable() from error
+    return True
+
+
+async def _take(part: BodyPartReader, form: Form, limit: int) -> None:
+    """Put one part of the form where it belongs; what nobody asked for is passed over."""
+    if part.name == "file":
+        while chunk := await part.read_chunk(_CHUNK):
+            form.size += len(chunk)
+            if form.size > limit:
+                raise Problem("too-large", f"an upload has {limit:,} bytes at most", limit=limit)
+            await asyncio.to_thread(form.file.write, chunk)
+    elif part.name == "name":
+        form.name = (await _text(part)).strip()
+    elif part.name == "family":
+        form.families.append((await _text(part))[:40])
+
+
+async def _next(reader: MultipartReader) -> BodyPartReader | None:
+    """The next part; None at the end. Raises Problem for a form in the form."""
+    part = await reader.next()
+    if part is not None and not isinstance(part, BodyPartReader):
+        raise _unreadable()
+    return part
+
+
+def _unreadable() -> Problem:
+    return Problem("bad-request", "the form cannot be read", hint="send it again")
 
 
 async def _text(part: BodyPartReader) -> str:

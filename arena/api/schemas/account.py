@@ -1,0 +1,81 @@
+"""People: accounts, tokens, users."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from arena.api.schemas.word import In, OneLine, Out, RoleName, ScopeName, UserName
+from arena.store.credentials import MAX_PASSWORD, MIN_PASSWORD
+
+
+class Account(Out):
+    """Who you are, what you may do and have. `token` is the number of the token you sent."""
+
+    name: str
+    role: RoleName
+    scopes: list[str]
+    token: int | None
+    bots: int
+    versions: int
+    size_bytes: int
+
+
+class TokenItem(Out):
+    """A token, without its secret."""
+
+    id: int
+    name: str
+    scopes: list[str]
+    created: datetime
+    expires: datetime | None
+    last_used: datetime | None
+    revoked: datetime | None
+
+
+class NewToken(TokenItem):
+    """A token with its secret, which is shown this once."""
+
+    token: str
+
+
+class TokenWish(In):
+    """A token to be made: for that many days, or for ever."""
+
+    name: OneLine
+    scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)]
+    days: Annotated[int, Field(ge=1, le=3650)] | None = None
+
+
+class LoginWish(TokenWish):
+    """A token for somebody who has a password."""
+
+    user: UserName
+    password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
+
+
+class UserItem(Out):
+    """Somebody with an account."""
+
+    name: str
+    role: RoleName
+    is_active: bool
+    created: datetime
+
+
+class UserWish(In):
+    """A user to be made; without a password there is no log-in by form."""
+
+    name: UserName
+    role: RoleName = "author"
+    password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)] | None = None
+
+
+class UserChange(In):
+    """What may be changed of a user; what is left out stays."""
+
+    role: RoleName | None = None
+    password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)] | None = None
+    is_active: bool | None = None

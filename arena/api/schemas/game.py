@@ -1,0 +1,76 @@
+"""Games, their logs and what came to nothing."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from arena.api.schemas.word import Out, Side
+
+
+class GameItem(Out):
+    """A game in a list. `kind`: `rules`, `adjudication`, `forfeit` or `void`; `committed` orders all results."""
+
+    id: str
+    tournament_id: int
+    sequence: int
+    round: int
+    pair: int
+    family: str
+    pool: str
+    variant: str
+    first: str
+    second: str
+    is_rated: bool
+    state: Literal["planned", "queued", "running", "finished", "void", "cancelled"]
+    attempt: int
+    started: datetime | None
+    finished: datetime | None
+    committed: int | None
+    winner: Literal["first", "second", "draw"] | None
+    termination: str | None
+    kind: str | None
+    detail: str
+    plies: int
+
+
+class RatingStep(Out):
+    """A rating before and after one game."""
+
+    name: str
+    mu_before: float
+    sigma_before: float
+    mu: float
+    sigma: float
+
+
+class GameDocument(GameItem):
+    """A game with its spec, and with its record once it is over. The bots' own words are left out of it."""
+
+    spec: dict[str, Any]
+    record: dict[str, Any] | None
+    ratings: list[RatingStep]
+
+
+class LogDocument(Out):
+    """The tail of a bot's standard error in one game."""
+
+    game_id: str
+    side: Side
+    name: str
+    log: str
+
+
+class VoidItem(Out):
+    """An attempt at a game that came to nothing through no fault of a bot."""
+
+    id: int
+    game_id: str
+    tournament_id: int
+    family: str
+    first: str
+    second: str
+    attempt: int
+    termination: str
+    detail: str
+    at: datetime

@@ -1,0 +1,57 @@
+"""The house: audit, dumps, limits, the index."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from arena.api.schemas.word import Out
+
+
+class AuditItem(Out):
+    """Who did what to what."""
+
+    id: int
+    at: datetime
+    user: str | None
+    action: str
+    subject: str
+    detail: dict[str, Any]
+
+
+class DumpItem(Out):
+    """One file of the archive; `first` and `last` are commit numbers."""
+
+    file: str
+    month: str
+    games: int
+    bytes: int
+    sha256: str
+    first: int
+    last: int
+    url: str
+
+
+class Limits(Out):
+    """What is bounded, in numbers. Requests are counted by each web process for itself."""
+
+    max_upload_bytes: int
+    max_bots: int
+    max_versions: int
+    max_user_bytes: int
+    max_body_bytes: int
+    max_page: int
+    requests_per_minute: dict[str, float]
+    streams: int
+    exports: int
+    provisional_games: int
+    provisional_sigma: float
+
+
+class Index(Out):
+    """Where everything is."""
+
+    openapi: str
+    docs: str
+    version: str
+    lists: dict[str, str]

@@ -1,0 +1,113 @@
+"""Tournaments, their entries and tables."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from arena.api.schemas.word import Out
+
+TournamentState = Literal["scheduled", "running", "paused", "draining", "finished", "cancelled"]
+
+
+class TournamentItem(Out):
+    """A tournament in a list."""
+
+    id: int
+    name: str
+    family: str
+    variant: str
+    format: str
+    pool: str
+    is_rated: bool
+    state: TournamentState
+    problem: str
+    starts: datetime
+    started: datetime | None
+    finished: datetime | None
+    planned_games: int
+    finished_games: int
+
+
+class EntryItem(Out):
+    """An entry. `eligibility` says why it may play, or why not."""
+
+    seat: int
+    name: str
+    bot: str
+    number: int
+    eligibility: str
+    withdrawn: datetime | None
+
+
+class TournamentDocument(TournamentItem):
+    """A tournament with its settings and entries. `games` counts its games by state."""
+
+    options: dict[str, Any]
+    settings: dict[str, Any]
+    created: datetime
+    entries: list[EntryItem]
+    games: dict[str, int]
+
+
+class StandingItem(Out):
+    """One line of the standings; provisional until all games are done. `points` include the byes of a Swiss.
+
+    `round` is the last one reached in a knockout; `estimate` what the results say: Elo ± 95 %, nElo, LOS, pentanomial.
+    """
+
+    rank: int
+    name: str
+    points: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    score: float
+    sonneborn_berger: float
+    byes: int
+    buchholz: float
+    buchholz_cut: float
+    round: int
+    forfeits: int
+    is_withdrawn: bool
+    estimate: dict[str, Any]
+
+
+class Standings(Out):
+    """The standings, best first: by points, then by `tie_breaks` in their order.
+
+    `strengths` is an estimate that no order of games changes (Bradley-Terry with draws); `verdict` that of a sequential
+    test, null elsewhere.
+    """
+
+    items: list[StandingItem]
+    next: None = None
+    is_final: bool
+    tie_breaks: list[str]
+    strengths: dict[str, Any]
+    verdict: dict[str, Any] | None
+
+
+class CrossCell(Out):
+    """One bot's games against another: `pairs` are the letters (W, D, L) of each opening, played from both sides."""
+
+    opponent: str
+    points: float
+    games: int
+    pairs: list[str]
+
+
+class CrossRow(StandingItem):
+    """One bot's line of the standings with its cells, null on the diagonal. Columns are in the order of the rows."""
+
+    cells: list[CrossCell | None]
+
+
+class Crosstable(Out):
+    """Everybody against everybody."""
+
+    tournament: int
+    items: list[CrossRow]
+    next: None = None
+    is_final: bool

@@ -1,0 +1,55 @@
+"""The words that documents are made of: names, numbers, moments, and what every document has in common."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+MAX_ID = 2**31 - 1
+
+Number = Annotated[int, Field(ge=1, le=MAX_ID)]
+FamilyName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,32}$")]
+BotName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_-]{0,38}[a-z0-9])?$")]
+UserName = BotName
+GameId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,32}$")]
+VariantName = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,120}$")]
+PoolName = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,200}$")]
+OneLine = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", min_length=1, max_length=80)]
+Prose = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*$", max_length=1000)]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("write a time such as 2026-11-01T00:00:00Z") from None
+
+
+def _is_moment(value: Any) -> Any:
+    if isinstance(value, str) and not _MOMENT.match(value):
+        raise ValueError("write a day or a time, such as 2026-11-01 or 2026-11-01T12:00:00Z")
+    return value
+
+
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(T|$)", re.ASCII | re.IGNORECASE)
+Moment = Annotated[datetime, BeforeValidator(_is_moment), AfterValidator(_in_utc)]
+"""A day or a time, UTC unless it says otherwise."""
+ScopeName = Literal["read", "submit", "organise", "admin", "worker"]
+RoleName = Literal["author", "organiser", "admin"]
+Side = Literal["first", "second"]
+
+
+class Out(BaseModel):
+    """A document we say."""
+
+    model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True)
+
+
+class In(BaseModel):
+    """A document we take: nothing unknown, no type but its own."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
