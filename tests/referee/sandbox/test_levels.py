@@ -12,7 +12,7 @@ import pytest
 
 from referee.play import play
 from referee.roster import Roster
-from referee.sandbox import LEVELS, Sandbox, assess, level, open_sandbox, refusal
+from referee.sandbox import LEVELS, Sandbox, assess, assessment, level, open_sandbox, refusal
 from referee.sandbox.cgroup import Group, Place, find_place
 from referee.sandbox.cgroup import _unified_place as unified_place
 from referee.sandbox.launch import environment
@@ -77,7 +77,7 @@ def test_trusted_bots_fall_back_to_where_they_start_with_a_note(open_folder: Pat
     assert (found.name, notes) == (working()[0], ())
     found, notes = choose("auto", [everywhere, nosy], LIMITS)
     assert found.name == working("rlimits", "none")[0]
-    if working()[0] in level.STRONG:
+    if working()[0] in assessment.STRONG:
         assert notes == (f"bot 'nosy' does not start in sandbox {working()[0]} (no users): {found.name} is used",)
     found, notes = choose("none", [nosy], LIMITS)
     assert (found.name, notes) == ("none", ())
