@@ -130,7 +130,7 @@ class Stage:
         return found
 
     def apart(self, executor: Executor, **options: Any) -> Coordinator:
-        """One that has done nothing yet. Daily chores are for tests that give it an `maintenance`."""
+        """One that has done nothing yet. Daily tasks are for tests that give it a `maintenance`."""
         options.setdefault("maintenance", Maintenance(self.store, []))
         return Coordinator(self.settings, self.store, self.bus, executor, clock=lambda: self.now, **options)
 

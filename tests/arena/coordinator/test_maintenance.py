@@ -1,4 +1,4 @@
-"""Daily chores: once a day by whoever acts, tried again when they fail, never in the way of games."""
+"""Daily tasks: once a day by whoever acts, tried again when they fail, never in the way of games."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def until_done(maintenance: Maintenance) -> None:
 
 
 def counting(store: Store, hour: int = 3) -> tuple[Maintenance, list[str]]:
-    """One chore that notes each time it is done."""
+    """One task that notes each time it is done."""
     done: list[str] = []
 
     def work() -> int:
