@@ -4,7 +4,9 @@
     users, bots, versions, checks, samples, usage    the nouns: who, and what plays
     tournaments, queue, games, results, voids, ratings, rating_history, schedules    what is played, and what follows
     leases, audit, answers, daily_tasks, notices    how the arena is run
-    commit, fold            how a result becomes part of the arena
+    commit, fold, rebuild   how a result becomes part of the arena, and how all ratings follow from results
+    archive, archived_game  imported games, in a file of their own beside the database
+    schema, backup          the tables, and all that is in them as a file
 
 Synchronous; the web server calls it from threads. What it returns is detached: plain rows. Refuses to know HTTP and
 processes.

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from bots.bridges.failure import BridgeError, Exit, shown
+from bots.bridges.failure import BridgeError, BridgeExit, shown
 from bots.sdk import Bot, Clock
 from referee.rules.position import Position
 
@@ -44,7 +44,7 @@ class Agent(Bot):
             self._player = call_agent(self.target) if inspect.isclass(self.target) else self.target
         found = getattr(self._player, "choose", self._player)
         if not callable(found):
-            raise BridgeError(Exit.MISSING, f"{self.target!r} is neither a function nor a class with choose")
+            raise BridgeError(BridgeExit.MISSING, f"{self.target!r} is neither a function nor a class with choose")
         return found  # type: ignore[no-any-return]
 
     def ask(self, position: Position, clock: Clock) -> Any:
@@ -70,7 +70,7 @@ class Agent(Bot):
     def replaced(self, position: Position, answer: Any, problem: str) -> int:
         """A legal move in place of an illegal one: from the same cell if there is one. Raises BridgeError."""
         if not self.filters:
-            raise BridgeError(Exit.ANSWER, f"the agent chose {shown(answer)}: {problem}")
+            raise BridgeError(BridgeExit.ANSWER, f"the agent chose {shown(answer)}: {problem}")
         start = str(answer)[:2] if isinstance(answer, str) else ""
         write = position.ruleset.rules.notation.write_move
         near = [code for code in position.moves if start and write(code).startswith(start)] or list(position.moves)
@@ -86,4 +86,4 @@ def call_agent(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
     except Exception as error:
         traceback.print_exc()
-        raise BridgeError(Exit.BROKEN, f"the agent raised {type(error).__name__}: {error}") from None
+        raise BridgeError(BridgeExit.BROKEN, f"the agent raised {type(error).__name__}: {error}") from None

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from bots.bridges.agent import Agent, budget_ms, call_agent
-from bots.bridges.failure import BridgeError, Exit, shown
+from bots.bridges.failure import BridgeError, BridgeExit, shown
 from bots.sdk import Clock
 from referee.rules.position import Position
 
@@ -112,7 +112,7 @@ class CourseAgent(Agent):
         super().__init__(target, "course", filters)
         make_move = target if inspect.isfunction(target) else getattr(target, "makeMove", None)
         if not callable(make_move):
-            raise BridgeError(Exit.MISSING, f"{target!r} has no makeMove(state, remark, timelimit)")
+            raise BridgeError(BridgeExit.MISSING, f"{target!r} has no makeMove(state, remark, timelimit)")
         self.make_move = make_move
         self.remark = GREETING
         module = sys.modules.get(STATE_MODULE)

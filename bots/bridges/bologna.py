@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bots.bridges.failure import BridgeError, Exit, guarded
+from bots.bridges.failure import BridgeError, BridgeExit, guarded
 from bots.bridges.namespace import isolate
 from bots.bridges.tablut_client import CONNECT_S, Client
 from bots.bridges.tablut_wire import COLOURS, ENDINGS, read_move, state
@@ -167,7 +167,9 @@ class Bridge:
             self.show(client, step)
         payload = client.answer(self.stopped)
         if payload is None:
-            raise BridgeError(Exit.LATE, f"the {client.role} client had no move after {clock.elapsed_ms():.0f} ms")
+            raise BridgeError(
+                BridgeExit.LATE, f"the {client.role} client had no move after {clock.elapsed_ms():.0f} ms"
+            )
         return read_move(payload)
 
     def show(self, client: Client, position: Position) -> None:

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bots.bridges.failure import BridgeError, Exit, guarded, shown
+from bots.bridges.failure import BridgeError, BridgeExit, guarded, shown
 from bots.sdk import Bot, Clock, families, run
 from referee.rules.position import Position
 
@@ -47,11 +47,11 @@ class Command(Bot):
         said = self.ask(position, clock, limit_ms)
         lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
         if not lines:
-            raise BridgeError(Exit.ANSWER, f"{self.command[0]} wrote no move")
+            raise BridgeError(BridgeExit.ANSWER, f"{self.command[0]} wrote no move")
         try:
             return position.read(lines[-1])
         except ValueError as error:
-            raise BridgeError(Exit.ANSWER, f"{self.command[0]} wrote {shown(lines[-1])}: {error}") from None
+            raise BridgeError(BridgeExit.ANSWER, f"{self.command[0]} wrote {shown(lines[-1])}: {error}") from None
 
     def ask(self, position: Position, clock: Clock, limit_ms: float) -> bytes:
         """Run the program once and return what it said. Raises BridgeError."""
@@ -71,7 +71,7 @@ class Command(Bot):
                 start_new_session=True,
             )
         except OSError as error:
-            raise BridgeError(Exit.MISSING, f"cannot start {self.command[0]!r}: {error.strerror}") from None
+            raise BridgeError(BridgeExit.MISSING, f"cannot start {self.command[0]!r}: {error.strerror}") from None
         try:
             question = f"{position}\n{' '.join(position.texts)}\n".encode()
             said = _converse(process, question, clock)
@@ -80,10 +80,10 @@ class Command(Bot):
                 os.killpg(process.pid, signal.SIGKILL)  # and what it left behind
             code = process.wait()
         if said is None:
-            raise BridgeError(Exit.LATE, f"{self.command[0]} had no move after {clock.elapsed_ms():.0f} ms")
+            raise BridgeError(BridgeExit.LATE, f"{self.command[0]} had no move after {clock.elapsed_ms():.0f} ms")
         if code not in (0, -signal.SIGKILL):
             how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-            raise BridgeError(Exit.BROKEN, f"{self.command[0]} {how}")
+            raise BridgeError(BridgeExit.BROKEN, f"{self.command[0]} {how}")
         return said
 
 
@@ -122,7 +122,7 @@ def _converse(process: subprocess.Popen[bytes], question: bytes, clock: Clock) -
                     return bytes(said)
                 said += data
                 if len(said) > OUTPUT_BYTES:
-                    raise BridgeError(Exit.ANSWER, f"the program wrote more than {OUTPUT_BYTES} bytes")
+                    raise BridgeError(BridgeExit.ANSWER, f"the program wrote more than {OUTPUT_BYTES} bytes")
             elif left_s <= 0:
                 return None
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 
-class Exit(enum.IntEnum):
+class BridgeExit(enum.IntEnum):
     """What the exit code of a bridge says."""
 
     USAGE = 64
@@ -32,7 +32,7 @@ class Exit(enum.IntEnum):
 class BridgeError(Exception):
     """What is behind the bridge misbehaved; the message says how, with the evidence."""
 
-    def __init__(self, code: Exit, message: str) -> None:
+    def __init__(self, code: BridgeExit, message: str) -> None:
         super().__init__(message)
         self.code = code
 

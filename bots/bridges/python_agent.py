@@ -25,7 +25,7 @@ from typing import Any
 
 from bots.bridges.agent import Agent
 from bots.bridges.baroque_course import CourseAgent, provide_state_module
-from bots.bridges.failure import BridgeError, Exit, guarded
+from bots.bridges.failure import BridgeError, BridgeExit, guarded
 from bots.sdk import families, run
 
 APIS = ("position", "text", "course")
@@ -45,16 +45,16 @@ def find(what: str) -> tuple[ModuleType, Any]:
         raise
     except ModuleNotFoundError as error:
         raise BridgeError(
-            Exit.MISSING, f"no module {error.name!r} for {what!r}; write module:name or file.py:name"
+            BridgeExit.MISSING, f"no module {error.name!r} for {what!r}; write module:name or file.py:name"
         ) from None
     except Exception as error:
         traceback.print_exc()
-        raise BridgeError(Exit.BROKEN, f"{place} cannot be imported: {type(error).__name__}: {error}") from None
+        raise BridgeError(BridgeExit.BROKEN, f"{place} cannot be imported: {type(error).__name__}: {error}") from None
     if not name:
         return module, module
     if not hasattr(module, name):
         near = ", ".join(found for found in vars(module) if not found.startswith("_"))[:200]
-        raise BridgeError(Exit.MISSING, f"no {name!r} in {place}; it has {near or 'nothing'}")
+        raise BridgeError(BridgeExit.MISSING, f"no {name!r} in {place}; it has {near or 'nothing'}")
     return module, getattr(module, name)
 
 
@@ -66,7 +66,7 @@ def _by_name(name: str) -> ModuleType:
 
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise BridgeError(Exit.MISSING, f"no such file: {path}")
+        raise BridgeError(BridgeExit.MISSING, f"no such file: {path}")
     sys.path.insert(0, str(path.parent.resolve()))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec

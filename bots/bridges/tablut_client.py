@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from bots.bridges.failure import BridgeError, Exit
+from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.tablut_wire import PORTS, Frames, read_name
 
 SERVER = "127.0.0.1"
@@ -35,9 +35,9 @@ def listen(role: str) -> socket.socket:
     except OSError as error:
         listener.close()
         if error.errno != errno.EADDRINUSE:
-            raise BridgeError(Exit.UNREACHABLE, f"cannot listen on port {PORTS[role]}: {error}") from None
+            raise BridgeError(BridgeExit.UNREACHABLE, f"cannot listen on port {PORTS[role]}: {error}") from None
         raise BridgeError(
-            Exit.UNREACHABLE,
+            BridgeExit.UNREACHABLE,
             f"port {PORTS[role]} is taken: without a network namespace one such game is played at a time; "
             "allow `unshare -Urn`, or play with --concurrency 1",
         ) from None
@@ -74,7 +74,7 @@ class Client:
             )
         except OSError as error:
             self._listener.close()
-            raise BridgeError(Exit.MISSING, f"cannot start the client {line[0]!r}: {error.strerror}") from None
+            raise BridgeError(BridgeExit.MISSING, f"cannot start the client {line[0]!r}: {error.strerror}") from None
 
     def meet(self, timeout_s: float = CONNECT_S) -> None:
         """Wait until the client has connected and told its name. Raises BridgeError."""
@@ -122,9 +122,9 @@ class Client:
         try:
             data = self._connection.recv(65_536)
         except OSError as error:
-            raise BridgeError(Exit.BROKEN, f"the connection to the client broke {stage}: {error}") from None
+            raise BridgeError(BridgeExit.BROKEN, f"the connection to the client broke {stage}: {error}") from None
         if not data:
-            raise BridgeError(Exit.BROKEN, f"the client closed its connection {stage}{self._ending()}")
+            raise BridgeError(BridgeExit.BROKEN, f"the client closed its connection {stage}{self._ending()}")
         self._payloads += self._frames.feed(data)
 
     def _ending(self) -> str:
@@ -144,9 +144,9 @@ class Client:
         if source in ready:
             return
         if not ready:
-            raise BridgeError(Exit.LATE, f"the {self.role} client did not {what} in time")
+            raise BridgeError(BridgeExit.LATE, f"the {self.role} client did not {what} in time")
         code = self._process.wait()
-        raise BridgeError(Exit.BROKEN, f"the {self.role} client ended with code {code} and did not {what}")
+        raise BridgeError(BridgeExit.BROKEN, f"the {self.role} client ended with code {code} and did not {what}")
 
     def close(self) -> None:
         """Hang up; a client that does not leave is killed with all it started."""

@@ -12,7 +12,7 @@ import re
 import struct
 from typing import Any
 
-from bots.bridges.failure import BridgeError, Exit, shown
+from bots.bridges.failure import BridgeError, BridgeExit, shown
 from referee.rules.position import Position
 
 PORTS = {"WHITE": 5800, "BLACK": 5801}
@@ -61,7 +61,7 @@ class Frames:
             (size,) = _HEAD.unpack_from(self._buffer)
             if not 0 < size <= FRAME_BYTES:
                 raise BridgeError(
-                    Exit.ANSWER, f"the client sent a frame of {size} bytes ({shown(bytes(self._buffer[:24]))})"
+                    BridgeExit.ANSWER, f"the client sent a frame of {size} bytes ({shown(bytes(self._buffer[:24]))})"
                 )
             if len(self._buffer) < _HEAD.size + size:
                 break
@@ -86,8 +86,8 @@ def read_move(payload: bytes) -> str:
     try:
         data = json.loads(payload)
     except (ValueError, RecursionError):
-        raise BridgeError(Exit.ANSWER, f"the client's move is not JSON: {shown(payload)}") from None
+        raise BridgeError(BridgeExit.ANSWER, f"the client's move is not JSON: {shown(payload)}") from None
     cells = [str(data.get(key, "")).strip().lower() for key in ("from", "to")] if isinstance(data, dict) else [""]
     if not all(map(_CELL.fullmatch, cells)):
-        raise BridgeError(Exit.ANSWER, f"the client's move names no two cells as from and to: {shown(payload)}")
+        raise BridgeError(BridgeExit.ANSWER, f"the client's move names no two cells as from and to: {shown(payload)}")
     return "".join(cells)

@@ -13,7 +13,7 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-from bots.bridges.failure import BridgeError, Exit, guarded
+from bots.bridges.failure import BridgeError, BridgeExit, guarded
 
 CHUNK_BYTES = 65_536
 CONNECT_S = 8.0
@@ -27,7 +27,7 @@ def connect(host: str, port: int, timeout_s: float = CONNECT_S) -> socket.socket
     try:
         found = socket.create_connection((host, port), timeout_s)
     except (OSError, UnicodeError) as error:
-        raise BridgeError(Exit.UNREACHABLE, f"cannot connect to {host}:{port}: {error}") from None
+        raise BridgeError(BridgeExit.UNREACHABLE, f"cannot connect to {host}:{port}: {error}") from None
     found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     found.settimeout(None)
     return found
@@ -48,17 +48,17 @@ def relay(connection: socket.socket, source: int = 0, sink: int = 1) -> None:
                 else:
                     connection.shutdown(socket.SHUT_WR)
             except OSError as error:
-                raise BridgeError(Exit.BROKEN, f"the connection broke: {error}") from None
+                raise BridgeError(BridgeExit.BROKEN, f"the connection broke: {error}") from None
             if not data:
                 waiting.remove(source)
         if connection in ready:
             try:
                 data = connection.recv(CHUNK_BYTES)
             except OSError as error:
-                raise BridgeError(Exit.BROKEN, f"the connection broke: {error}") from None
+                raise BridgeError(BridgeExit.BROKEN, f"the connection broke: {error}") from None
             if not data:
                 if source in waiting and said.split()[-1:] != [b"quit"]:
-                    raise BridgeError(Exit.BROKEN, "the other end closed the connection")
+                    raise BridgeError(BridgeExit.BROKEN, "the other end closed the connection")
                 return
             while data:
                 data = data[os.write(sink, data) :]

@@ -15,7 +15,7 @@ import pytest
 
 from bots.bridges import tablut_client, tablut_wire
 from bots.bridges.bologna import Bridge
-from bots.bridges.failure import BridgeError, Exit
+from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.tablut_client import Client, command_line, listen
 from bots.bridges.tablut_wire import Frames, packed, read_move, read_name, state
 from bots.clock import Clock
@@ -140,17 +140,17 @@ def test_a_client_that_plays_black_sees_every_board(ports: None, capfd: pytest.C
 @pytest.mark.parametrize(
     ("habit", "seconds", "code", "evidence"),
     [
-        ("no-json", 3, Exit.ANSWER, "the client's move is not JSON: 'e4 to f4'"),
-        ("no-cells", 3, Exit.ANSWER, "names no two cells"),
-        ("huge", 3, Exit.ANSWER, "a frame of 1073741824 bytes"),
-        ("hangs-up", 3, Exit.BROKEN, "closed its connection while it was to move and ended with exit code 7"),
-        ("early-exit", 3, Exit.BROKEN, "ended with code 9 and did not connect to port"),
-        ("absent", 0, Exit.LATE, "did not connect to port"),
-        ("silent", 3, Exit.LATE, "had no move after"),
+        ("no-json", 3, BridgeExit.ANSWER, "the client's move is not JSON: 'e4 to f4'"),
+        ("no-cells", 3, BridgeExit.ANSWER, "names no two cells"),
+        ("huge", 3, BridgeExit.ANSWER, "a frame of 1073741824 bytes"),
+        ("hangs-up", 3, BridgeExit.BROKEN, "closed its connection while it was to move and ended with exit code 7"),
+        ("early-exit", 3, BridgeExit.BROKEN, "ended with code 9 and did not connect to port"),
+        ("absent", 0, BridgeExit.LATE, "did not connect to port"),
+        ("silent", 3, BridgeExit.LATE, "had no move after"),
     ],
 )
 def test_a_client_that_misbehaves_is_named(
-    habit: str, seconds: int, code: Exit, evidence: str, ports: None, monkeypatch: pytest.MonkeyPatch
+    habit: str, seconds: int, code: BridgeExit, evidence: str, ports: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Desk, "is_impatient", habit == "silent")
 
@@ -181,7 +181,7 @@ def test_an_illegal_move_is_the_referees_to_judge() -> None:
 def test_a_client_that_cannot_be_started(ports: None) -> None:
     with pytest.raises(BridgeError, match="cannot start the client '/no/such/client'") as error:
         Client(["/no/such/client"], "WHITE", 3)
-    assert error.value.code is Exit.MISSING
+    assert error.value.code is BridgeExit.MISSING
 
 
 def test_two_clients_play_a_match_each_in_its_own_network() -> None:
@@ -208,7 +208,7 @@ def test_a_second_game_is_refused_while_one_is_played(ports: None) -> None:
             pass
         with pytest.raises(BridgeError, match="is taken") as refused:
             listen("WHITE")
-        assert refused.value.code is Exit.UNREACHABLE
+        assert refused.value.code is BridgeExit.UNREACHABLE
         with pytest.raises(BridgeError, match="is taken"):
             Client(["true"], "WHITE", 3)
     listen("WHITE").close()

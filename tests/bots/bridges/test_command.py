@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bots.bridges.command import Command
-from bots.bridges.failure import BridgeError, Exit
+from bots.bridges.failure import BridgeError, BridgeExit
 from bots.clock import Clock
 from protocol.messages import Go
 from referee.rules import load
@@ -44,14 +44,14 @@ def ask(code: str, milliseconds: int = 5000) -> BridgeError:
 @pytest.mark.parametrize(
     ("code", "exit_code", "evidence"),
     [
-        ("", Exit.ANSWER, "wrote no move"),
-        ("print('b1b2')", Exit.ANSWER, "illegal move 'b1b2'"),
-        ("print('x' * 100000)", Exit.ANSWER, "more than 65536 bytes"),
-        ("import sys; sys.exit(3)", Exit.BROKEN, "ended with exit code 3"),
-        ("import os; os.kill(os.getpid(), 11)", Exit.BROKEN, "killed by signal 11"),
+        ("", BridgeExit.ANSWER, "wrote no move"),
+        ("print('b1b2')", BridgeExit.ANSWER, "illegal move 'b1b2'"),
+        ("print('x' * 100000)", BridgeExit.ANSWER, "more than 65536 bytes"),
+        ("import sys; sys.exit(3)", BridgeExit.BROKEN, "ended with exit code 3"),
+        ("import os; os.kill(os.getpid(), 11)", BridgeExit.BROKEN, "killed by signal 11"),
     ],
 )
-def test_a_program_that_misbehaves_is_named(code: str, exit_code: Exit, evidence: str) -> None:
+def test_a_program_that_misbehaves_is_named(code: str, exit_code: BridgeExit, evidence: str) -> None:
     error = ask(code)
     assert error.code is exit_code
     assert evidence in str(error)
@@ -59,7 +59,7 @@ def test_a_program_that_misbehaves_is_named(code: str, exit_code: Exit, evidence
 
 def test_a_program_that_is_late_is_named() -> None:
     error = ask("import signal; signal.pause()", 150)
-    assert error.code is Exit.LATE
+    assert error.code is BridgeExit.LATE
     assert "had no move after" in str(error)
 
 

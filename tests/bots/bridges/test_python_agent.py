@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bots.bridges.baroque_course import CODES, State, board_of, parse
-from bots.bridges.failure import BridgeError, Exit
+from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.python_agent import build, main
 from bots.clock import Clock
 from protocol.messages import Go
@@ -48,12 +48,12 @@ def second() -> Clock:
 @pytest.mark.parametrize(
     ("what", "code", "evidence"),
     [
-        ("illegal", Exit.ANSWER, "the agent chose 'b1b2'"),
-        ("nothing", Exit.ANSWER, "the agent chose 'None'"),
-        ("raises", Exit.BROKEN, "the agent raised RuntimeError: out of ideas"),
+        ("illegal", BridgeExit.ANSWER, "the agent chose 'b1b2'"),
+        ("nothing", BridgeExit.ANSWER, "the agent chose 'None'"),
+        ("raises", BridgeExit.BROKEN, "the agent raised RuntimeError: out of ideas"),
     ],
 )
-def test_an_agent_that_misbehaves_is_named(what: str, code: Exit, evidence: str) -> None:
+def test_an_agent_that_misbehaves_is_named(what: str, code: BridgeExit, evidence: str) -> None:
     with pytest.raises(BridgeError) as error:
         build(f"{AGENTS}:{what}", "position", False, "").choose(START, second())
     assert error.value.code is code
@@ -88,7 +88,7 @@ def test_illegal_choices_can_be_filtered() -> None:
 def test_what_is_not_there_is_named(what: str, api: str, evidence: str) -> None:
     with pytest.raises(BridgeError) as error:
         build(what, api, False, "")
-    assert error.value.code is Exit.MISSING
+    assert error.value.code is BridgeExit.MISSING
     assert evidence in str(error.value)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.bridges.failure import Exit
+from bots.bridges.failure import BridgeExit
 from bots.bridges.python_agent import APIS
 from referee.bot_file import read_bot_file
 from tests.bots.bridges.table import HERE, ROOT, bridge, has_networks, honest, meet
@@ -28,7 +28,7 @@ BRIDGES = ("bologna", "command", "python_agent")
 
 
 def test_every_exit_code_is_explained() -> None:
-    assert {int(code) for code in re.findall(r"^\| (\d\d) \|", PAGE, re.MULTILINE)} == set(map(int, Exit))
+    assert {int(code) for code in re.findall(r"^\| (\d\d) \|", PAGE, re.MULTILINE)} == set(map(int, BridgeExit))
 
 
 def test_every_call_and_variable_is_named() -> None:
