@@ -197,6 +197,13 @@ def test_a_bot_that_takes_the_variant_need_not_announce_its_rules():
     assert told(found) == {"Variant": "zen"}
 
 
+def test_what_the_variant_sets_is_not_told_again():
+    step = "option name Rule.king_max_step type spin default 4 min 1 max 20"
+    repetition = "option name Rule.repetition type spin default 3 min 2 max 9"
+    found = plan(VARIANT, step, repetition, changed_rules={"king_max_step": 4, "king_armed": False}, **PRESET)
+    assert told(found) == {"Variant": "zen"}
+
+
 def test_rules_set_on_top_of_a_variant_must_be_announced():
     assert isinstance(plan(VARIANT, changed_rules={"king_max_step": 5, "king_armed": False}, **PRESET), Ineligible)
     # The organiser took the variant's own change back: the family's default has to be told.

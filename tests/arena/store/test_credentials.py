@@ -22,6 +22,14 @@ def test_passwords() -> None:
             credentials.hash_password(poor)
 
 
+def test_no_part_of_a_password_is_left_out() -> None:
+    longest = "x" * credentials.MAX_PASSWORD
+    stored = credentials.hash_password(longest)
+    assert credentials.verify_password(stored, longest)
+    assert not credentials.verify_password(stored, longest + "x")
+    assert not credentials.verify_password(stored, longest[:-1])
+
+
 def test_tokens() -> None:
     tokens = {credentials.new_token() for _ in range(100)}
     assert len(tokens) == 100

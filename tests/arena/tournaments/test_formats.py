@@ -171,6 +171,13 @@ def test_swiss_byes_of_the_withdrawn_count_while_they_were_there() -> None:
     assert (never[4].points, never[4].byes) == (0, 0)
 
 
+def test_swiss_games_called_off_are_a_walkover_or_half_a_point_each() -> None:
+    games = [Played(1, 1, 1, 0, 1, "cancelled"), Played(2, 1, 1, 1, 0, "done", 1.0, 1)]
+    assert [line.points for line in swiss.lines(seats(2), games, 2)] == [0.5, 1.5]
+    assert [line.points for line in swiss.lines(seats(2, 1), games, 2)] == [1, 1]
+    assert [line.points for line in swiss.lines(seats(2, 0, 1), games, 2)] == [0, 1]
+
+
 def test_swiss_pairs_a_big_field_without_rematches() -> None:
     rng = random.Random(1)
     found = run(
@@ -229,6 +236,41 @@ def test_knockout_a_withdrawn_bot_loses_by_walkover() -> None:
     assert {tie.reason for tie in bracket.rounds[0]} == {"walkover", "points"}
     everybody = seats(2, 0, 1)
     assert knockout.step(2, 1, False, everybody, []).is_finished
+
+
+def test_further_pairs_swap_sides_and_take_new_openings() -> None:
+    found = run(partial(knockout.step, 2, 2, False, seats(4)), lambda game: 0.5)
+    by_match: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+    for game in found:
+        by_match.setdefault(game.match, []).append((game.first, game.second))
+    assert by_match[1, 0, 3] == [(0, 3), (3, 0), (3, 0), (0, 3), (0, 3), (3, 0)]
+    openings = [
+        (one.round, one.opening)
+        for count in (0, 2, 4)
+        for one in knockout.step(2, 2, False, seats(2), drawn_games(count)).meetings
+    ]
+    assert openings == [(1, 0), (1, 1), (1, 2)]
+    final = [game for game in found if game.round == 1]
+    assert {one.opening for one in knockout.step(2, 2, False, seats(4), final).meetings} == {3}
+
+
+def drawn_games(count: int) -> list[Played]:
+    """So many drawn games of seats 0 and 1, in pairs."""
+    return [
+        Played(number + 1, 1, number // 2 + 1, number % 2, 1 - number % 2, "done", 0.5, number + 1)
+        for number in range(count)
+    ]
+
+
+def test_knockout_a_match_that_was_played_out_stands_and_one_that_was_not_does_not() -> None:
+    lost = [replace(game, points=float(game.first == 0)) for game in drawn_games(2)]
+    whole = knockout.Bracket(seats(2, 0), lost, 2, 1).rounds[0][0]
+    assert (whole.winner, whole.loser, whole.reason) == (0, 1, "points")
+    broken = [lost[0], replace(lost[1], state="cancelled", points=None)]
+    half = knockout.Bracket(seats(2, 0), broken, 2, 1).rounds[0][0]
+    assert (half.winner, half.reason) == (1, "walkover")
+    bye = knockout.Bracket(seats(3), [], 2, 1).rounds[0][0]
+    assert (bye.winner, bye.loser, bye.reason) == (0, None, "bye")
 
 
 # -- ladder ----------------------------------------------------------------------------------------------------------

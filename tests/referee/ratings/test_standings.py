@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from referee.ratings.sprt import Sprt, judge, pair_points, read_sprt
+from referee.ratings.sprt import Sprt, judge, judge_points, pair_points, read_sprt
 from referee.ratings.standings import crosstable, standings, terminations
 from referee.ratings.trueskill import BETA, Rating, fold, leaderboard, update
 from referee.record import GameRecord
@@ -45,6 +45,30 @@ def test_standings_by_hand() -> None:
     a = table[0]
     assert (a.wins, a.draws, a.losses, a.score) == (3, 1, 0, 0.875)
     assert a.sonneborn_berger == 1.5 * 1.0 + 2 * 1.5
+
+
+def test_a_forfeit_is_counted_for_whoever_lost_by_it() -> None:
+    records = results("a b 1-0", "b a 1-0", "a b 1-0", "a b =")
+    lost = [replace(record, kind=Kind.FORFEIT, termination=Termination.TIME) for record in records[1:3]]
+    table = {line.name: line.forfeits for line in standings([records[0], *lost, records[3]], ["a", "b"])}
+    assert table == {"a": 1, "b": 1}
+    assert {line.forfeits for line in standings(records, ["a", "b"])} == {0}
+
+
+def test_the_likelihood_ratio_of_one_pair_by_hand() -> None:
+    verdict = judge_points(Sprt(0, 100, 0.05, 0.05), [2.0])
+    mean = (0.25 * (0.25 + 0.5 + 0.75) + 1.25) / 2.25
+    variance = sum(0.25 * (part - mean) ** 2 for part in (0, 0.25, 0.5, 0.75)) + 1.25 * (1 - mean) ** 2
+    better = 1 / (1 + 10 ** (-100 / 400))
+    assert verdict.llr == pytest.approx((better - 0.5) * (2 * mean - 0.5 - better) / (2 * variance / 2.25))
+    assert (verdict.state, verdict.pairs) == ("continue", 1)
+    assert verdict.upper == -verdict.lower == pytest.approx(math.log(0.95 / 0.05))
+
+
+@pytest.mark.parametrize("text", ["elo0=5,elo1=5", "elo0=5,elo1=4", "alpha=0", "alpha=.5", "beta=0", "beta=.5"])
+def test_a_test_that_tells_nothing_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="needs elo0 < elo1"):
+        read_sprt(text)
 
 
 def test_crosstable_sums_equal_standings() -> None:
