@@ -43,9 +43,9 @@ class Jobs:
         topic: str,
         function: Callable[..., Any],
         arguments: tuple[Any, ...],
-        is_wanted: Callable[[], bool],
+        is_awaited: Callable[[], bool],
     ) -> Any:
-        """Do a job in a slot; call it off once `is_wanted` says no."""
+        """Do a job in a slot; call it off once `is_awaited` says no."""
         games = [str(game.id) for game in arguments[0]] if arguments and isinstance(arguments[0], (list, tuple)) else []
         self._reports.follow(games, topic)
         self._reports.put(topic, {"event": TAKEN, "key": key})
@@ -53,7 +53,7 @@ class Jobs:
         answer = asyncio.wrap_future(future)
         try:
             while not (await asyncio.wait({answer}, timeout=LOOK_S))[0]:
-                if not is_wanted():
+                if not is_awaited():
                     self._pool.call_off(future)
             result = answer.result()
             self._reports.put(topic, {"event": DONE, "key": key, "result": pickle.dumps(result)})

@@ -57,7 +57,7 @@ class Worker:
     async def play(self, key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Do a job for the scheduler this worker serves now."""
         dask = self._dask
-        return await self.jobs.play(key, topic, function, arguments, lambda: _is_wanted(dask, key))
+        return await self.jobs.play(key, topic, function, arguments, lambda: _is_awaited(dask, key))
 
     def _send(self, topic: str, events: list[dict[str, Any]]) -> None:
         if self._dask and self._dask.status in (Status.running, Status.closing_gracefully):
@@ -193,7 +193,7 @@ def _has_results(dask: DaskWorker) -> bool:
     return any(task.state in ("executing", "memory") for task in dask.state.tasks.values())
 
 
-def _is_wanted(dask: DaskWorker | None, key: str) -> bool:
+def _is_awaited(dask: DaskWorker | None, key: str) -> bool:
     """Whether the scheduler still waits for a task: Dask itself lets what has begun run on."""
     task = dask.state.tasks.get(key) if dask else None
     return task is not None and task.state == "executing"

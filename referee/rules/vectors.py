@@ -52,9 +52,9 @@ def _shown(outcome: Outcome | None) -> dict[str, str] | None:
     return {"winner": outcome.winner, "reason": outcome.reason.value} if outcome else None
 
 
-def _difference(found: list[str], wanted: list[str]) -> str:
-    missing, extra = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
-    return f"legal moves differ: missing {missing[:8]}, extra {extra[:8]}, found {len(found)} of {len(wanted)}"
+def _difference(found: list[str], expected: list[str]) -> str:
+    missing, extra = sorted(set(expected) - set(found)), sorted(set(found) - set(expected))
+    return f"legal moves differ: missing {missing[:8]}, extra {extra[:8]}, found {len(found)} of {len(expected)}"
 
 
 def _perft(rules: Rules, entry: Entry) -> Iterator[str]:

@@ -153,7 +153,7 @@ def _refuse(number: int) -> bytes:
     return _op(_RETURN, _ERRNO | number)
 
 
-def _build(wanted: Filter, architecture: int, column: int) -> bytes:
+def _build(chosen: Filter, architecture: int, column: int) -> bytes:
     permit, deny = _op(_RETURN, _ALLOW), _refuse(errno.EPERM)
     parts = [
         _op(_LOAD, _ARCHITECTURE),
@@ -181,7 +181,7 @@ def _build(wanted: Filter, architecture: int, column: int) -> bytes:
     on(_CLONE, argument(0), _op(_LOAD_AND, _NEW_NAMESPACES), _op(_JUMP_EQUAL, 0, 0, 1), permit, deny)
     asks = [_op(_JUMP_EQUAL, request, len(_TERMINAL_INPUT) - place, 0) for place, request in enumerate(_TERMINAL_INPUT)]
     on(_IOCTL, argument(1), *asks, permit, deny)
-    if wanted.has_namespaces:
+    if chosen.has_namespaces:
         domains = (_UNIX, _INET, _INET6, _NETLINK)
         jumps = [_op(_JUMP_EQUAL, domain, len(domains) - place, 0) for place, domain in enumerate(domains)]
         on(_SOCKET, argument(0), *jumps, _refuse(errno.EAFNOSUPPORT), permit)
@@ -189,9 +189,9 @@ def _build(wanted: Filter, architecture: int, column: int) -> bytes:
         on(_SOCKET, _refuse(errno.EACCES))
         for numbers in _METADATA.values():
             on(numbers, deny)
-    if wanted.signals_to is not None:
+    if chosen.signals_to is not None:
         for numbers in _SIGNALS.values():
-            on(numbers, argument(0), _op(_JUMP_EQUAL, wanted.signals_to, 0, 1), permit, deny)
+            on(numbers, argument(0), _op(_JUMP_EQUAL, chosen.signals_to, 0, 1), permit, deny)
         on(_PIDFD_SEND_SIGNAL, deny)
     parts.append(permit)
     return b"".join(parts)

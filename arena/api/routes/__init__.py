@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from arena.api.registry import Route
-from arena.api.routes import account, bots, bundles, families, games, house, leaderboards, tournaments, users
+from arena.api.routes import account, bots, bundles, families, games, leaderboards, service, tournaments, users
 
 TABLE: tuple[Route, ...] = tuple(
     route
-    for module in (house, families, leaderboards, bots, bundles, tournaments, games, account, users)
+    for module in (service, families, leaderboards, bots, bundles, tournaments, games, account, users)
     for route in module.routes.table
 )
 

@@ -39,13 +39,13 @@ async def show(request: web.Request) -> web.Response:
     store = store_of(request)
 
     def read() -> dict[str, Any]:
-        house = store.samples.owner_id()
+        owner = store.samples.owner_id()
         pools = [(name, games) for name, games in store.ratings.pools() if name.split("/")[0] == rules.family]
         return {
             "pools": pools,
             "top": store.ratings.leaderboard(rules.family, limit=10).items,
             "recent": store.games.latest(family=rules.family, limit=10).items,
-            "samples": store.bots.page(owner_id=house, family=rules.family).items if house else [],
+            "samples": store.bots.page(owner_id=owner, family=rules.family).items if owner else [],
             "tournaments": store.tournaments.page(family=rules.family, limit=5).items,
             "drawing": start_drawing(rules, rules.variants[0].name),
         }

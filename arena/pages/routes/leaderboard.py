@@ -104,22 +104,22 @@ def moment(text: str) -> datetime | None:
         ) from None
 
 
-def read(store: Store, wanted: Filter, after: str | None) -> Found:
+def read(store: Store, chosen: Filter, after: str | None) -> Found:
     """The lines of a pool that pass the filter."""
-    with_retired = wanted.state != ""
+    with_retired = chosen.state != ""
     following = None
-    if wanted.until is not None:
-        lines = store.rating_history.leaderboard(wanted.pool, wanted.until, with_retired=with_retired)
+    if chosen.until is not None:
+        lines = store.rating_history.leaderboard(chosen.pool, chosen.until, with_retired=with_retired)
     else:
-        is_whole = not (wanted.is_part or wanted.owner or wanted.state == "retired")
-        lines, following = _present(store, wanted.pool, after, with_retired=with_retired, is_whole=is_whole)
-    if wanted.state == "retired":
+        is_whole = not (chosen.is_part or chosen.owner or chosen.state == "retired")
+        lines, following = _present(store, chosen.pool, after, with_retired=with_retired, is_whole=is_whole)
+    if chosen.state == "retired":
         lines = [line for line in lines if line.state == "retired"]
-    if wanted.owner:
-        lines = [line for line in lines if line.owner == wanted.owner]
-    if not wanted.is_part:
+    if chosen.owner:
+        lines = [line for line in lines if line.owner == chosen.owner]
+    if not chosen.is_part:
         return Found(lines[:MAX_FILTERED], {}, following)
-    counts = _chosen(store, wanted)
+    counts = _chosen(store, chosen)
     tallies = scores_of(counts)
     names = {line.version_id: line.name for line in lines}
     lines = [_counted(line, tallies[line.version_id]) for line in lines if line.version_id in tallies]
@@ -139,14 +139,14 @@ def _present(
         after = part.next
 
 
-def _chosen(store: Store, wanted: Filter) -> list[Count]:
+def _chosen(store: Store, chosen: Filter) -> list[Count]:
     """The results of the variant and of tournaments of the time class."""
-    counts = store.rating_history.counts(wanted.pool, wanted.until)
-    if wanted.variant:
-        counts = [one for one in counts if one.variant == wanted.variant]
-    if wanted.pace:
+    counts = store.rating_history.counts(chosen.pool, chosen.until)
+    if chosen.variant:
+        counts = [one for one in counts if one.variant == chosen.variant]
+    if chosen.pace:
         settings = store.rating_history.settings({one.tournament_id for one in counts})
-        mine = {key for key, document in settings.items() if pace.pace_in(document) == wanted.pace}
+        mine = {key for key, document in settings.items() if pace.pace_in(document) == chosen.pace}
         counts = [one for one in counts if one.tournament_id in mine]
     return counts
 
@@ -185,7 +185,7 @@ async def show(request: web.Request) -> web.Response:
     at = moment(query.get("at", ""))
     # An address of old: ?retired=1.
     state = choice(query, "state", [one for one in STATES if one], "all" if query.get("retired") == "1" else "")
-    wanted = Filter(
+    chosen = Filter(
         pool,
         variant=choice(query, "variant", [one.variant for one in sides]),
         pace=choice(query, "pace", pace.NAMES),
@@ -193,9 +193,9 @@ async def show(request: web.Request) -> web.Response:
         owner=(user.name if user else "-") if is_mine else "",
         until=await run(store.rating_history.commit_at, pool, at) if at else None,
     )
-    columns = COLUMNS if wanted.is_part else tuple(one for one in COLUMNS if one is not _ELO)
-    ordered = sorting(request, columns, "-elo" if wanted.is_part else "place")
-    found = await run(read, store, wanted, query.get("after") or None)
+    columns = COLUMNS if chosen.is_part else tuple(one for one in COLUMNS if one is not _ELO)
+    ordered = sorting(request, columns, "-elo" if chosen.is_part else "place")
+    found = await run(read, store, chosen, query.get("after") or None)
 
     def value(line: RatingLine, key: str) -> Any:
         if key == "rating":
@@ -212,13 +212,13 @@ async def show(request: web.Request) -> web.Response:
         rules=rules,
         pool=pool,
         pools=pools,
-        wanted=wanted,
+        chosen=chosen,
         is_mine=is_mine,
         variants=[one.variant for one in sides],
         paces=pace.NAMES,
         states=[(key, text) for key, text in STATES.items() if key],
         lines=ordered.sort(found.lines, value),
-        leaders=[line for line in found.lines if line.rank is not None][:3] if not wanted.is_part else [],
+        leaders=[line for line in found.lines if line.rank is not None][:3] if not chosen.is_part else [],
         strengths=found.strengths,
         next=found.next,
         sorting=ordered,

@@ -53,7 +53,7 @@ def test_a_toml_document_with_everything() -> None:
     assert read(found.as_json()) == found
 
 
-def test_defaults_are_those_of_the_house() -> None:
+def test_defaults_are_those_of_the_arena() -> None:
     found = read(PLAIN)
     assert (found.format, found.games, found.time, found.rated, found.starts) == (
         "round-robin",

@@ -49,8 +49,8 @@ def machine(request: pytest.FixtureRequest) -> tuple[int, str]:
 
 def test_ordinary_calls_pass(machine: tuple[int, str]) -> None:
     column, name = machine
-    for wanted in (Filter(), Filter(has_namespaces=False), Filter(has_namespaces=False, signals_to=77)):
-        program = wanted.program(name)
+    for chosen in (Filter(), Filter(has_namespaces=False), Filter(has_namespaces=False, signals_to=77)):
+        program = chosen.program(name)
         assert len(program) % 8 == 0
         assert len(program) // 8 < 4096
         for number in COMMON.values():

@@ -1,4 +1,4 @@
-"""The house: the index, limits in numbers, failures of the last days, the audit log, schedules, who referees."""
+"""The service: the index, limits in numbers, failures of the last days, the audit log, schedules, who referees."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class DumpList(Page[DumpItem]):
     written: datetime | None
 
 
-@routes.get("", tag="house", summary="Where everything is", example="/api/v1")
+@routes.get("", tag="service", summary="Where everything is", example="/api/v1")
 async def index(call: Call) -> Index:
     """The addresses of the document, its pages, and all lists."""
     nouns = ("families", "leaderboards", "bots", "tournaments", "games", "voids", "schedules", "dumps")
@@ -72,7 +72,7 @@ async def index(call: Call) -> Index:
     )
 
 
-@routes.get("/limits", tag="house", summary="What is bounded, in numbers", example="/api/v1/limits")
+@routes.get("/limits", tag="service", summary="What is bounded, in numbers", example="/api/v1/limits")
 async def limits(call: Call) -> Limits:
     """Sizes, rates and thresholds of this server."""
     context = call.context
@@ -91,7 +91,7 @@ async def limits(call: Call) -> Limits:
     )
 
 
-@routes.get("/referee", tag="house", summary="Who referees", example="/api/v1/referee")
+@routes.get("/referee", tag="service", summary="Who referees", example="/api/v1/referee")
 async def referee(call: Call) -> Answer[Referee]:
     """The process that plays and records, and how many games are waiting and running."""
     lease = await call.run(call.store.leases.get, "referee")
@@ -104,14 +104,14 @@ async def referee(call: Call) -> Answer[Referee]:
     return Answer(body, keep="never")
 
 
-@routes.get("/voids", tag="house", summary="Games that failed through no bot's fault", example="/api/v1/voids")
+@routes.get("/voids", tag="service", summary="Games that failed through no bot's fault", example="/api/v1/voids")
 async def voids(call: Call, query: PageQuery) -> Page[VoidItem]:
     """Attempts that came to nothing, latest first: they are played again and never rated."""
     rows = await call.run(call.store.voids.page, limit=query.limit, after=query.after)
     return page(rows, VoidItem.model_validate)
 
 
-@routes.get("/dumps", tag="house", summary="The archive of all games", example="/api/v1/dumps")
+@routes.get("/dumps", tag="service", summary="The archive of all games", example="/api/v1/dumps")
 async def dumps(call: Call) -> DumpList:
     """Files of every result, one a month, written daily; from them every number of a leaderboard can be computed.
 
@@ -128,7 +128,7 @@ async def dumps(call: Call) -> DumpList:
     return DumpList(items=items, licence=archive.licence, through=found.through, written=written)
 
 
-@routes.get("/audit", tag="house", summary="Who did what", scope="admin", example="/api/v1/audit")
+@routes.get("/audit", tag="service", summary="Who did what", scope="admin", example="/api/v1/audit")
 async def audit(call: Call, query: AuditQuery) -> Page[AuditItem]:
     """The audit log, latest first."""
     if query.subject is not None and not query.subject.isprintable():
