@@ -104,7 +104,7 @@ class RefereeMetrics:
             ("task",),
             registry=one,
         )
-        self._chores = Gauge(
+        self._old_tasks = Gauge(
             "arena_chore_done_timestamp_seconds",
             "The old name of arena_maintenance_done_timestamp_seconds; it goes with the next minor version.",
             ("chore",),
@@ -114,7 +114,7 @@ class RefereeMetrics:
     def task_done(self, task: str, at_s: float) -> None:
         """Note that a daily task was done at a time, in seconds since 1970."""
         self._tasks.labels(task).set(at_s)
-        self._chores.labels(task).set(at_s)
+        self._old_tasks.labels(task).set(at_s)
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from arena.api.schemas.account import Account, LoginWish, NewToken, TokenItem, T
 from arena.api.schemas.bot import BotChange, BotDocument, BotItem, Submission, VersionItem
 from arena.api.schemas.family import FamilyDocument, FamilyItem, OptionDocument, VariantDocument
 from arena.api.schemas.game import GameDocument, GameItem, LogDocument, RatingStep, VoidItem
-from arena.api.schemas.house import AuditItem, DumpItem, Index, Limits
 from arena.api.schemas.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
+from arena.api.schemas.service import AuditItem, DumpItem, Index, Limits
 from arena.api.schemas.tournament import (
     CrossCell,
     CrossRow,

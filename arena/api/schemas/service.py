@@ -1,4 +1,4 @@
-"""The house: audit, dumps, limits, the index."""
+"""The service: audit, dumps, limits, the index."""
 
 from __future__ import annotations
 
