@@ -67,7 +67,8 @@ def open_executor(cluster: Cluster) -> Iterator[Opener]:
     found: list[ClusterExecutor] = []
 
     def open_(**options: Any) -> ClusterExecutor:
-        found.append(ClusterExecutor(address_of(cluster.address), **options))
+        address = options.pop("address", cluster.address)
+        found.append(ClusterExecutor(address_of(address), **options))
         return found[-1]
 
     yield open_

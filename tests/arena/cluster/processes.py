@@ -141,9 +141,9 @@ def are_gone(processes: Sequence[psutil.Process]) -> bool:
 
 
 @contextmanager
-def scheduler(port: int = 0, *words: str, **environment: str) -> Iterator[tuple[str, Command]]:
-    """A scheduler: its address and its process."""
-    command = Command("scheduler", "--port", str(port), "--worker-ttl", "5", *words, **environment)
+def scheduler(port: int = 0, *words: str, ttl_s: int = 60, **environment: str) -> Iterator[tuple[str, Command]]:
+    """A scheduler: its address and its process. On a busy machine a worker may well be silent for some seconds."""
+    command = Command("scheduler", "--port", str(port), "--worker-ttl", str(ttl_s), *words, **environment)
     try:
         line = command.until("://127.0.0.1:")
         yield line.split()[-1], command

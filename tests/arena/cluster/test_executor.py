@@ -116,19 +116,22 @@ def test_a_scheduler_is_replaced_under_an_arena_and_its_workers(
     processes.wait(lambda: executor.size == 1, "the worker's return")
 
 
-def test_a_worker_that_falls_silent_loses_its_games_and_comes_back_empty(
-    cluster: Cluster, open_executor: Opener, tmp_path: Path
-) -> None:
-    executor, worker = open_executor(), cluster.worker()
-    begun = begin(executor, worker, tmp_path)
-    bots = worker.bots()
-    worker.signal(signal.SIGSTOP)
-    assert outcome(begun) is WorkerLostError
-    again = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
-    worker.signal(signal.SIGCONT)
-    processes.wait(lambda: are_gone(bots), "the end of its bots")
-    assert len(outcome(again)) == 2
-    processes.wait(lambda: executor.size == 1, "the worker's return")
+def test_a_worker_that_falls_silent_loses_its_games_and_comes_back_empty(open_executor: Opener, tmp_path: Path) -> None:
+    with (
+        processes.scheduler(ttl_s=5) as (address, _),
+        processes.worker(address, tmp_path / "worker", "--grace", "5") as worker,
+    ):
+        executor = open_executor(address=address)
+        begun = begin(executor, worker, tmp_path)
+        bots = worker.bots()
+        worker.signal(signal.SIGSTOP)
+        assert outcome(begun) is WorkerLostError
+        again = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
+        worker.signal(signal.SIGCONT)
+        processes.wait(lambda: are_gone(bots), "the end of its bots")
+        assert len(played(executor, again, pair(RESIGN, RESIGN), tmp_path)) == 2
+        processes.wait(lambda: executor.size == 1, "the worker's return")
+        executor.shutdown(cancel_futures=True)
 
 
 def test_a_worker_that_is_killed_fails_what_it_had_begun_only(
