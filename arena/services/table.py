@@ -12,7 +12,7 @@ from arena.store.models import Tournament
 from arena.store.results import Result
 from arena.tournaments import crosstable
 from arena.tournaments.settings import SettingsError
-from arena.tournaments.standing import Standing, by_points, standing
+from arena.tournaments.standing import StandingTable, by_points, standing
 from referee.rules.core import Kind
 
 OVER = ("finished", "cancelled")
@@ -25,7 +25,7 @@ class Table:
 
     tournament: Tournament
     results: Sequence[Result]
-    standing: Standing
+    standing: StandingTable
 
     @property
     def is_final(self) -> bool:

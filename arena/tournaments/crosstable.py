@@ -12,7 +12,7 @@ from referee.ratings.crosstable import Cell, cells
 from referee.ratings.scored import Scored
 
 
-class Standing(Protocol):
+class Ranked(Protocol):
     """What a table needs of a bot's line in the standings."""
 
     @property
@@ -31,11 +31,11 @@ class Standing(Protocol):
 class Row:
     """One bot: its cells in the order of the columns, None on the diagonal."""
 
-    standing: Standing
+    standing: Ranked
     cells: tuple[Cell | None, ...]
 
 
-def rows(results: Iterable[Scored], order: Sequence[Standing]) -> list[Row]:
+def rows(results: Iterable[Scored], order: Sequence[Ranked]) -> list[Row]:
     """The table in rank order."""
     met = cells(results)
     names = [standing.name for standing in order]

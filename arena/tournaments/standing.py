@@ -23,7 +23,7 @@ from referee.ratings.strength import Estimate, estimate
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StandingLine:
     """One entry. `points` include byes and walkovers; `games` are those played. `round` is the last one of a knockout.
 
     `estimate` is what its results say about its strength against this field.
@@ -57,16 +57,16 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StandingTable:
     """The whole table. `tie_breaks` names what decides between equal points, in order."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[StandingLine, ...]
     tie_breaks: tuple[str, ...]
     strengths: Fit
     verdict: Verdict | None = None
 
 
-def standing(store: Store, tournament_id: int) -> Standing:
+def standing(store: Store, tournament_id: int) -> StandingTable:
     """The table of a tournament as of now. Raises NotFoundError, SettingsError for an unreadable document."""
     tournament = store.tournaments.get(tournament_id)
     document = read(tournament.settings)
@@ -79,10 +79,10 @@ def standing(store: Store, tournament_id: int) -> Standing:
     done = [game for game in games if game.points is not None]
     strengths = fit((names[game.first], names[game.second], game.points or 0.0) for game in done)
     verdict = sequential.verdict(document.sprt.sprt, games) if document.format == "sprt" else None
-    return Standing(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), strengths, verdict)
+    return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), strengths, verdict)
 
 
-def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> Standing:
+def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> StandingTable:
     """The table of a tournament whose document cannot be read, as for a round robin: another program stored it."""
     met = {name for result in results for name in (result.first, result.second)}
     entries = {
@@ -91,7 +91,7 @@ def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> St
         if entry.withdrawn is None or entry.name in met
     }
     lines = [
-        Line(
+        StandingLine(
             rank=one.rank,
             version_id=entries[one.name].version_id,
             name=one.name,
@@ -110,7 +110,7 @@ def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> St
         )
         for one in standings(results, list(entries))
     ]
-    return Standing(tuple(lines), _PLAIN, fit(()))
+    return StandingTable(tuple(lines), _PLAIN, fit(()))
 
 
 _PLAIN = ("Sonneborn-Berger", "wins")
@@ -126,7 +126,7 @@ def rank(
     games: Sequence[Played],
     names: dict[int, str],
     versions: dict[int, int],
-) -> list[Line]:
+) -> list[StandingLine]:
     """The lines, best first. Pure."""
     place = {seat.number: index for index, seat in enumerate(seats)}
     of_seat: dict[int, list[Played]] = {seat.number: [] for seat in seats}
@@ -153,7 +153,7 @@ def rank(
         mine = [game for game in of_seat[seat.number] if game.points is not None]
         scores = [game.points_of(seat.number) for game in mine]
         found.append(
-            Line(
+            StandingLine(
                 0,
                 versions[seat.number],
                 names[seat.number],
@@ -175,7 +175,7 @@ def rank(
     return [replace(found[index], rank=number) for number, index in enumerate(order, 1)]
 
 
-def _key(document: Document, line: Line) -> tuple[float, ...]:
+def _key(document: Document, line: StandingLine) -> tuple[float, ...]:
     if document.format == "knockout":
         return (-line.round, -line.points)
     if document.format == "swiss":

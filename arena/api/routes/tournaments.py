@@ -39,7 +39,7 @@ from arena.services.table import OVER, Table
 from arena.store.game_filter import GameFilter
 from arena.store.models import Tournament
 from arena.tournaments.settings import Document
-from arena.tournaments.standing import Line
+from arena.tournaments.standing import StandingLine
 
 routes = Routes()
 _BATCH = 500
@@ -174,7 +174,7 @@ def _standings(table: Table) -> Standings:
     )
 
 
-def _row(table: Table, line: Line) -> dict[str, Any]:
+def _row(table: Table, line: StandingLine) -> dict[str, Any]:
     return {**line.as_json(), "score": line.score, "forfeits": table.forfeits[line.name]}
 
 

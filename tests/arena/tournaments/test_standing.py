@@ -6,10 +6,10 @@ from typing import Any
 
 from arena.tournaments.meeting import Played, Seat
 from arena.tournaments.settings import read
-from arena.tournaments.standing import Line, rank
+from arena.tournaments.standing import StandingLine, rank
 
 
-def table(format: str, seats: int, *results: tuple[int, int, int, float | None]) -> list[Line]:
+def table(format: str, seats: int, *results: tuple[int, int, int, float | None]) -> list[StandingLine]:
     """The lines after games `(round, first, second, points of first)`, one to a pair; None is a void one."""
     document: dict[str, Any] = {"name": "cup", "family": "loa", "format": format, "games": 2, "entries": {"all": True}}
     games = [
