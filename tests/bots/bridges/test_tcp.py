@@ -14,9 +14,9 @@ import pytest
 
 from referee.bot_argument import read_bot
 from referee.spec import BotSpec, TimeControl
-from tests.bots.bridges.table import HERE, ROOT, bridge, honest, meet
+from tests.bots.bridges.table import ROOT, bridge, honest, meet
 
-CMALO = [sys.executable, "-S", "-E", str(HERE.parent / "engines" / "cmalo.py")]
+CMALO = [sys.executable, "-S", "-E", str(ROOT / "tests" / "engines" / "cmalo.py")]
 
 
 @contextmanager
