@@ -271,6 +271,28 @@ def test_the_swap_phase(lines, sent, passes, use_startpos):
     assert (found.passes_phase, found.use_startpos) == (passes, use_startpos)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "option name SwapPhase type combo default never var never",
+        "option name SwapPhase type spin default 0 min 0 max 0",
+        "option name SwapPhase type button",
+        "option name Rule.swap_phase type combo default never var never",
+    ],
+)
+def test_an_option_that_cannot_be_switched_on_is_no_swap_phase(line):
+    found = plan(line, has_phase=True, changed_rules={"swap_phase": True}, **PLAIN)
+    assert found == Agreement((), use_startpos=False, passes_phase=True)
+
+
+def test_one_of_the_two_options_of_the_swap_phase_is_enough():
+    never = "option name SwapPhase type combo default never var never"
+    rule = "option name Rule.swap_phase type check default false"
+    found = plan(never, rule, has_phase=True, changed_rules={"swap_phase": True}, **PLAIN)
+    assert found == Agreement((SetOption("Rule.swap_phase", "true"),), use_startpos=True, passes_phase=False)
+    assert plan(never, **PLAIN) == Agreement(), "without the phase there is nothing to pass"
+
+
 def test_a_bot_that_swaps_by_default_is_told_not_to():
     assert told(plan("option name SwapPhase type check default true", **PLAIN)) == {"SwapPhase": "false"}
     assert plan(SWAP, **PLAIN) == Agreement()

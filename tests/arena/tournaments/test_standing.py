@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from arena.store import Store
+from arena.store.models import Tournament
 from arena.tournaments.meeting import Played, Seat
 from arena.tournaments.settings import read
-from arena.tournaments.standing import StandingLine, rank
+from arena.tournaments.standing import StandingLine, by_points, rank, standing
+from tests.arena.field import START, Field, record_of
 
 
-def table(format: str, seats: int, *results: tuple[int, int, int, float | None]) -> list[StandingLine]:
+def document(format: str, games: int = 2) -> dict[str, Any]:
+    """The settings of a tournament."""
+    return {"name": "cup", "family": "loa", "format": format, "games": games, "entries": {"all": True}}
+
+
+def table(format: str, seats: int, *results: tuple[int, int, int, float | None], games: int = 2) -> list[StandingLine]:
     """The lines after games `(round, first, second, points of first)`, one to a pair; None is a void one."""
-    document: dict[str, Any] = {"name": "cup", "family": "loa", "format": format, "games": 2, "entries": {"all": True}}
-    games = [
+    settings = read(document(format, games))
+    played = [
         Played(number, round, number, one, two, "void" if points is None else "done", points, number)
         for number, (round, one, two, points) in enumerate(results, 1)
     ]
     field = [Seat(number) for number in range(seats)]
-    return rank(read(document), field, games, dict(enumerate("abcdef")), dict(enumerate(range(10, 16))))
+    return rank(settings, field, played, dict(enumerate("abcdef")), dict(enumerate(range(10, 16))))
 
 
 def test_a_round_robin_is_ranked_by_points() -> None:
@@ -73,3 +82,156 @@ def test_a_knockout_is_ranked_by_the_round_reached() -> None:
         (2, 1, 0, 1.0),
     )
     assert [(line.name, line.round) for line in found] == [("b", 3), ("a", 2), ("d", 1), ("c", 1)]
+
+
+def test_between_equal_points_and_opponents_the_wins_decide() -> None:
+    found = table("round-robin", 4, (1, 0, 2, 0.5), (1, 0, 3, 0.5), (2, 1, 3, 1.0), (2, 1, 2, 0.0), (3, 3, 2, 1.0))
+    assert [(line.name, line.points, line.sonneborn_berger, line.wins) for line in found] == [
+        ("d", 1.5, 2.0, 1),
+        ("c", 1.5, 1.5, 1),
+        ("b", 1, 1.5, 1),
+        ("a", 1, 1.5, 0),
+    ]
+
+
+def test_where_nothing_decides_the_seats_do() -> None:
+    assert [(line.rank, line.name, line.score) for line in table("round-robin", 3)] == [
+        (1, "a", 0),
+        (2, "b", 0),
+        (3, "c", 0),
+    ]
+
+
+def swiss(
+    seats: int, *results: tuple[int, int, int, float | None]
+) -> list[tuple[str, float, float, float, float, int]]:
+    """Name, points, Buchholz, Buchholz cut, Sonneborn-Berger and wins of each line after matches of one game."""
+    return [
+        (line.name, line.points, line.buchholz, line.buchholz_cut, line.sonneborn_berger, line.wins)
+        for line in table("swiss", seats, *results, games=1)
+    ]
+
+
+def test_a_swiss_is_ranked_by_points_then_by_buchholz() -> None:
+    rounds = [
+        [(1, 0, 5, 0.0), (1, 1, 4, 0.5), (1, 2, 3, 1.0)],
+        [(2, 0, 4, 0.5), (2, 5, 3, 1.0), (2, 1, 2, 0.5)],
+        [(3, 0, 3, 1.0), (3, 4, 2, 0.5), (3, 5, 1, 0.5)],
+    ]
+    assert swiss(6, *rounds[0], *rounds[1], *rounds[2]) == [
+        ("f", 2.5, 3.0, 3.0, 2.25, 2),
+        ("c", 2.0, 3.0, 3.0, 1.5, 1),
+        ("b", 1.5, 6.0, 4.5, 3.0, 0),
+        ("e", 1.5, 5.0, 3.5, 2.5, 0),  # of better opponents than a, though not without the weakest, and a has a win
+        ("a", 1.5, 4.0, 4.0, 0.75, 1),
+        ("d", 0.0, 6.0, 4.5, 0.0, 0),
+    ]
+
+
+def test_between_equal_buchholz_the_one_without_the_weakest_opponent_decides() -> None:
+    found = swiss(5, (1, 1, 4, 0.0), (1, 2, 3, 1.0), (2, 0, 4, 1.0), (2, 1, 2, 0.5))
+    assert found[2:4] == [("e", 1.0, 2.5, 2.0, 0.5, 1), ("d", 1.0, 2.5, 1.5, 1.0, 0)]
+    assert [line[0] for line in found] == list("acedb")
+
+
+def test_between_equal_buchholz_and_cut_whom_one_beat_decides() -> None:
+    found = swiss(4, (1, 0, 3, 0.5), (1, 1, 2, 0.0), (2, 0, 2, 1.0), (2, 3, 1, 0.5))
+    assert found[1:3] == [("d", 1.0, 2.0, 1.5, 1.0, 0), ("c", 1.0, 2.0, 1.5, 0.5, 1)]
+
+
+def test_the_wins_decide_last_in_a_swiss() -> None:
+    found = swiss(5, (1, 1, 4, 1.0), (1, 2, 3, 0.0), (2, 0, 4, 0.0), (2, 1, 2, 0.0))
+    assert found[2:] == [
+        ("b", 1.0, 2.0, 1.0, 1.0, 1),
+        ("e", 1.0, 2.0, 1.0, 1.0, 1),
+        ("a", 1.0, 2.0, 1.0, 1.0, 0),  # its point is a bye
+    ]
+
+
+def test_a_line_tells_byes_apart_from_games() -> None:
+    lines = {line.name: line for line in table("swiss", 3, (1, 0, 1, 1.0), games=1)}
+    assert [(line.points, line.games, line.byes, line.score) for line in (lines["a"], lines["c"])] == [
+        (1, 1, 0, 1.0),
+        (1, 0, 1, 0.0),
+    ]
+    drawn = table("swiss", 2, (1, 0, 1, 0.5), (2, 1, 0, 0.0), games=1)[0]
+    assert (drawn.name, drawn.points, drawn.score) == ("a", 1.5, 0.75)
+    plain = lines["a"].as_json()
+    assert (plain["rank"], plain["name"], plain["version_id"], plain["points"]) == (2, "a", 10, 1)
+    assert (plain["round"], plain["is_withdrawn"], plain["estimate"]["games"]) == (0, False, 1)
+    assert list(plain) == list(StandingLine.__dataclass_fields__)
+
+
+def test_on_equal_scores_of_a_ladder_more_points_are_better() -> None:
+    found = table("ladder", 4, (1, 0, 1, 0.5), (1, 2, 3, 0.5), (1, 3, 2, 0.5))
+    assert [(line.name, line.points) for line in found] == [("c", 1), ("d", 1), ("a", 0.5), ("b", 0.5)]
+
+
+def test_a_final_of_two_is_a_knockout_of_one_round() -> None:
+    assert [(line.rank, line.name, line.round) for line in table("knockout", 2, (1, 0, 1, 0.0), (1, 1, 0, 1.0))] == [
+        (1, "b", 2),
+        (2, "a", 1),
+    ]
+
+
+def test_an_estimate_is_of_whole_pairs_and_of_single_games_beside_them() -> None:
+    games = [
+        Played(1, 1, 1, 0, 1, "done", 1.0, 1),
+        Played(2, 1, 1, 1, 0, "done", 0.5, 2),
+        Played(3, 1, 2, 0, 1, "done", 0.0, 3),
+        Played(4, 1, 2, 1, 0, "void", None, 4),
+    ]
+    line = rank(read(document("round-robin")), [Seat(0), Seat(1)], games, {0: "a", 1: "b"}, {0: 1, 1: 2})[0]
+    assert (line.estimate.games, line.estimate.pairs, line.estimate.pentanomial) == (3, 1, (0, 0, 0, 1, 0))
+    assert line.estimate.score == 0.5
+
+
+def test_the_strengths_count_lost_games_of_whoever_moved_first(sqlite_store: Store) -> None:
+    field = Field(sqlite_store, ("ada", "bob"))
+    number = sqlite_store.tournaments.add(
+        cup(field, document("round-robin", 4)),
+        [(version.id or 0, "fit") for version in field.versions],
+    ).id
+    assert number is not None
+    for game in field.plan(4, number):
+        sqlite_store.results.commit(record_of(game, winner="first" if game.spec.first.name == "ada v1" else "second"))
+    found = standing(sqlite_store, number)
+    assert [(line.name, line.points, line.is_withdrawn) for line in found.lines] == [
+        ("ada v1", 4, False),
+        ("bob v1", 0, False),
+    ]
+    assert [(strength.name, strength.elo > 100) for strength in found.strengths.strengths] == [
+        ("ada v1", True),
+        ("bob v1", False),
+    ]
+    assert (found.tie_breaks, found.verdict) == (("Sonneborn-Berger", "wins"), None)
+
+
+def cup(field: Field, settings: dict[str, Any]) -> Tournament:
+    """A tournament with these settings."""
+    return Tournament(
+        name="cup",
+        family="loa",
+        variant="standard",
+        format=settings["format"],
+        pool="loa",
+        starts=START,
+        created_by=field.user_id,
+        settings=settings,
+    )
+
+
+def test_a_table_by_points_leaves_out_who_withdrew_without_a_game(sqlite_store: Store) -> None:
+    field = Field(sqlite_store)
+    field.play(1)  # bob and cleo
+    for withdrawn in (field.versions[0], field.versions[1]):
+        sqlite_store.tournaments.withdraw(field.tournament_id, withdrawn.id or 0)
+    results = sqlite_store.results.of(tournament_id=field.tournament_id)
+    found = by_points(sqlite_store, field.tournament_id, [replace(results[0], winner="second")])
+    assert [(line.rank, line.name, line.points, line.is_withdrawn) for line in found.lines] == [
+        (1, "cleo v1", 1, False),
+        (2, "bob v1", 0, True),
+        (3, "dan v1", 0, False),
+    ]
+    assert {(line.byes, line.buchholz, line.buchholz_cut, line.round) for line in found.lines} == {(0, 0, 0, 0)}
+    assert found.tie_breaks == ("Sonneborn-Berger", "wins")

@@ -47,6 +47,65 @@ def test_standings_by_hand() -> None:
     assert a.sonneborn_berger == 1.5 * 1.0 + 2 * 1.5
 
 
+def test_between_equal_points_whom_one_beat_decides_and_then_the_wins() -> None:
+    records = results("a c =", "a d =", "b d 1-0", "b c 0-1", "d c 1-0")
+    table = standings(records, ["a", "b", "c", "d"])
+    assert [(line.rank, line.name, line.points, line.sonneborn_berger, line.wins) for line in table] == [
+        (1, "d", 1.5, 2.0, 1),
+        (2, "c", 1.5, 1.5, 1),
+        (3, "b", 1.0, 1.5, 1),
+        (4, "a", 1.0, 1.5, 0),
+    ]
+    assert [row["name"] for row in crosstable(records, ["a", "b", "c", "d"])] == ["d", "c", "b", "a"]
+
+
+def test_where_nothing_decides_the_order_of_the_names_does() -> None:
+    drawn = standings(results("x y ="), ["y", "z", "x"])
+    assert [(line.rank, line.name) for line in drawn] == [(1, "y"), (2, "x"), (3, "z")]
+    assert [(line.rank, line.name, line.score) for line in standings([], ["y", "x"])] == [(1, "y", 0), (2, "x", 0)]
+
+
+def test_a_line_as_plain_data() -> None:
+    lost = [replace(record, kind=Kind.FORFEIT, termination=Termination.TIME) for record in results("b a 0-1")]
+    table = standings([*lost, *results("a b 1-0", "b a =")], ["a", "b"])
+    assert [line.as_json() for line in table] == [
+        {
+            "rank": 1,
+            "name": "a",
+            "points": 2.5,
+            "games": 3,
+            "wins": 2,
+            "draws": 1,
+            "losses": 0,
+            "sonneborn_berger": 1.25,
+            "forfeits": 0,
+            "score": 0.8333,
+        },
+        {
+            "rank": 2,
+            "name": "b",
+            "points": 0.5,
+            "games": 3,
+            "wins": 0,
+            "draws": 1,
+            "losses": 2,
+            "sonneborn_berger": 1.25,
+            "forfeits": 1,
+            "score": 0.1667,
+        },
+    ]
+
+
+def test_a_crosstable_by_hand() -> None:
+    rows = crosstable(results("a b 1-0", "b a =", "c b 1-0"), ["a", "b", "c"])
+    assert [(row["name"], row["points"]) for row in rows] == [("a", 1.5), ("c", 1), ("b", 0.5)]
+    assert rows[0]["cells"] == [
+        None,
+        {"points": 0, "games": 0, "results": ""},
+        {"points": 1.5, "games": 2, "results": "WD"},
+    ]
+
+
 def test_a_forfeit_is_counted_for_whoever_lost_by_it() -> None:
     records = results("a b 1-0", "b a 1-0", "a b 1-0", "a b =")
     lost = [replace(record, kind=Kind.FORFEIT, termination=Termination.TIME) for record in records[1:3]]

@@ -1,0 +1,93 @@
+"""Token buckets and gates, against a clock set by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.http.limit import Gate, Limiter, Rate
+
+
+class Clock:
+    """Stands until it is set."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_an_empty_bucket_fills_at_its_rate_and_says_how_long_to_wait() -> None:
+    clock = Clock()
+    limiter = Limiter(Rate(30, 2), clock=clock)  # one token in two seconds
+    assert [limiter.take("ada"), limiter.take("ada")] == [0, 0]
+    assert limiter.take("ada") == pytest.approx(2.0)
+    clock.now += 0.5
+    assert limiter.take("ada") == pytest.approx(1.5)
+    clock.now += 1.0
+    assert limiter.take("ada") == pytest.approx(0.5), "asking in vain costs nothing"
+    clock.now += 0.5
+    assert limiter.take("ada") == 0
+    assert limiter.take("ada") == pytest.approx(2.0)
+
+
+def test_a_bucket_holds_no_more_than_its_burst() -> None:
+    clock = Clock()
+    limiter = Limiter(Rate(60, 3), clock=clock)
+    limiter.take("ada")
+    clock.now += 3600
+    assert [limiter.take("ada") for _ in range(3)] == [0, 0, 0]
+    assert limiter.take("ada") == pytest.approx(1.0)
+
+
+def test_what_is_left_are_whole_tokens() -> None:
+    clock = Clock()
+    limiter = Limiter(Rate(60, 3), clock=clock)
+    assert limiter.left("ada") == 3
+    limiter.take("ada")
+    assert limiter.left("ada") == 2
+    clock.now += 0.5
+    limiter.take("ada")
+    assert limiter.left("ada") == 1, "one and a half"
+    assert limiter.left("bob") == 3
+
+
+def test_the_longest_unused_bucket_is_forgotten() -> None:
+    clock = Clock()
+    limiter = Limiter(Rate(60, 1), capacity=2, clock=clock)
+    for key in ("ada", "bob", "ada", "cleo"):
+        limiter.take(key)
+    assert limiter.take("ada") > 0, "remembered, and empty"
+    assert limiter.take("bob") == 0, "forgotten, and full again"
+
+
+def test_a_place_given_back_is_free_again_for_the_same_and_for_others() -> None:
+    gate = Gate(1, 2)
+    for _ in range(3):
+        assert gate.enter("ada") is True
+        assert gate.enter("ada") is False
+        assert gate.count == 1
+        gate.leave("ada")
+        assert gate.count == 0
+    assert [gate.enter(key) for key in ("ada", "bob", "cleo")] == [True, True, False]
+    gate.leave("ada")
+    assert gate.enter("cleo") is True
+    assert gate.enter("ada") is False, "full in all"
+
+
+def test_each_place_is_given_back_by_itself() -> None:
+    gate = Gate(2, 10)
+    assert [gate.enter("ada") for _ in range(3)] == [True, True, False]
+    gate.leave("ada")
+    assert [gate.enter("ada") for _ in range(2)] == [True, False]
+    gate.leave("ada")
+    gate.leave("ada")
+    assert [gate.enter("ada") for _ in range(3)] == [True, True, False]
+
+
+def test_a_gate_remembers_nobody_who_left() -> None:
+    gate = Gate(2, 1000)
+    for number in range(100):
+        gate.enter(number)
+        gate.leave(number)
+    assert (gate.count, gate._open) == (0, {})

@@ -1,0 +1,157 @@
+"""Ladder: who meets whom by hand, sides, openings and bounds; the laws are in `test_formats`."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from arena.tournaments.ladder import information, step
+from arena.tournaments.meeting import Meeting, Played, Seat, State, Step
+from referee.ratings.trueskill import Rating, update
+
+
+def seats(*sigmas: float) -> list[Seat]:
+    """Seats of equal strength, as uncertain as told."""
+    return [Seat(number, sigma=sigma) for number, sigma in enumerate(sigmas)]
+
+
+def played(*pairs: tuple[int, int], state: State = "done") -> list[Played]:
+    """Both games of every pair, drawn if they are over."""
+    points = 0.5 if state == "done" else None
+    return [
+        Played(
+            2 * number + half, 1, number + 1, *(sides if half == 0 else sides[::-1]), state, points, 2 * number + half
+        )
+        for number, sides in enumerate(pairs)
+        for half in (0, 1)
+    ]
+
+
+def chosen(field: list[Seat], games: list[Played], count: int = 1) -> list[tuple[int, int]]:
+    """Who meets in the next so many pairs of an endless ladder, the lower seat first."""
+    waiting = len({game.pair for game in games if game.is_open})
+    found = step(0, 0, field, games, waiting + count).meetings
+    return [(min(one.first, one.second), max(one.first, one.second)) for one in found]
+
+
+def test_what_a_game_tells_is_the_variance_trueskill_then_takes_away() -> None:
+    rng = random.Random(1)
+    for _ in range(20):
+        one, two = Rating(rng.uniform(15, 35), rng.uniform(1, 8)), Rating(rng.uniform(15, 35), rng.uniform(1, 8))
+        seat_one, seat_two = Seat(0, mu=one.mu, sigma=one.sigma), Seat(1, mu=two.mu, sigma=two.sigma)
+        before = one.sigma**2 + two.sigma**2
+        after = [sum(each.sigma**2 for each in update(one, two, points, 1e-9)) for points in (1.0, 0.0)]
+        won = chance_of(one, two)
+        expected = before - (won * after[0] + (1 - won) * after[1])
+        assert information(seat_one, seat_two) == pytest.approx(expected, rel=1e-3)
+        assert information(seat_two, seat_one) == pytest.approx(expected, rel=1e-3)
+
+
+def chance_of(one: Rating, two: Rating) -> float:
+    """The chance that one wins: mu is a martingale, so the chance is where the two changes of mu cancel out."""
+    up = update(one, two, 1.0, 1e-9)[0].mu - one.mu
+    down = one.mu - update(one, two, 0.0, 1e-9)[0].mu
+    return down / (up + down)
+
+
+def test_sides_and_openings_go_on_from_one_meeting_of_two_bots_to_the_next() -> None:
+    field = seats(8, 8)
+    assert step(8, 0, field, [], 8).meetings == (
+        Meeting(1, 0, 1, 0),
+        Meeting(1, 1, 0, 1),
+        Meeting(1, 0, 1, 2),
+        Meeting(1, 1, 0, 3),
+    )
+    once, twice = played((0, 1)), played((0, 1), (1, 0))
+    assert step(0, 0, field, once, 1).meetings == (Meeting(1, 1, 0, 1),)
+    assert step(0, 0, field, twice, 1).meetings == (Meeting(1, 0, 1, 2),)
+    called_off = played((0, 1), state="cancelled")
+    assert step(0, 0, field, called_off, 1).meetings == (Meeting(1, 0, 1, 0),)
+
+
+def test_the_withdrawn_are_not_paired_and_their_open_games_hurt_nobody() -> None:
+    field = [Seat(0), Seat(1), Seat(2, is_withdrawn=True)]
+    assert chosen(field, [], 3) == [(0, 1)] * 3
+    for pair in ((0, 2), (2, 0)):
+        assert chosen(field, played(pair, state="open")) == [(0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("sigma", "count", "expected"),
+    [
+        # 0 and 1 begin with sigma 8: one game will leave some 6.9 of it, two 6.1, three 5.4.
+        (7.5, 1, (2, 3)),
+        (6.5, 1, (0, 1)),
+        (6.5, 2, (2, 3)),
+        (5.7, 2, (0, 1)),
+    ],
+)
+def test_open_games_count_as_if_played(sigma: float, count: int, expected: tuple[int, int]) -> None:
+    field = seats(8, 8, sigma, sigma)
+    assert chosen(field, played((0, 1), state="open")[:count]) == [expected]
+    assert chosen(field, played((0, 1))[:count]) == [(0, 1)], "the ratings know of games that are over"
+    if count == 2:
+        assert chosen(field, [], 2) == [(0, 1), expected], "pairs planned together count as well"
+
+
+def test_among_meetings_that_tell_as_much_the_rarer_and_then_the_rested_come_first() -> None:
+    field = seats(4, 4, 4, 4)
+    assert chosen(field, []) == [(0, 1)]
+    assert chosen(seats(4, 4, 4), played((0, 1))) == [(0, 2)]
+    assert chosen(field, played((0, 1))) == [(2, 3)]
+    assert chosen(field, played((0, 1), (2, 3), (0, 2))) == [(1, 3)]
+    # All have met once but 1 and 2, who played the most.
+    assert chosen(field, played((0, 1), (0, 2), (0, 3), (1, 3), (2, 3), (3, 1), (3, 2))) == [(1, 2)]
+
+
+def test_nobody_waits_longer_than_two_pairs_per_bot() -> None:
+    field = seats(8, 8, 0.1)
+    assert chosen(field, [], 8) == [(0, 1)] * 6 + [(0, 2), (0, 1)]
+    assert chosen(field, played(*[(0, 1)] * 5)) == [(0, 1)]
+    assert chosen(field, played(*[(0, 1)] * 6)) == [(0, 2)]
+    # Who waited may have played before: patience counts from its last pair.
+    assert chosen(field, played((0, 2), *[(0, 1)] * 5)) == [(0, 1)]
+    assert chosen(field, played((0, 2), *[(0, 1)] * 6)) == [(1, 2)]
+
+
+def test_who_waited_too_long_meets_whom_it_learns_most_from_and_then_the_rested() -> None:
+    waited = [(0, 1)] * 8
+    assert chosen(seats(7, 8, 0.1, 6), played(*waited[:7], (1, 3))) == [(1, 2)]
+    assert chosen(seats(8, 8, 0.1, 8), played(*waited[:7], (1, 3))) == [(2, 3)]
+    assert chosen(seats(8, 8, 0.1, 0.1), played(*waited)) == [(0, 2)]
+    # 2 and 3 wait since the same pair, and 3 played less before it; of 0 and 1, 1 did.
+    assert chosen(seats(8, 8, 0.1, 0.1), played((0, 2), (2, 3), *waited)) == [(1, 3)]
+
+
+def test_a_ladder_ends_with_its_games() -> None:
+    field = seats(8, 8)
+    assert len(step(6, 0, field, [], 8).meetings) == 3
+    assert len(step(6, 0, field, [], 2).meetings) == 2
+    assert len(step(4, 0, field, played((0, 1)), 8).meetings) == 1
+    assert len(step(4, 0, field, played((0, 1), (1, 0), state="cancelled"), 8).meetings) == 2
+    assert step(4, 0, field, played((0, 1), (1, 0)), 8) == Step(is_finished=True, reason="4 games played")
+    assert step(5, 0, field, played((0, 1), (1, 0)), 8).is_finished, "half a pair is not played"
+    assert not step(4, 0, field, played((0, 1), (1, 0), state="open"), 8).is_finished
+
+
+def test_a_ladder_ends_when_everybody_has_its_games() -> None:
+    field = seats(8, 8)
+    assert len(step(0, 4, field, played((0, 1)), 8).meetings) == 1
+    assert len(step(0, 4, field, [], 8).meetings) == 2
+    assert step(0, 4, field, played((0, 1), (1, 0)), 1) == Step(is_finished=True, reason="everybody has played 4 games")
+    assert not step(0, 4, field, played((0, 1), (1, 0), state="open"), 8).is_finished
+    # 1 has its four games, so 0 and 2 meet whatever their meeting tells.
+    assert chosen_with_cap(4, seats(8, 8, 0.1), played((0, 1), (1, 2))) == [(0, 2)]
+
+
+def chosen_with_cap(cap: int, field: list[Seat], games: list[Played]) -> list[tuple[int, int]]:
+    """Who meets in all pairs that are left of a ladder with so many games of each bot."""
+    return [(min(one.first, one.second), max(one.first, one.second)) for one in step(0, cap, field, games, 8).meetings]
+
+
+def test_a_ladder_plans_so_many_pairs_ahead_and_no_more() -> None:
+    field = seats(8, 8)
+    assert len(step(0, 100, field, played((0, 1), state="open"), 3).meetings) == 2
+    assert step(0, 100, field, played((0, 1), state="open"), 1) == Step()
+    assert len(step(0, 100, field, played((0, 1)), 1).meetings) == 1
