@@ -95,6 +95,14 @@ def test_open_games_count_as_if_played(sigma: float, count: int, expected: tuple
         assert chosen(field, [], 2) == [(0, 1), expected], "pairs planned together count as well"
 
 
+def test_games_on_their_way_make_nobody_less_certain_and_hopeless_ones_tell_nothing() -> None:
+    sure = seats(0.9, 0.9, 0.9, 0.9)
+    assert chosen(sure, played((0, 1), state="open")) == [(2, 3)]
+    assert chosen(sure, [], 2) == [(0, 1), (2, 3)]
+    assert information(Seat(0, mu=0.0, sigma=1), Seat(1, mu=1e6, sigma=1)) == 0
+    assert information(Seat(1, mu=1e6, sigma=1), Seat(0, mu=0.0, sigma=1)) == 0
+
+
 def test_among_meetings_that_tell_as_much_the_rarer_and_then_the_rested_come_first() -> None:
     field = seats(4, 4, 4, 4)
     assert chosen(field, []) == [(0, 1)]
