@@ -47,6 +47,7 @@ def test_a_round_robin_is_ranked_by_points() -> None:
         (4, "d", 0.5),
     ]
     assert {line.name: line.sonneborn_berger for line in found} == {"a": 1.5, "b": 2.25, "c": 0.5, "d": 0.75}
+    assert {(line.byes, line.buchholz, line.buchholz_cut, line.round) for line in found} == {(0, 0, 0, 0)}
     assert {line.name: (line.games, line.wins, line.draws, line.losses) for line in found} == {
         "a": (3, 2, 0, 1),
         "b": (2, 1, 1, 0),

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from referee.ratings.trueskill import (
+    BETA,
     PROVISIONAL_GAMES,
     PROVISIONAL_SIGMA,
     SUCCESSOR_SIGMA,
@@ -52,6 +53,7 @@ def test_winning_raises_mu_a_draw_brings_the_two_together_and_all_take_doubt_awa
         after = update(strong, weak, points, DRAWS)
         assert (after[0].mu > strong.mu) is (after[1].mu < weak.mu) is (points == 1.0)
         assert all(rating.sigma < 5.0 for rating in after)
+    assert all(rating.sigma < 0.5 for rating in update(Rating(25.0, 0.5), Rating(25.0, 0.5), 1.0, DRAWS))
     equal = update(Rating(), Rating(), 0.5, DRAWS)
     assert [rating.mu for rating in equal] == pytest.approx([25.0, 25.0])
 
@@ -90,6 +92,7 @@ def test_a_rating_is_provisional_until_it_has_the_games_and_the_certainty() -> N
 
 def test_everybody_starts_alike_and_a_successor_near_its_predecessor() -> None:
     assert start() == Rating(25.0, 25.0 / 3)
+    assert pytest.approx(25.0 / 6) == BETA
     assert start(Rating(31.0, 1.5, games=90, wins=50, draws=20, losses=20)) == Rating(31.0, SUCCESSOR_SIGMA)
     assert start(Rating(31.0, 7.0, games=2)) == Rating(31.0, 7.0)
 
@@ -128,6 +131,7 @@ def test_a_leaderboard_is_ordered_by_what_is_sure_and_then_by_name() -> None:
     [
         ("loa", None, {}, "loa"),
         ("loa", "zen", {}, "loa/zen"),
+        ("tablut", "bell_a1", {}, "tablut/bell_a1"),
         ("tablut", "bell", {"king_max_step": 4}, "tablut/bell+king_max_step=4"),
     ],
 )
