@@ -8,6 +8,7 @@ import time
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from referee.play import play
 from referee.record import GameRecord
@@ -51,6 +52,8 @@ class Verdict:
     record: GameRecord
     seconds: float
     clearing_s: float
+    starved_s: float = 0.0
+    """For how long meanwhile some program of this machine had to wait for a processor."""
 
 
 @contextmanager
@@ -71,10 +74,19 @@ def spec_of(fault: Fault, sequence: int = 0) -> GameSpec:
 
 def judge(fault: Fault, found: Roster, sequence: int = 0) -> Verdict:
     """Play it."""
-    begin = time.monotonic()
+    begin, starved_s = time.monotonic(), _starved_s()
     record = play(PlannedGame.of(spec_of(fault, sequence)), found)
     end = time.monotonic()
-    return Verdict(record, end - begin, _clear(found))
+    return Verdict(record, end - begin, _clear(found), _starved_s() - starved_s)
+
+
+def _starved_s() -> float:
+    """Seconds since the start of the machine in which not all that could run did; 0 where the kernel does not say."""
+    try:
+        line = Path("/proc/pressure/cpu").read_text(encoding="ascii").splitlines()[0]
+    except OSError:
+        return 0.0
+    return int(line.rpartition("total=")[2]) / 1e6
 
 
 def _clear(found: Roster) -> float:
@@ -101,12 +113,9 @@ def complaint(fault: Fault, verdict: Verdict, is_confined: bool) -> str:
     return ""
 
 
-def is_late(fault: Fault, verdict: Verdict, honest_s: float = 0.0) -> str:
-    """By how much it took too long; empty when it did not.
-
-    `honest_s` is what an honest game took just before: on a busy machine a verdict may take so much longer, twice.
-    """
-    slack_s = SLACK_S + 2 * honest_s
+def is_late(fault: Fault, verdict: Verdict) -> str:
+    """By how much it took too long, time in which the machine was too busy aside; empty when it did not."""
+    slack_s = SLACK_S + verdict.starved_s
     allowed = fault.limit_ms / 1000 + slack_s
     if verdict.seconds > allowed:
         return f"judged after {verdict.seconds:.3f} s, {allowed:.3f} s are allowed"
