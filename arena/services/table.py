@@ -13,7 +13,7 @@ from arena.store.results import Result
 from arena.tournaments import crosstable
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.standing import StandingTable, by_points, standing
-from referee.rules.core import Kind
+from referee.ratings.standings import forfeits
 
 OVER = ("finished", "cancelled")
 """States in which a tournament's tables are final, unless it is extended."""
@@ -35,11 +35,7 @@ class Table:
     @cached_property
     def forfeits(self) -> Counter[str]:
         """How many games each bot lost by its own fault."""
-        return Counter(
-            result.first if result.winner == "second" else result.second
-            for result in self.results
-            if result.kind is Kind.FORFEIT and result.winner != "draw"
-        )
+        return forfeits(self.results)
 
     @cached_property
     def rows(self) -> list[crosstable.Row]:

@@ -39,6 +39,15 @@ class Standing:
         return {**asdict(self), "score": round(self.score, 4)}
 
 
+def forfeits(results: Iterable[Scored]) -> Counter[str]:
+    """How many games each bot lost by its own fault."""
+    return Counter(
+        result.first if result.winner == "second" else result.second
+        for result in results
+        if result.kind is Kind.FORFEIT and result.winner != "draw"
+    )
+
+
 def standings(records: Sequence[Scored], names: Sequence[str]) -> list[Standing]:
     """Every bot of `names`, best first: by points, then Sonneborn-Berger, then wins, then the order of `names`."""
     meetings = cells(records)
@@ -50,11 +59,7 @@ def standings(records: Sequence[Scored], names: Sequence[str]) -> list[Standing]
         tally[name].update(meeting.results)
     for (name, rival), meeting in meetings.items():
         berger[name] += meeting.points * points[rival]
-    forfeits = Counter(
-        record.first if record.winner == "second" else record.second
-        for record in records
-        if record.kind is Kind.FORFEIT
-    )
+    lost = forfeits(records)
     order = sorted(names, key=lambda name: (-points[name], -berger[name], -tally[name]["W"], names.index(name)))
     return [
         Standing(
@@ -66,7 +71,7 @@ def standings(records: Sequence[Scored], names: Sequence[str]) -> list[Standing]
             tally[name]["D"],
             tally[name]["L"],
             round(berger[name], 2),
-            forfeits[name],
+            lost[name],
         )
         for rank, name in enumerate(order, 1)
     ]
