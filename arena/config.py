@@ -7,7 +7,6 @@ The first that says something wins, in that order. The file is `arena.toml` in t
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
@@ -18,6 +17,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 
 from arena.errors import ArenaError
 from arena.events.mqtt.url import BrokerUrl
+from referee import toml
 
 PREFIX = "ARENA_"
 FILE = "arena.toml"
@@ -257,10 +257,10 @@ def read_settings(config: Path | None = None, **given: Any) -> Settings:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return toml.read(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (toml.TomlError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: {error}") from None
 
 

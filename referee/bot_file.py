@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import json
 import shlex
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from protocol.capabilities import Capabilities
+from referee import toml
 from referee.spec import BotSpec
 
 FILE = "bot.toml"
@@ -32,10 +32,10 @@ def read_bot_file(path: Path) -> BotSpec:
     """The bot of a folder with a `bot.toml`, or of such a file. Raises ValueError naming the file and the key."""
     file = path / FILE if path.is_dir() else path
     try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        data = toml.read(file.read_text(encoding="utf-8"))
     except OSError:
         raise ValueError(f"{path}: a folder is a bot only with a {FILE} (name, command) in it") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (toml.TomlError, UnicodeDecodeError) as error:
         raise ValueError(f"{file}: {error}") from None
     command = data.get("command")
     if isinstance(command, str):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from arena.cli import choice, output, remote
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
+from referee import toml
 
 _VERBS = {
     "start": "let it begin now",
@@ -64,8 +64,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def _create(arguments: argparse.Namespace) -> int:
     try:
         raw = sys.stdin.buffer.read() if arguments.file == "-" else Path(arguments.file).read_bytes()
-        document = tomllib.loads(raw.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        document = toml.read(raw.decode())
+    except (toml.TomlError, UnicodeDecodeError) as error:
         raise CommandError(f"{arguments.file}: not TOML: {error}") from None
     client = remote.client(arguments)
     noun = "schedules" if "schedule" in document else "tournaments"

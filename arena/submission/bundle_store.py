@@ -25,7 +25,7 @@ import fsspec  # type: ignore[import-untyped]
 from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 
 from arena.store.errors import StoreUnavailableError
-from arena.submission.manifest import ManifestError, read_manifest
+from arena.submission.manifest import make_executable
 from arena.submission.unpack import ArchiveError, BundleBounds, unpack
 
 if TYPE_CHECKING:
@@ -188,8 +188,7 @@ class BundleStore:
                 with tempfile.TemporaryFile(dir=work) as file:
                     self.fetch(digest, file)
                     contents = unpack(file, work / "files", self.bounds)
-                read_manifest(contents)  # makes its program executable
-            except (ArchiveError, ManifestError) as error:
+            except ArchiveError as error:
                 raise BundleError(f"bundle {digest} cannot be unpacked: {error}") from None
             listing = {
                 "root": str(contents.folder.relative_to(work / "files")),
@@ -232,7 +231,10 @@ class BundleStore:
         Raises BundleError, StoreUnavailableError.
         """
         if spec.bundle:
-            return replace(spec, folder=str(self.folder(spec.bundle)))
+            folder = self.folder(spec.bundle)
+            for program in spec.command[:1]:
+                make_executable(folder, program)
+            return replace(spec, folder=str(folder))
         if spec.command[:1] == ("python",):
             return replace(spec, command=(sys.executable, *spec.command[1:]))
         return spec

@@ -13,13 +13,13 @@ capabilities = { clocks = false } # optional: read, checked and left alone, the 
 from __future__ import annotations
 
 import shlex
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from arena.submission.unpack import SINGLE, Contents
+from referee import toml
 from referee.bot_file import read_capabilities
 from referee.rules import families
 from referee.spec import Limits
@@ -51,18 +51,21 @@ class Manifest:
 
 
 def read_manifest(contents: Contents) -> Manifest:
-    """The manifest of what was unpacked; a single executable needs none. Raises ManifestError."""
+    """The manifest of what was unpacked; a single executable needs none. Raises ManifestError.
+
+    Read once, when the bundle comes in: what it says is stored with the version.
+    """
     if contents.kind in ("executable", "script"):
         return Manifest((f"./{SINGLE}",))
     file = contents.folder / FILE
     try:
         if file.stat().st_size > _MAX_FILE:
             raise ManifestError(f"{FILE}: longer than {_MAX_FILE:,} bytes")
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = toml.read_apart(file.read_text(encoding="utf-8"), max_bytes=_MAX_FILE)
     except FileNotFoundError:
         seen = ", ".join(contents.files[:5])
         raise ManifestError(f"no {FILE} in the bundle (it has {seen}); write one with a command") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (toml.TomlError, UnicodeDecodeError) as error:
         raise ManifestError(f"{FILE}: {error}") from None
     except IsADirectoryError:
         raise ManifestError(f"{FILE} is a folder") from None
@@ -85,7 +88,7 @@ def read_families(names: Any, place: str) -> tuple[str, ...]:
 def _manifest(table: Mapping[str, Any], folder: Path) -> Manifest:
     for key in table:
         if key not in _KEYS + _REMARKS:
-            raise ManifestError(f"{FILE}: no key {key[:60]!r} is known; there are {', '.join(_KEYS)}")
+            raise ManifestError(f"{FILE}: no key {key[:60]!r} is known; there are {', '.join(_KEYS + _REMARKS)}")
     name, description = table.get("name", ""), table.get("description", "")
     if not isinstance(name, str) or not isinstance(description, str):
         raise ManifestError(f"{FILE}: name and description are texts")
@@ -133,9 +136,15 @@ def _command(given: Any, folder: Path) -> tuple[str, ...]:
     target = (folder / program).resolve()
     if not target.is_relative_to(folder.resolve()) or not target.is_file():
         raise ManifestError(f"{FILE}: command: there is no file {program!r} in the bundle")
-    if not target.stat().st_mode & 0o100:
-        target.chmod(0o555)  # archives made on other systems know no executable files
+    make_executable(folder, program)
     return (program, *given[1:])
+
+
+def make_executable(folder: Path, program: str) -> None:
+    """Let the bundle's own program be run: archives made on other systems know no executable files."""
+    target = (folder / program).resolve()
+    if target.is_relative_to(folder.resolve()) and target.is_file() and not target.stat().st_mode & 0o100:
+        target.chmod(0o555)
 
 
 def _options(given: Any) -> dict[str, str]:

@@ -6,7 +6,6 @@ Refuses to know which bots exist.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields as fields_of
 from dataclasses import replace
@@ -17,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from arena.errors import ArenaError
+from referee import toml
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.ratings.sprt import Sprt
 from referee.rules import load
@@ -212,8 +212,8 @@ def read(document: Mapping[str, Any]) -> Document:
 def read_toml(text: str) -> Document:
     """A document from TOML. Raises SettingsError."""
     try:
-        return read(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        return read(toml.read(text))
+    except toml.TomlError as error:
         raise SettingsError(f"not TOML: {error}") from None
 
 

@@ -168,6 +168,16 @@ def test_bots_as_this_machine_runs_them(local: BundleStore) -> None:
     assert local.resolve(plain) == plain
 
 
+def test_what_a_bundle_says_of_itself_is_not_read_again(local: BundleStore) -> None:
+    content = zipped({"bot.toml": b"a" + b".a" * 20_000 + b" = 1", "run.txt": b"exit 0"})
+    digest = hashlib.sha256(content).hexdigest()
+    local.put(io.BytesIO(content), digest)
+    spec = local.resolve(BotSpec("zeta v1", ("./run.txt", "../../x"), bundle=digest))
+    assert os.access(Path(spec.folder or "") / "run.txt", os.X_OK), "archives of other systems know no executables"
+    outside = BotSpec("zeta v1", ("../../files.json",), bundle=digest)
+    assert not os.access(Path(local.resolve(outside).folder or "") / "../files.json", os.X_OK)
+
+
 def test_a_bundle_beyond_the_bounds(tmp_path: Path) -> None:
     bundles = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked", bounds=BundleBounds(10, 10))
     bundles.put(io.BytesIO(ZIP), DIGEST)

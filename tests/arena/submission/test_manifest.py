@@ -89,6 +89,9 @@ def test_a_single_executable_needs_no_manifest(tmp_path: Path) -> None:
         ('command = "./run.sh"\ncapabilities = {colour = true}', "unknown capability 'colour'"),
         ('command = "./run.sh"\ncapabilities = {clocks = "no"}', "clocks = 'no'; it is one of true, false"),
         ("command = [", "bot.toml:"),
+        ("a" + ".a" * 20_000 + " = 1", r"bot\.toml: a key of more than 8 parts"),
+        (f"command = './run.sh'\noptions = {{a = {'1' * 5000}}}", r"bot\.toml: a name or number of more than 100"),
+        ("command = './run.sh'\nCommand = 3", "there are name, families, .*description, capabilities, author"),
         ("a = " + "[" * 5000, "bot.toml:"),
     ],
 )

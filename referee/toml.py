@@ -1,0 +1,113 @@
+"""TOML that others wrote, read within bounds: what would cost minutes or memory is refused before it is parsed.
+
+The parser of the standard library takes time in the square of the parts of a key, recurses with every bracket, and
+stops at long numbers with an error of its own. Refuses to know what a document means.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from typing import Any
+
+MAX_BYTES = 2**20
+MAX_PARTS = 8
+"""Parts of one dotted key."""
+MAX_WORD = 100
+"""Characters of a key, number or time that stands outside of quotes."""
+MAX_DEPTH = 12
+"""Brackets and braces within one another."""
+MAX_ITEMS = 5000
+"""Keys and values in all."""
+DEADLINE_S = 5.0
+
+_STRINGS = re.compile(
+    r'"""(?:[^"\\]|\\[\s\S]|"(?!""))*+"{3,5}'
+    r"|'''(?:[^']|'(?!''))*+'{3,5}"
+    r'|"(?:[^"\\\n]|\\.)*+"'
+    r"|'[^'\n]*+'"
+    r"|#[^\n]*+"
+    r"|(?P<open>[\"'])"
+)
+_BRACKETS = re.compile(r"[\[\]{}]")
+_BETWEEN = re.compile(r"[\n=,\[\]{}]")
+_CHILD = (
+    "import json, sys, tomllib; json.dump(tomllib.loads(sys.stdin.buffer.read().decode()), sys.stdout, default=str)"
+)
+
+
+class TomlError(ValueError):
+    """A text that is not TOML, or more of it than is taken; the message says where or how much."""
+
+
+def read(text: str, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+    """The table a text is, within the bounds of this module. Raises TomlError."""
+    check(text, max_bytes=max_bytes)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise TomlError(_reason(error)) from None
+
+
+def read_apart(text: str, *, max_bytes: int = MAX_BYTES, deadline_s: float = DEADLINE_S) -> dict[str, Any]:
+    """The same for texts of strangers: parsed in a process of its own, for so many seconds at most. Times are texts.
+
+    Raises TomlError.
+    """
+    check(text, max_bytes=max_bytes)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _CHILD],
+            input=text.encode(),
+            capture_output=True,
+            timeout=deadline_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise TomlError(f"not read within {deadline_s:g} s; write it plainer") from None
+    if done.returncode:
+        words = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise TomlError(words.partition(": ")[2][:300] or "it cannot be read")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def check(text: str, *, max_bytes: int = MAX_BYTES) -> None:
+    """Refuse what is not worth parsing, in time that grows with the text. Raises TomlError naming the bound."""
+    if len(text.encode("utf-8", "replace")) > max_bytes:
+        raise TomlError(f"longer than {max_bytes:,} bytes")
+    bare = _STRINGS.sub(_without_string, text.replace("\r\n", "\n"))
+    depth = 0
+    for found in _BRACKETS.finditer(bare):
+        depth += 1 if found[0] in "[{" else -1
+        if depth > MAX_DEPTH:
+            raise TomlError(f"brackets nested more than {MAX_DEPTH} deep")
+    words = _BETWEEN.split(bare)
+    if len(words) > 2 * MAX_ITEMS:
+        raise TomlError(f"more than {MAX_ITEMS:,} keys and values")
+    for word in words:
+        if word.count(".") >= MAX_PARTS:
+            raise TomlError(f"a key of more than {MAX_PARTS} parts: {_shown(word)}")
+        if len(word.strip()) > MAX_WORD:
+            raise TomlError(f"a name or number of more than {MAX_WORD} characters: {_shown(word)}")
+
+
+def _without_string(found: re.Match[str]) -> str:
+    if found["open"]:
+        raise TomlError(f"a text that begins with {found[0]} in line {_line(found)} does not end")
+    return "" if found[0].startswith("#") else "_"
+
+
+def _line(found: re.Match[str]) -> int:
+    return found.string.count("\n", 0, found.start()) + 1
+
+
+def _shown(word: str) -> str:
+    return f"{word.strip()[:40]!r}…"
+
+
+def _reason(error: Exception) -> str:
+    return "nested too deep" if isinstance(error, RecursionError) else str(error)
