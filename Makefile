@@ -12,6 +12,8 @@ WORKERS ?= $(shell expr $$(nproc) + \( $$(nproc) + 1 \) / 2)
 demo: $(READY)
 	$(BIN)/arena demo $(ARGS)
 
+# Tests start hundreds of interpreters, and each would compile the project anew where bytecode is not kept.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)
 	$(BIN)/arena warmup --bots
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)

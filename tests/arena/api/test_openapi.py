@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import schemathesis
+import pytest
 from hypothesis import HealthCheck, settings
 from openapi_spec_validator import validate
-from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from arena.api.openapi import document
 from arena.api.routes import TABLE
 from arena.http.address import PREFIX, VERSION
 from tests.arena.api.filled import Arena
 
+# schemathesis is imported where it is needed: not everybody who collects the tests has three seconds for it.
+if TYPE_CHECKING:
+    from schemathesis import BaseSchema, Case
+
 DOCUMENT = document(TABLE, VERSION)
 EXAMPLES = int(os.environ.get("ARENA_SCHEMATHESIS_EXAMPLES", "8"))
-STREAMS = r"/stream$"
-
-schema = schemathesis.openapi.from_dict(DOCUMENT).exclude(path_regex=STREAMS)
-schema.config.checks.negative_data_rejection.expected_statuses = [
-    "400",
-    "401",
-    "403",
-    "404",
-    "406",
-    "413",
-    "415",
-    "422",
+OPERATIONS = [
+    (path, method) for path, item in DOCUMENT["paths"].items() for method in item if not path.endswith("/stream")
 ]
+REFUSALS = ["400", "401", "403", "404", "406", "413", "415", "422"]
 
 
 KNOWN = {
@@ -45,7 +39,6 @@ KNOWN = {
 }
 
 
-@schema.hook
 def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) -> dict[str, Any] | None:
     """Things that are there, most of the time: random names find nothing, and test little."""
     if not path_parameters or len(str(path_parameters)) % 4 == 0:
@@ -67,18 +60,42 @@ def test_it_is_valid() -> None:
     validate(DOCUMENT)
 
 
-@schema.parametrize()
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-def test_the_server_keeps_its_word(case: schemathesis.Case, arena: Arena) -> None:
+@pytest.fixture(scope="module")
+def promise() -> BaseSchema:
+    """The document as schemathesis understands it."""
+    import schemathesis
+    from schemathesis.checks import load_all_checks
+
+    load_all_checks()
+    found = schemathesis.openapi.from_dict(DOCUMENT)
+    found.config.checks.negative_data_rejection.expected_statuses = REFUSALS
+    found.hook(map_path_parameters)
+    return found
+
+
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_the_server_keeps_its_word(path: str, method: str, promise: BaseSchema, arena: Arena) -> None:
+    from schemathesis.generation.feedback import FeedbackSources
+    from schemathesis.pytest._test_builder import build_operation_test
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
+
     headers = {"Authorization": f"Bearer {arena.tokens['admin']}"}
-    # What a cursor, a name or a settings document means no schema can say: refusing such is not a broken promise.
-    case.call_and_validate(base_url=arena.server.url, headers=headers, excluded_checks=[positive_data_acceptance])
+
+    @settings(
+        max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    )
+    def keeps_its_word(case: Case) -> None:
+        # What a cursor, a name or a settings document means no schema can say: refusing such is not a broken promise.
+        case.call_and_validate(base_url=arena.server.url, headers=headers, excluded_checks=[positive_data_acceptance])
+
+    # What its plugin for pytest does, at the time of the test and not while the tests are collected.
+    build_operation_test(
+        config=promise.config,
+        operation=promise[path][method],
+        test_func=keeps_its_word,
+        given_kwargs={},
+        feedback=FeedbackSources(),
+    )()
 
 
 def test_nobody_was_locked_out(arena: Arena) -> None:

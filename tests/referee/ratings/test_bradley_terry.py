@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-import choix
 import numpy as np
 import pytest
 
@@ -29,6 +28,8 @@ FIELD = {f"bot {number}": 60.0 * (number - 4.5) for number in range(10)}
 
 @pytest.mark.parametrize("prior", [1e-3, 0.1])
 def test_without_draws_it_is_what_choix_finds(prior: float) -> None:
+    import choix  # with scipy's statistics, which take longer to import than this test
+
     results = games(FIELD, 600, seed=1)
     index = {name: number for number, name in enumerate(sorted(FIELD))}
     data = [(index[one], index[two]) if points else (index[two], index[one]) for one, two, points in results]
