@@ -81,7 +81,7 @@ def _start(
         # To a bot a set-up is no variant: it is told by its own option, or seen in the position.
         wanted = default_variant
         option = options.get(SETUP_OPTION)
-        if option is not None and option.accepts(setup):
+        if setup and option is not None and option.accepts(setup):
             if not option.is_default(setup):
                 told.append(SetOption(SETUP_OPTION, option.check(setup)))
         else:
@@ -133,7 +133,8 @@ def plan_setoptions(
     or the organiser changed it; `rule_defaults`: the family's defaults, all of them; `rule_kinds`: what each changes.
     `variant_rules`: the options the variant itself sets; a bot that takes the variant need not announce those one by
     one. `variant_start_only`: the variant has none, and differs from the default in its start position alone.
-    `setup`: the name or notation of the set-up for families that have them (the default's name included), else None.
+    `setup`: the name or notation of the set-up for families that have them (the default's name included), else None;
+    empty for one that has no name a bot could know, such as a deal at random: it goes as a position.
     `phase_rule` is the rule option of the family's phase before play, which a bot need not know, `phase_option` the
     option by which it says that it does, `has_phase` whether this game has it; empty for a family without.
     `families`: what the bot announced with `id family`; empty means the submitter's word counts.

@@ -17,16 +17,20 @@ from referee.rules.core import Termination
 from referee.rules.rules import Ruleset
 
 
-def negotiate(bot: Bot, ruleset: Ruleset) -> Agreement | Ineligible:
-    """What a bot that has shaken hands must be told to play by these rules, or why it cannot."""
-    return negotiate_options(bot.session.options, bot.session.families, ruleset)
+def negotiate(bot: Bot, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement | Ineligible:
+    """What a bot that has shaken hands must be told to play by these rules, or why it cannot.
+
+    `is_shown`: the start is shown as a position, so that no name of it need be told.
+    """
+    return negotiate_options(bot.session.options, bot.session.families, ruleset, is_shown=is_shown)
 
 
 def negotiate_options(
-    options: Mapping[str, OptionDecl], families: Collection[str], ruleset: Ruleset
+    options: Mapping[str, OptionDecl], families: Collection[str], ruleset: Ruleset, *, is_shown: bool = False
 ) -> Agreement | Ineligible:
     """The same of a bot that is not running, from what it announced when it last was."""
     rules = ruleset.rules
+    setup = "" if is_shown or ruleset.variant.is_dealt else ruleset.variant.name
     default = rules.settle()
     return plan_setoptions(
         options,
@@ -39,7 +43,7 @@ def negotiate_options(
         rule_defaults=default.values,
         variant_rules=ruleset.variant.options,
         families=families,
-        setup=ruleset.variant.name if rules.notation.read_setup else None,
+        setup=setup if rules.notation.read_setup else None,
         phase_rule=rules.phase.rule if rules.phase else "",
         phase_option=rules.phase.announced_by if rules.phase else "",
         has_phase=ruleset.phase is not None,
@@ -53,12 +57,12 @@ def _differs_in_start_only(ruleset: Ruleset) -> bool:
     return ruleset.variant.params == default.params and not changed & tell
 
 
-def prepare(bot: Bot, ruleset: Ruleset) -> Agreement:
-    """Make a bot that has shaken hands ready for a new game by these rules.
+def prepare(bot: Bot, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement:
+    """Make a bot that has shaken hands ready for a new game by these rules, whose start it `is_shown` or told.
 
     Raises BotError: `handshake-failed` when it has not announced what they demand, else how it failed.
     """
-    plan = negotiate(bot, ruleset)
+    plan = negotiate(bot, ruleset, is_shown=is_shown)
     if isinstance(plan, Ineligible):
         raise BotError(Termination.HANDSHAKE_FAILED, f"cannot play this: {plan.reason}")
     family = bot.session.options.get("Family")

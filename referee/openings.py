@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -21,14 +23,24 @@ class Opening:
     position: str | None = None
     moves: tuple[str, ...] = ()
     options: tuple[tuple[str, Value], ...] = ()
+    is_dealt: bool = False
+    """Dealt at random: it always goes as a position, and every pair of games gets one of its own."""
+
+
+def opening_of(drawn: Sequence[Opening], turn: int, pair: int) -> Opening:
+    """The opening of a pair of games: the `turn`-th pair of its two bots and the `pair`-th of all, both from 0.
+
+    Openings of a book are the same for whoever meets; deals are new for every pair. Both begin anew at their end.
+    """
+    return drawn[(pair if drawn[0].is_dealt else turn) % len(drawn)]
 
 
 BALANCE = 300
 """A random opening is kept when the static score is within this many hundredths for the side to move."""
 
 
-def _random_line(ruleset: Ruleset, plies: int, rng: random.Random) -> tuple[str, ...] | None:
-    position = Position.start(ruleset)
+def _random_line(ruleset: Ruleset, plies: int, rng: random.Random, start: str | None = None) -> tuple[str, ...] | None:
+    position = Position.start(ruleset, start)
     rules, config = ruleset.rules, ruleset.config
     origin = int(rules.kernel.evaluate(position.state, config))
     moves = []
@@ -82,6 +94,32 @@ def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> lis
         if position and ruleset.phase:  # a start that a name stands for begins with its phase by itself
             position = ruleset.phase.begin(position)
         found.append(Opening(drawn.name, position, options=tuple(drawn.options.items())))
+    return found
+
+
+_TRIES = 200
+"""How many random lines are tried from one deal."""
+
+
+def is_dealt(ruleset: Ruleset, source: str) -> bool:
+    """Whether such openings are deals, of which every pair of games gets one of its own."""
+    return source.startswith("setups:") or (
+        ruleset.variant.is_dealt and source.partition(":")[0] in ("none", "auto", "random")
+    )
+
+
+def _deals(ruleset: Ruleset, variant: str, count: int, seed: int, plies: int = 0) -> list[Opening]:
+    """`count` deals as positions, `plies` random moves played from each."""
+    rng = random.Random(f"deals {ruleset.rules.family} {variant} {plies} {seed}")
+    found = []
+    for deal in setup_openings(ruleset, variant, count, seed):
+        settled = ruleset.rules.settle(deal.variant, {**ruleset.overrides, **dict(deal.options)})
+        start = deal.position or settled.variant.position
+        lines = (_random_line(settled, plies, rng, start) for _ in range(_TRIES)) if plies else iter([()])
+        moves = next((line for line in lines if line is not None), None)
+        if moves is None:
+            raise ValueError(f"no balanced opening of {plies} plies from {start}; take fewer plies")
+        found.append(replace(deal, position=start, moves=moves, is_dealt=True))
     return found
 
 
@@ -168,21 +206,31 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Po
 def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | None = None) -> list[Opening]:
     """The openings of `count` pairs: `none`, `auto`, `random:PLIES[:SEED]`, `setups:VARIANT[:SEED]`, or a file's text.
 
-    `auto` is the plain start once, then random openings of four plies. Raises ValueError for anything else.
+    `auto` is the plain start once, then random openings of four plies. In a variant that is dealt at random, `none` and
+    `auto` are deals, and random moves are played from deals. Raises ValueError for anything else.
     """
-    plain = Opening(ruleset.variant.name)
     if text is not None:
         return file_openings(ruleset, text, count)
     kind, _, rest = source.partition(":")
     words = rest.split(":") if rest else []
-    if kind == "none" and not words:
-        return [plain] * count
-    if kind == "auto" and not words:
-        return [plain, *random_openings(ruleset, 4, count - 1, seed)] if count > 1 else [plain] * count
+    if kind in ("none", "auto") and not words:
+        return _usual(ruleset, kind, count, seed)
     if kind in ("random", "setups") and 1 <= len(words) <= 2 and all(word.isdecimal() for word in words[1:]):
         drawn_by = int(words[1]) if len(words) == 2 else seed
         if kind == "setups":
-            return setup_openings(ruleset, words[0], count, drawn_by)
-        if words[0].isdecimal() and 0 <= int(words[0]) <= 60:
-            return random_openings(ruleset, int(words[0]), count, drawn_by)
+            return _deals(ruleset, words[0], count, drawn_by)
+        if words[0].isdecimal() and 0 <= (plies := int(words[0])) <= 60:
+            is_deal = ruleset.variant.is_dealt
+            draw = partial(_deals, ruleset, ruleset.variant.name) if is_deal else partial(random_openings, ruleset)
+            return draw(plies=plies, count=count, seed=drawn_by)
     raise ValueError(f"openings {source!r}: write none, auto, random:PLIES:SEED, setups:VARIANT:SEED or a file's path")
+
+
+def _usual(ruleset: Ruleset, kind: str, count: int, seed: int) -> list[Opening]:
+    """The openings `none` and `auto`."""
+    if ruleset.variant.is_dealt:
+        return _deals(ruleset, ruleset.variant.name, count, seed)
+    plain = Opening(ruleset.variant.name)
+    if kind == "none" or count <= 1:
+        return [plain] * count
+    return [plain, *random_openings(ruleset, 4, count - 1, seed)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from referee.openings import Opening
+from referee.openings import Opening, opening_of
 from referee.ratings.pairings import Format, pairings
 from referee.rules.rules import Ruleset
 from referee.spec import Adjudication, BotSpec, GameSpec, Limits, PlannedGame, TimeControl
@@ -17,7 +17,7 @@ class Plan:
     ruleset: Ruleset
     bots: tuple[BotSpec, ...]
     openings: tuple[Opening, ...]
-    """One per pair of games of a pairing; every pairing plays the same ones."""
+    """One per pair of games of a pairing, the same ones in every pairing; of deals one per pair of games of all."""
     games: int
     """Games per pairing."""
     format: Format = "round-robin"
@@ -26,6 +26,11 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     seed: int = 0
     event: str = ""
+
+
+def pairs_of(bots: int, format: Format, games: int) -> int:
+    """How many pairs of games so many bots play, with `games` per pairing."""
+    return (games + 1) // 2 * len(pairings(bots, format))
 
 
 def schedule(plan: Plan) -> list[PlannedGame]:
@@ -39,10 +44,10 @@ def schedule(plan: Plan) -> list[PlannedGame]:
     tables = pairings(len(plan.bots), plan.format)
     rounds = max((number for number, _, _ in tables), default=0)
     for cycle in range((plan.games + 1) // 2):
-        opening = plan.openings[cycle % len(plan.openings)]
-        options = {**plan.ruleset.overrides, **dict(opening.options)}
         swaps = (False, True) if 2 * cycle + 1 < plan.games else (cycle % 2 == 1,)
         for number, one, two in tables:
+            opening = opening_of(plan.openings, cycle, pair)
+            options = {**plan.ruleset.overrides, **dict(opening.options)}
             pair += 1
             for swapped in swaps:
                 first, second = (two, one) if swapped else (one, two)

@@ -18,7 +18,7 @@ class Player:
     __slots__ = ("_question", "_separator", "bot", "passes_phase")
 
     def __init__(self, bot: Bot, course: Course) -> None:
-        plan = prepare(bot, course.ruleset)
+        plan = prepare(bot, course.ruleset, is_shown=course.spec.position is not None)
         self.bot = bot
         self.passes_phase = plan.passes_phase
         self._question = bytearray(b"position startpos")

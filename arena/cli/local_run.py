@@ -12,8 +12,8 @@ from typing import Any
 from arena.cli import output
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.bot_argument import introduce, make_unique
-from referee.openings import openings
-from referee.plan import Plan, schedule
+from referee.openings import is_dealt, openings
+from referee.plan import Plan, pairs_of, schedule
 from referee.record import GameRecord
 from referee.rules.rules import Ruleset
 from referee.run_folder import FolderError, RunFolder
@@ -138,10 +138,12 @@ def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, 
     if arguments.resign:
         adjudication = read_resign_rule(arguments.resign, adjudication)
     text = Path(arguments.openings).read_text(encoding="utf-8") if os.path.isfile(arguments.openings) else None
+    deals = text is None and is_dealt(ruleset, arguments.openings)
+    count = pairs_of(len(bots), arguments.format, arguments.games) if deals else (arguments.games + 1) // 2
     return Plan(
         ruleset=ruleset,
         bots=bots,
-        openings=tuple(openings(ruleset, arguments.openings, (arguments.games + 1) // 2, arguments.seed, text)),
+        openings=tuple(openings(ruleset, arguments.openings, count, arguments.seed, text)),
         games=arguments.games,
         format=arguments.format,
         time=read_time_control(arguments.tc),

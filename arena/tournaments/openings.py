@@ -10,11 +10,13 @@ from typing import TypeAlias
 
 from arena.tournaments import swiss
 from arena.tournaments.settings import Document, SettingsError
-from referee.openings import Opening, openings
+from referee.openings import Opening, is_dealt, openings
 from referee.rules import load
 
 BOOK = 500
 """The most openings of one tournament; later pairs start over with the first."""
+DEALS = 20_000
+"""The same of deals, of which every pair of games gets one of its own."""
 
 Draw: TypeAlias = Callable[[Document, int], Sequence[Opening]]
 """Gives the first so many openings of a tournament. Drawing needs the kernel: a server does it in another process."""
@@ -32,6 +34,8 @@ def size(document: Document, players: int) -> int:
         pairs = 1 + (document.ladder.games or 20_000) // max(1, players)
     elif document.format == "sprt":
         pairs = document.sprt.games // 2
+    if not document.opening_lines and is_dealt(document.ruleset, document.openings):
+        return max(1, min(pairs * players * (players - 1) // 2, DEALS))
     return max(1, min(pairs, BOOK))
 
 
@@ -39,7 +43,8 @@ def needs_kernel(document: Document, count: int) -> bool:
     """Whether drawing so many openings takes the rules' kernel, which is slow to load."""
     if document.opening_lines:
         return True
-    return document.openings.startswith("random") or (document.openings == "auto" and count > 1)
+    is_auto = document.openings == "auto" and count > 1 and not document.ruleset.variant.is_dealt
+    return is_auto or document.openings.startswith("random")
 
 
 def check(document: Document) -> None:

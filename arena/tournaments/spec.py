@@ -8,7 +8,7 @@ from arena.store.models import Tournament, Version
 from arena.tournaments.eligibility import of_family
 from arena.tournaments.meeting import Meeting
 from arena.tournaments.settings import Document
-from referee.openings import Opening
+from referee.openings import Opening, opening_of
 from referee.spec import BotSpec, GameSpec, PlannedGame
 
 
@@ -48,7 +48,7 @@ def planned_games(
         for number in range(meeting.games):
             pair += number % 2 == 0
             sequence += 1
-            opening = book[(meeting.opening + number // 2) % len(book)]
+            opening = opening_of(book, meeting.opening + number // 2, pair - 1)
             first, second = (meeting.first, meeting.second) if number % 2 == 0 else (meeting.second, meeting.first)
             spec = GameSpec(
                 family=document.family,

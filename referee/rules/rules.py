@@ -139,6 +139,9 @@ class Variant:
     options: Mapping[str, Value] = field(default_factory=dict)
     params: tuple[int, ...] = ()
     note: str = ""
+    is_dealt: bool = False
+    """The name stands for a deal at random, of which `position` is a sample: a game shows its bots the position, and
+    every pair of games gets a deal of its own (see `Rules.draw`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,9 @@ def _numbered(name: str) -> Variant | None:
 
 def _deal(name: str, rng: random.Random, note: str = "") -> Variant:
     white = dealt_rows(rng)
-    return Variant(name, position_of(white, white if name == "half-random" else dealt_rows(rng)), note=note)
+    return Variant(
+        name, position_of(white, white if name == "half-random" else dealt_rows(rng)), note=note, is_dealt=True
+    )
 
 
 _SAMPLE = "one deal stands here for all: the listed position is that of a fixed seed"

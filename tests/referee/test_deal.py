@@ -1,0 +1,91 @@
+"""Starts dealt at random: shown to bots as positions, a new one for every pair of games."""
+
+from __future__ import annotations
+
+import pytest
+
+from referee.openings import is_dealt, openings
+from referee.plan import Plan, pairs_of, schedule
+from referee.play import play
+from referee.record import verify
+from referee.roster import Roster
+from referee.rules import load
+from referee.rules.position import Position
+from referee.rules.rules import Ruleset
+from referee.spec import BotSpec, PlannedGame
+from tests.referee.conftest import FAST, scripted
+
+PIJERSI = load("pijersi")
+KNOWS_SETUPS = ("--option", "option name Setup type string default standard")
+DEALT = PIJERSI.settle("half-random")
+STANDARD = PIJERSI.settle()
+
+
+def planned(ruleset: Ruleset, source: str, bots: int = 2, games: int = 4, **changes: object) -> list[PlannedGame]:
+    """Games of so many bots, who all know set-ups by name and give up when asked to move."""
+    specs = tuple(scripted(f"bot{number}", "--echo", *KNOWS_SETUPS, "resign") for number in range(bots))
+    count = pairs_of(bots, "round-robin", games) if is_dealt(ruleset, source) else (games + 1) // 2
+    found = tuple(openings(ruleset, source, count, seed=1))
+    return schedule(Plan(ruleset, specs, found, games, limits=FAST, **changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "source"),
+    [(DEALT, "auto"), (STANDARD, "setups:full-random:3"), (STANDARD, "setups:pijersi-8100#random:3")],
+    ids=["variant", "deals", "numbers"],
+)
+def test_a_bot_that_knows_set_ups_is_shown_a_deal_as_a_position(ruleset: Ruleset, source: str, roster: Roster) -> None:
+    for game in planned(ruleset, source, games=2):
+        record = play(game, roster)
+        assert record.termination == "resigned", record.detail
+        heard = record.logs["first"].splitlines()
+        assert [line for line in heard if line.startswith(("setoption", "position"))] == [
+            f"position fen {record.position}"
+        ]
+        assert record.position == game.spec.position
+        verify(record)
+
+
+def test_a_numbered_set_up_is_still_told_by_its_name(roster: Roster) -> None:
+    game = planned(PIJERSI.settle("pijersi-8100#1455"), "none", games=1)[0]
+    heard = play(game, roster).logs["first"].splitlines()
+    assert "setoption name Setup value pijersi-8100#1455" in heard
+    assert "position startpos" in heard
+
+
+@pytest.mark.parametrize("source", ["none", "auto", "random:2", "random:2:9", "setups:half-random"])
+def test_every_pair_of_games_gets_a_deal_of_its_own(source: str) -> None:
+    games = [game.spec for game in planned(DEALT, source, bots=3, games=5)]
+    starts: dict[int, set[str]] = {}
+    for spec in games:
+        starts.setdefault(spec.pair, set()).add(str(spec.position))
+    assert [len(each) for each in starts.values()] == [1] * 9
+    assert len(set.union(*starts.values())) == 9
+    sample = DEALT.variant.position
+    for spec in games:
+        assert spec.position != sample
+        assert len(spec.opening) == (2 if source.startswith("random") else 0)
+        assert Position.start(DEALT, spec.position).play_all(spec.opening).outcome is None
+    assert [game.id for game in planned(DEALT, source, bots=3, games=5)] == [
+        game.id for game in planned(DEALT, source, bots=3, games=5)
+    ]
+    assert openings(DEALT, source, 4, seed=1) == openings(DEALT, source, 9, seed=1)[:4]
+    if source != "random:2:9":
+        assert openings(DEALT, source, 4, seed=1) != openings(DEALT, source, 4, seed=2)
+
+
+def test_openings_of_a_book_are_the_same_for_every_pairing() -> None:
+    plan = Plan(
+        STANDARD, tuple(BotSpec(name, ("./bot",)) for name in "abc"), tuple(openings(STANDARD, "auto", 2, 1)), 4
+    )
+    moves: dict[int, set[tuple[str, ...]]] = {}
+    for game in schedule(plan):
+        moves.setdefault((game.spec.sequence - 1) // 6, set()).add(game.spec.opening)
+    assert [len(each) for each in moves.values()] == [1, 1]
+
+
+def test_a_deal_begins_with_the_phase_before_play() -> None:
+    ruleset = PIJERSI.settle("half-random", {"swap_phase": True})
+    found = openings(ruleset, "auto", 3, seed=1)
+    assert all(str(opening.position).endswith(" swap") for opening in found)
+    assert len({opening.position for opening in found}) == 3
