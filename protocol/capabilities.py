@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
-from protocol.messages import Go
 from protocol.options import OptionDecl, parse_option
 
 QueryStyle: TypeAlias = Literal["none", "response", "bare"]
@@ -20,6 +19,8 @@ RESULT_OPTION = "UGI_Result"
 
 MOVES_TO_GO = 25
 """The share of its clock a bot without clocks gets for one move is a 25th."""
+MOVES_OF_A_GAME = 40
+"""How many moves of one side a game is expected to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class Capabilities:
     `clocks`: `go p1time …`; else it gets `go movetime`. `stop`: interrupts a search. `repeated_isready`: more than one
     a process. `query`: how it answers, if at all. `setoption`: `bare` is `setoption N V`. `newgame`: `uginewgame`.
     `result`: the line `result …`. `depth`, `nodes`: `go depth N`, `go nodes N`. `overshoot_ms`: by how much it exceeds
-    a `movetime`. `families`, `name`, `author`, `options`: what it said in the handshake.
+    a `movetime`, seldom more. `first_overshoot_ms`: the same of the first answer of a process.
+    `families`, `name`, `author`, `options`: what it said in the handshake.
     """
 
     clocks: bool = True
@@ -42,6 +44,7 @@ class Capabilities:
     depth: bool = True
     nodes: bool = True
     overshoot_ms: int = 0
+    first_overshoot_ms: int = 0
     families: tuple[str, ...] = ()
     name: str = ""
     author: str = ""
@@ -75,20 +78,19 @@ class Capabilities:
         return cls(**given)
 
 
-def movetime_for(time_ms: int, inc_ms: int, overhead_ms: int) -> int:
-    """The `movetime` of a bot that knows no clocks: a 25th of its clock and three quarters of its increment.
+def movetime_for(time_ms: int, inc_ms: int, usual_ms: float, worst_ms: float) -> int:
+    """The `movetime` of a bot that knows no clocks: a share of its clock, less what it will take beyond it.
 
-    `overhead_ms` is what the bot overshoots a movetime by. It is taken off, so never more than the remaining time
-    minus the overhead comes out, and always at least 1.
+    The share is a 25th of the clock and three quarters of the increment, a sixth of it kept back. `usual_ms` is what
+    the bot exceeds a move time by as a rule, `worst_ms` at worst: of the share, the usual is taken off but never more
+    than half, as long as the clock can pay for what a game's moves cost beyond the increment; what the worst case
+    would need is no part of any share. At least 1.
     """
-    share = time_ms // MOVES_TO_GO + inc_ms * 3 // 4
-    return max(1, min(share, time_ms) - overhead_ms)
+    share = max(0.0, min(time_ms / MOVES_TO_GO + inc_ms * 0.75, time_ms - worst_ms))
+    to_spare = time_ms - worst_ms - MOVES_OF_A_GAME * max(0.0, usual_ms - inc_ms)
+    return max(1, int(max(share * 5 / 6 - usual_ms, min(share, to_spare) / 2)))
 
 
-def adapted(go: Go, capabilities: Capabilities, *, p1_to_move: bool, overhead_ms: int) -> Go:
-    """`go` as this bot can take it: clocks become a movetime for a bot without them."""
-    time_ms = go.p1time if p1_to_move else go.p2time
-    if capabilities.clocks or time_ms is None:
-        return go
-    inc_ms = (go.p1inc if p1_to_move else go.p2inc) or 0
-    return Go(movetime=movetime_for(time_ms, inc_ms, overhead_ms))
+def shortened(movetime_ms: int, worst_ms: float) -> int:
+    """What to tell a bot that is to answer within `movetime_ms` and exceeds its times by `worst_ms`: at least half."""
+    return max(1, -(-movetime_ms // 2), int(movetime_ms - worst_ms))

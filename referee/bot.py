@@ -45,6 +45,7 @@ from protocol.messages import (
 from protocol.session import RefereeSession
 from protocol.turn import State, Stray
 from referee.failure import BotError, SandboxError
+from referee.overshoot import UNKNOWN_MS, Overshoot
 from referee.process import Process
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
@@ -74,7 +75,7 @@ class Bot:
 
     Not safe for several threads; one slot owns it. `stop_fd` becomes readable when everything is to be called off
     (raises Stopped wherever the bot is waited for). `watchdog` is shared by the bots of a slot, so that waiting for
-    one keeps an eye on the other.
+    one keeps an eye on the other. `overshoot` is what is known of how late this bot is, from its other processes too.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Bot:
         *,
         stop_fd: int | None = None,
         watchdog: Watchdog | None = None,
+        overshoot: Overshoot | None = None,
     ) -> None:
         self.spec = spec
         self.limits = limits
@@ -95,6 +97,9 @@ class Bot:
         """The options that the rules of its last game made it set; a next game by others puts them back."""
         self.grace_ms = limits.grace_ms
         """How long an answer that is late already is waited for."""
+        self.overshoot = overshoot or expected_of(spec)
+        self.has_answered = False
+        """Whether this process was asked for a move by a move time before; its first answer may have to load."""
         self._has_been_ready = False
         self._sandbox = sandbox
         self._watchdog = watchdog or Watchdog()
@@ -287,6 +292,12 @@ class Bot:
         except BotError as error:
             return error
         return failed(Termination.STALLED, f"{asked}; nor in {self.grace_ms} ms more")
+
+
+def expected_of(spec: BotSpec) -> Overshoot:
+    """How late a bot is expected to be before it has answered anything: what a check found, else the usual."""
+    known = Capabilities.from_json(spec.capabilities)
+    return Overshoot(known.overshoot_ms or UNKNOWN_MS, known.first_overshoot_ms)
 
 
 def _read_info(line: bytes) -> Info | None:

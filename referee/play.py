@@ -97,7 +97,7 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
                 each.follow(course)
             continue
         try:
-            thought = player.bot.think(player.question(clock, side), clock.allowance_ms(side), codes)
+            thought = player.ask(clock, side, codes)
         except BotError as error:
             return by_failure(course, side, player.bot, error)
         charged_ms = thought.ms - thought.lag_ms

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from protocol.capabilities import movetime_for
-from referee.bot import Bot
+from collections.abc import Container
+
+from protocol.capabilities import movetime_for, shortened
+from referee.bot import Bot, Thought
 from referee.clock import Clock
 from referee.course import Course
+from referee.failure import BotError
 from referee.negotiate import prepare
+from referee.rules.core import Termination
 
 
 class Player:
@@ -51,17 +55,34 @@ class Player:
         self._question += self._separator + course.moves[-1].encode()
         self._separator = b" "
 
-    def question(self, clock: Clock, side: int) -> bytes:
-        """`position … go …` with what is left on the clock, or with a move time for a bot that knows no clocks."""
-        kind, bot = clock.control.kind, self.bot
-        if kind == "clock" and not bot.capabilities.clocks:
-            left_ms = int(clock.left_ms[side])
-            overshoot_ms = max(bot.limits.overshoot_ms, bot.capabilities.overshoot_ms)
-            overhead_ms = min(overshoot_ms, left_ms // 10)
-            limit = movetime_for(left_ms, clock.control.increment_ms, overhead_ms)
-            words = b"movetime %d" % limit
-        elif kind == "movetime" and bot.capabilities.overshoot_ms:
-            words = b"movetime %d" % max(1, clock.control.base_ms - bot.capabilities.overshoot_ms)
-        else:
-            words = clock.words()
-        return b"%b\ngo %b\n" % (bytes(self._question), words)
+    def ask(self, clock: Clock, side: int, known: Container[bytes]) -> Thought:
+        """Its answer to `position … go …`, as `Bot.think`; from a move time that it was told is learned how late it is.
+
+        Raises what `Bot.think` raises.
+        """
+        bot, words, allowance_ms = self.bot, self._words(clock, side), clock.allowance_ms(side)
+        question = b"%b\ngo %b\n" % (bytes(self._question), words)
+        if not words.startswith(b"movetime"):
+            return bot.think(question, allowance_ms, known)
+        told_ms, is_first, bot.has_answered = int(words[9:]), not bot.has_answered, True
+        try:
+            thought = bot.think(question, allowance_ms, known)
+        except BotError as error:
+            if error.termination is Termination.TIME and allowance_ms is not None:
+                bot.overshoot.add(told_ms, allowance_ms, is_first=is_first)
+            raise
+        bot.overshoot.add(told_ms, thought.ms - thought.lag_ms, is_first=is_first)
+        return thought
+
+    def _words(self, clock: Clock, side: int) -> bytes:
+        """The arguments of `go`: what is left on the clocks, or a move time that leaves room for its lateness."""
+        control, bot = clock.control, self.bot
+        if control.kind == "movetime":
+            return b"movetime %d" % shortened(control.base_ms, bot.overshoot.at_worst_ms(is_first=not bot.has_answered))
+        if control.kind != "clock" or bot.capabilities.clocks:
+            return clock.words()
+        late = bot.overshoot
+        left_ms = int(clock.left_ms[side])
+        return b"movetime %d" % movetime_for(
+            left_ms, control.increment_ms, late.usual_ms, late.at_worst_ms(is_first=not bot.has_answered)
+        )

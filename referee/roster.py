@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from referee.bot import Bot
+from referee.bot import Bot, expected_of
+from referee.overshoot import Overshoot
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import children, sweep
 from referee.sandbox.watchdog import Watchdog
 from referee.spec import BotSpec, Limits
+
+_REMEMBERED = 64
+"""Of how many bots it is remembered how late they are."""
 
 
 class Roster:
@@ -24,6 +28,8 @@ class Roster:
         self._is_reaper = is_reaper
         self._spare = spare
         self._idle: list[Bot] = []
+        self._overshoots: dict[tuple[str, ...], Overshoot] = {}
+        """How late each bot is that played here lately: what was learned outlives its processes."""
         self._watchdog = Watchdog()
         self._others = children() if is_reaper else set()
         """What this process had running before: none of the bots' doing."""
@@ -38,9 +44,17 @@ class Roster:
                 if not bot.process.is_running:
                     bot.close()
                     bot = None
-            seated.append(bot or Bot(spec, limits, self.sandbox, stop_fd=self._stop_fd, watchdog=self._watchdog))
+            seated.append(bot or self._new(spec, limits))
         self._close_idle(keep=self._spare)
         return seated
+
+    def _new(self, spec: BotSpec, limits: Limits) -> Bot:
+        key = (spec.name, spec.version, *spec.command)
+        overshoot = self._overshoots.pop(key, None) or expected_of(spec)
+        self._overshoots[key] = overshoot
+        if len(self._overshoots) > _REMEMBERED:
+            del self._overshoots[next(iter(self._overshoots))]
+        return Bot(spec, limits, self.sandbox, stop_fd=self._stop_fd, watchdog=self._watchdog, overshoot=overshoot)
 
     @property
     def idle(self) -> tuple[Bot, ...]:

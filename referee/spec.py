@@ -94,7 +94,7 @@ class Limits:
     margin_ms: int = 20
     """Added to every clock for scheduling noise; what was charged is recorded per ply."""
     overshoot_ms: int = 300
-    """What a bot without clocks is expected to overshoot the move time made for it by; at most a tenth of its clock."""
+    """Without effect: it is measured (`referee.overshoot`). The ids of games are made of every limit, so it stays."""
     grace_ms: int = 250
     """After the flag: how long to wait for a late answer, to tell `time` from `stalled`."""
     quit_ms: int = 500

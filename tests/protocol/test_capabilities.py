@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.capabilities import Capabilities, adapted, movetime_for
-from protocol.messages import Go, Ugi
+from protocol.capabilities import Capabilities, movetime_for, shortened
+from protocol.messages import Ugi
 from protocol.options import parse_option
 from protocol.session import RefereeSession
 
@@ -63,30 +63,53 @@ def test_json_and_back():
     assert Capabilities.from_json({"stop": False, "unknown": 1}) == Capabilities(stop=False)
 
 
-@given(st.integers(-1000, 10**8), st.integers(0, 10**6), st.integers(0, 10**5))
-def test_a_movetime_never_costs_more_than_there_is(time_ms, inc_ms, overhead_ms):
-    found = movetime_for(time_ms, inc_ms, overhead_ms)
-    assert 1 <= found <= max(1, time_ms - overhead_ms)
+MS = st.integers(0, 2000)
 
 
-@given(st.integers(0, 10**7), st.integers(0, 10**4), st.integers(0, 2000))
-def test_a_movetime_grows_with_the_clock(time_ms, inc_ms, overhead_ms):
-    assert movetime_for(time_ms, inc_ms, overhead_ms) <= movetime_for(time_ms + 1000, inc_ms + 10, overhead_ms)
+@given(st.integers(-1000, 10**8), st.integers(0, 10**6), st.integers(0, 10**5), MS)
+def test_a_movetime_never_costs_more_than_there_is(time_ms, inc_ms, usual_ms, more_ms):
+    found = movetime_for(time_ms, inc_ms, usual_ms, usual_ms + more_ms)
+    assert 1 <= found <= max(1, time_ms - usual_ms - more_ms)
+
+
+@given(st.integers(0, 10**7), st.integers(0, 10**4), MS, MS)
+def test_a_movetime_grows_with_the_clock(time_ms, inc_ms, usual_ms, more_ms):
+    late = usual_ms, usual_ms + more_ms
+    assert movetime_for(time_ms, inc_ms, *late) <= movetime_for(time_ms + 1000, inc_ms + 10, *late)
+
+
+@given(st.integers(1000, 10**7), st.integers(0, 10**4), MS)
+def test_never_more_than_half_of_the_share_is_taken_off_while_the_clock_can_pay(time_ms, inc_ms, usual_ms):
+    share = time_ms / 25 + inc_ms * 0.75
+    if share + usual_ms + 40 * max(0, usual_ms - inc_ms) <= time_ms:
+        assert movetime_for(time_ms, inc_ms, usual_ms, usual_ms) >= int(share / 2)
+
+
+@pytest.mark.parametrize(
+    ("time_ms", "inc_ms", "usual_ms", "found"),
+    [
+        (1000, 50, 0, 64),  # 77.5 is the share
+        (1000, 50, 5, 59),
+        (1000, 50, 30, 38),  # no less than half
+        (1000, 50, 60, 38),
+        (400, 50, 60, 1),  # the clock cannot pay for what 40 moves cost beyond the increment
+        (10_000, 100, 300, 237),
+        (60_000, 600, 300, 2075),
+        (0, 50, 0, 1),
+    ],
+)
+def test_the_share_of_one_move(time_ms, inc_ms, usual_ms, found):
+    assert movetime_for(time_ms, inc_ms, usual_ms, usual_ms) == found
+
+
+@pytest.mark.parametrize(("move_ms", "late_ms", "told"), [(500, 0, 500), (500, 33, 467), (500, 400, 250), (1, 9, 1)])
+def test_a_move_time_is_shortened_by_half_at_most(move_ms, late_ms, told):
+    assert shortened(move_ms, late_ms) == told
 
 
 def test_a_bot_that_overshoots_by_its_overhead_survives_eighty_moves():
     left, overhead = 60_000, 300
     for _ in range(80):
-        left -= movetime_for(left, 500, overhead) + overhead
+        left -= movetime_for(left, 500, overhead, overhead) + overhead
         assert left >= 0
         left += 500
-
-
-def test_clocks_become_a_movetime_of_the_own_clock():
-    go = Go(p1time=60_000, p2time=2_000, p1inc=0, p2inc=100)
-    clockless = Capabilities(clocks=False)
-    assert adapted(go, Capabilities(), p1_to_move=True, overhead_ms=0) is go
-    assert adapted(go, clockless, p1_to_move=True, overhead_ms=100) == Go(movetime=2300)
-    assert adapted(go, clockless, p1_to_move=False, overhead_ms=0) == Go(movetime=155)
-    for other in (Go(movetime=5), Go(depth=3), Go(nodes=1), Go(infinite=True)):
-        assert adapted(other, clockless, p1_to_move=True, overhead_ms=0) is other

@@ -1,0 +1,161 @@
+"""Engines that are nothing but a habit of being late: for games that take no time, against the referee's own code."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from protocol.capabilities import Capabilities
+from referee.bot import Thought, expected_of
+from referee.failure import BotError
+from referee.play import play
+from referee.record import GameRecord
+from referee.rules.core import Termination
+from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+
+VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "pijersi.json"
+MOVES: tuple[str, ...] = max(
+    (tuple(game["moves"]) for game in json.loads(VECTORS.read_text())["games"] if game["variant"] == "standard"),
+    key=len,
+)
+"""A game of forty moves a side, which every engine here plays."""
+
+
+def steady(ms: float) -> Callable[[random.Random], float]:
+    """Always late by as much."""
+    return lambda rng: ms
+
+
+def normal(ms: float, sigma_ms: float) -> Callable[[random.Random], float]:
+    """Late by so much, more or less."""
+    return lambda rng: max(0.0, rng.gauss(ms, sigma_ms))
+
+
+def now_and_then(ms: float, freak_ms: float) -> Callable[[random.Random], float]:
+    """Late by so much; once in two hundred answers by more."""
+    return lambda rng: freak_ms if rng.random() < 0.005 else ms
+
+
+PUNCTUAL = steady(0)
+
+
+@dataclass(frozen=True)
+class Habit:
+    """`late`: by how many milliseconds it exceeds a move time, `first_ms` more in its first answer, and it never takes
+    less than `least_ms`. With `has_clocks` it spends the share of its clock that others are told. `found_ms` is what a
+    check found, 0 = never checked.
+    """
+
+    name: str
+    late: Callable[[random.Random], float] = PUNCTUAL
+    first_ms: float = 0
+    least_ms: float = 0
+    has_clocks: bool = False
+    found_ms: int = 0
+    found_first_ms: int = 0
+
+
+NATIVE = Habit("native clock engine", has_clocks=True)
+
+
+@dataclass
+class Modelled:
+    """Stands for `referee.bot.Bot`: takes as long as its habit has it, and looks its moves up."""
+
+    spec: BotSpec
+    habit: Habit
+    rng: random.Random
+    offered_ms: list[int] = field(default_factory=list)
+    used_ms: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.limits = Limits()
+        self.capabilities = Capabilities(clocks=self.habit.has_clocks)
+        self.overshoot = expected_of(self.spec)
+        self.has_answered = self.has_shaken_hands = self.has_moved = False
+        self.session = SimpleNamespace(options={}, families=(), anomaly_count=0)
+        self.process = SimpleNamespace(is_running=True, child=None)
+        self.told: frozenset[str] = frozenset()
+
+    def nothing(self, *_: Any) -> None:
+        """What is said to it has no effect."""
+
+    start = handshake = tell = new_game = ready = announce = nothing
+
+    def think(self, question: bytes, allowance_ms: float, known: Container[bytes] = ()) -> Thought:
+        """Its answer after the time it takes. Raises BotError (`time`)."""
+        position, _, words = question.decode().partition("\ngo ")
+        done = len(position.partition(" moves ")[2].split())
+        told = dict(zip(words.split()[::2], map(int, words.split()[1::2]), strict=True))
+        if "movetime" in told:
+            due = float(told["movetime"])
+            self.offered_ms.append(told["movetime"])
+        else:
+            side = 1 + done % 2
+            due = told[f"p{side}time"] / 25 + told[f"p{side}inc"] * 0.75
+        due = min(due, allowance_ms) if self.habit.has_clocks else due
+        took = (
+            max(self.habit.least_ms, due) + self.habit.late(self.rng) + (0 if self.has_moved else self.habit.first_ms)
+        )
+        self.has_moved = True
+        self.used_ms += took
+        if took > allowance_ms:
+            raise BotError(Termination.TIME, f"answered after {took:.0f} ms")
+        return Thought(MOVES[done], None, took, 0.0, None)
+
+
+class Table:
+    """Stands for a roster: two modelled engines that stay for all their games."""
+
+    sandbox = SimpleNamespace(name="none")
+
+    def __init__(self, *habits: Habit) -> None:
+        self.bots = []
+        for number, habit in enumerate(habits):
+            found = {"overshoot_ms": habit.found_ms, "first_overshoot_ms": habit.found_first_ms}
+            spec = BotSpec(f"{habit.name} {number}", ("none",), capabilities=found)
+            self.bots.append(Modelled(spec, habit, random.Random(number)))
+
+    def seat(self, specs: Sequence[BotSpec], limits: Limits) -> list[Modelled]:
+        """The two."""
+        for bot in self.bots:
+            bot.limits = limits
+        return self.bots
+
+    def release(self, bots: object) -> None:
+        """They stay."""
+
+    discard = release
+
+    def play(self, time: TimeControl, limits: Limits | None = None) -> GameRecord:
+        """One game between them."""
+        first, second = (bot.spec for bot in self.bots)
+        spec = GameSpec("pijersi", "standard", first, second, time=time, limits=limits or Limits())
+        return play(PlannedGame.of(spec), self)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Match:
+    """What became of an engine in a match: milliseconds it was told, losses on time, time used against a native's."""
+
+    offered_ms: tuple[int, ...]
+    lost: int
+    share: float
+
+
+def match(habit: Habit, time: TimeControl, games: int) -> Match:
+    """Games of an engine against one with clocks of its own that does the same with as much time."""
+    table = Table(habit, NATIVE if time.kind == "clock" else replace(NATIVE, has_clocks=False))
+    lost, share = 0, 0.0
+    one, other = table.bots
+    for _ in range(games):
+        one.used_ms = other.used_ms = 0.0
+        record = table.play(time)
+        lost += record.termination is Termination.TIME and record.winner == "second"
+        share += one.used_ms / (other.used_ms or one.used_ms)
+    return Match(tuple(one.offered_ms), lost, share / games)
