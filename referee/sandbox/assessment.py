@@ -10,10 +10,7 @@ from referee.sandbox import bwrap, landlock
 from referee.sandbox.cgroup import Place, find_place
 from referee.sandbox.level import LEVELS, Sandbox
 from referee.sandbox.privilege import is_root
-from referee.sandbox.selftest import test
-
-STRONG = ("bwrap", "landlock")
-"""Those that keep a program of unknown origin away from files, network and other processes."""
+from referee.sandbox.selftest import STRONG, test
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +77,8 @@ def _missing(name: str) -> tuple[str, str] | None:
 
 
 def _advice(name: str, reason: str) -> str:
+    if reason.startswith("the bot could "):
+        return "use a newer kernel, or another sandbox"
     if name != "bwrap":
         return "make this Python readable by every user (not under /root), or use another sandbox"
     if "nknown option" in reason:

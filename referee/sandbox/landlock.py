@@ -31,25 +31,26 @@ def missing() -> str:
     version = launcher.landlock_version()
     if version < LEAST_VERSION:
         return f"the kernel offers Landlock {version}, {LEAST_VERSION} is needed (Linux 6.2)"
-    return "" if _filter().program() else "no system call filter for this machine"
+    return "" if _filter(version).program() else "no system call filter for this machine"
 
 
-def _filter() -> Filter:
-    return Filter(
-        has_namespaces=False, signals_to=None if launcher.landlock_version() >= _SCOPED_VERSION else _PID_MARK
-    )
+def _filter(version: int) -> Filter:
+    # Before it, a bot can signal nobody but itself, its own children neither.
+    return Filter(_PID_MARK, allows_signals=version >= _SCOPED_VERSION)
 
 
 def wrap(command: Sequence[str], folder: str | None, limits: Limits, spare: int = 0) -> Launch:
     """The launcher with its plan, then the bot."""
     user = pick_user()
     view = look(command, folder)
+    version = launcher.landlock_version()
     plan = {
+        "version": version,
         "user": user,
         "shown": [*view.shown, *(place for _, place in view.links), *([folder] if folder else [])],
         "written": _WRITTEN,
         "bounds": rlimits.bounds(limits, user, spare=spare),
-        "filter": _filter().program().hex(),
+        "filter": _filter(version).program().hex(),
         "pid_mark": _PID_MARK,
     }
     script = str(Path(launcher.__file__).resolve())

@@ -3,8 +3,9 @@
     launcher.py PLAN COMMAND...
 
 It is started anew for every bot with nothing but the standard library, so it imports as little as it can. `PLAN` is
-JSON: `shown` and `written` paths, `user` or null, `bounds` (resource limits by name), `filter` (hexadecimal BPF),
-`pid_mark` (the number in it that stands for this process). Exits with 125 when anything could not be taken away.
+JSON: `version` of Landlock, `shown` and `written` paths, `user` or null, `bounds` (resource limits by name), `filter`
+(hexadecimal BPF), `pid_mark` (the number in it that stands for this process). Exits with 125 when anything could not be
+taken away.
 
 Landlock is described in landlock(7); the numbers are those of linux/landlock.h.
 """
@@ -49,9 +50,11 @@ def landlock_version() -> int:
     return max(0, int(_libc.syscall(CREATE_RULESET, None, 0, GET_VERSION)))
 
 
-def restrict_files(shown: list[str], written: list[str]) -> None:
-    """From now on only these paths may be read and executed, those written to; no TCP, no foreign signals."""
-    version = landlock_version()
+def restrict_files(version: int, shown: list[str], written: list[str]) -> None:
+    """From now on only these paths may be read and executed, those written to; no TCP, no foreign signals.
+
+    As far as that version of Landlock goes: 3 knows neither TCP nor signals, 4 and 5 no signals.
+    """
     rights = FILE_RIGHTS[max(known for known in FILE_RIGHTS if known <= version)]
     attributes = struct.pack("=QQQ", rights, NET_RIGHTS if version >= 4 else 0, SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
@@ -85,7 +88,7 @@ def confine(plan: dict) -> None:  # type: ignore[type-arg]
     _check(_libc.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no_new_privs")
     # A process sees its own entry of /proc, and nobody else's.
     shown = [*plan["shown"], "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm"]
-    restrict_files(shown, plan["written"])
+    restrict_files(plan["version"], shown, plan["written"])
     if plan["user"] is not None:
         os.setgroups([])
         os.setresgid(plan["user"], plan["user"], plan["user"])

@@ -15,6 +15,8 @@ from referee.spec import Limits
 FILE_BYTES = 64 * 2**20
 """The largest file a bot may write."""
 OPEN_FILES = 256
+PENDING_SIGNALS = 1024
+"""Of one user; timers count as such."""
 CPU_S = 24 * 3600
 """A process that is used again and again is not ended for that; one that was forgotten is."""
 _CROWD = 16
@@ -29,6 +31,8 @@ def bounds(limits: Limits, user: int | None, *, has_namespace: bool = False, spa
     Nor are processes of a user who runs more than bots: the kernel would count all of them.
     """
     found = {"FSIZE": FILE_BYTES, "NOFILE": OPEN_FILES, "CPU": CPU_S, "CORE": 0, "MSGQUEUE": 0}
+    # The user's own rights to go before everybody else are not the bot's.
+    found |= {"RTPRIO": 0, "NICE": 0, "SIGPENDING": PENDING_SIGNALS}
     if limits.memory_bytes:
         found["DATA"] = 2 * limits.memory_bytes
     if limits.processes and (has_namespace or user is not None):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import platform
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 # Where a call has two numbers: on x86-64, on arm64 (and every newer architecture).
@@ -27,11 +28,14 @@ _REFUSED: dict[str, tuple[int, int]] = {
     "fsmount": (432, 432),
     "fspick": (433, 433),
     "mount_setattr": (442, 442),
+    "open_tree_attr": (467, 467),
     # Other processes.
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
     "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    "ioprio_set": (251, 30),
     "kcmp": (312, 272),
     "pidfd_getfd": (438, 438),
     # Key rings belong to the user, not to a namespace.
@@ -68,8 +72,16 @@ _REFUSED: dict[str, tuple[int, int]] = {
     "shmat": (30, 196),
     "shmctl": (31, 195),
     "semget": (64, 190),
+    "semop": (65, 193),
+    "semtimedop": (220, 192),
+    "semctl": (66, 191),
     "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
     "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+    "vmsplice": (278, 75),
 }
 _ABSENT: dict[str, tuple[int, int]] = {
     # Programs try these and take another way where the kernel has no such call.
@@ -79,8 +91,27 @@ _ABSENT: dict[str, tuple[int, int]] = {
     "io_uring_register": (427, 427),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
+    "pidfd_open": (434, 434),
+    # Of these the kernel counts but so many for each user, or for all: one bot could leave none to others.
+    "inotify_init": (253, 26),
+    "inotify_init1": (294, 26),
+    "io_setup": (206, 0),
+}
+_OF_A_PROCESS: dict[str, tuple[int, int]] = {
+    # Their first argument names a process, 0 the calling one. Landlock lets all of one user's processes be meant.
+    "prlimit64": (302, 261),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setattr": (314, 274),
+    "getsid": (124, 156),
+    "getpgid": (121, 155),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
+    "get_robust_list": (274, 100),
 }
 _CLONE, _SOCKET, _IOCTL, _SET_AFFINITY = (56, 220), (41, 198), (16, 29), (203, 122)
+_FCNTL, _SET_PRIORITY, _PRCTL = (72, 25), (141, 140), (157, 167)
+_SET_SOCKET_OPTION, _CLOSE_RANGE = (54, 208), (436, 436)
 _SIGNALS: dict[str, tuple[int, int]] = {
     "kill": (62, 129),
     "tkill": (200, 130),
@@ -120,8 +151,17 @@ _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 
 _NEW_NAMESPACES = 0x7E020080
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME."""
-_TERMINAL_INPUT = (0x5412, 0x541C)
-"""TIOCSTI and TIOCLINUX put words into the mouth of whoever sits at the terminal."""
+_THREAD, _SHARED_FILES = 0x10000, 0x400
+_REQUESTS = (0x5412, 0x541C, 0x5452, 0x8901, 0x8902)
+"""TIOCSTI and TIOCLINUX put words into the mouth of whoever sits at the terminal; FIOASYNC, FIOSETOWN and SIOCSPGRP
+have the kernel send signals in the bot's name."""
+_SET_FLAGS, _ASYNC = 4, 0x2000
+_FILE_COMMANDS = (0, 1, 2, 3, 5, 6, 7, 9, 11, 16, 36, 37, 38, 1025, 1027, 1030, 1032, 1034, 1035, 1036, 1037, 1038)
+"""What fcntl may do: copies, flags, locks and questions. Not among them: F_SETOWN, F_SETSIG and F_SETOWN_EX, which
+send signals; leases, by which opening a file waits for whoever holds one; F_SETPIPE_SZ, which takes kernel memory."""
+_BUFFER_SIZES = (7, 8, 32, 33)
+"""SO_SNDBUF, SO_RCVBUF and the same by force: kernel memory that is not counted as the bot's."""
+_SOCKET_LEVEL, _UNSHARE_FILES, _CORE_SCHEDULING = 1, 2, 62
 
 _LOAD, _LOAD_AND, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
@@ -133,16 +173,17 @@ _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 class Filter:
     """What a filter lets through beyond the common list."""
 
-    has_namespaces: bool = True
-    """A bot in namespaces of its own may have local, internet and netlink sockets, and change what it owns. One without
-    gets no sockets but pairs, and may not change whose a file is, its mode, its times."""
-    signals_to: int | None = None
-    """The only process that signals may be sent to; None where namespaces or Landlock see to that."""
+    own_pid: int | None = None
+    """The process of a bot without namespaces of its own: the only one that calls about processes may name. Such a bot
+    gets no sockets but pairs, and may not change whose a file is, its mode, its times. None: a bot in namespaces, which
+    may have local, internet and netlink sockets, and change what it owns."""
+    allows_signals: bool = True
+    """Whether signals may be sent to any process, because namespaces or Landlock see to whom they reach."""
 
     def program(self, machine: str = "") -> bytes:
         """The BPF program for this machine; empty for one whose numbers are not known here."""
         known = _MACHINES.get(machine or platform.machine())
-        return b"" if known is None else _build(self, *known)
+        return b"" if known is None else _Builder(*known).build(self)
 
 
 def _op(code: int, k: int, jump_true: int = 0, jump_false: int = 0) -> bytes:
@@ -153,45 +194,81 @@ def _refuse(number: int) -> bytes:
     return _op(_RETURN, _ERRNO | number)
 
 
-def _build(chosen: Filter, architecture: int, column: int) -> bytes:
-    permit, deny = _op(_RETURN, _ALLOW), _refuse(errno.EPERM)
-    parts = [
-        _op(_LOAD, _ARCHITECTURE),
-        _op(_JUMP_EQUAL, architecture, 1, 0),
-        deny,
-        _op(_LOAD, _NUMBER),
-    ]
-    if column == 0:  # the x32 interface of x86-64 counts from here
-        parts += [_op(_JUMP_GREATER_EQUAL, 0x40000000, 0, 1), deny]
+_PERMIT, _DENY = _op(_RETURN, _ALLOW), _refuse(errno.EPERM)
 
-    def on(numbers: tuple[int, int], *body: bytes) -> None:
+
+def _argument(index: int) -> bytes:
+    """Load the low half of an argument (both machines are little-endian)."""
+    return _op(_LOAD, _ARGUMENTS + 8 * index)
+
+
+def _among(values: Sequence[int], then: bytes, otherwise: bytes) -> tuple[bytes, ...]:
+    """Return `then` when what was loaded is one of the values, else `otherwise`."""
+    jumps = [_op(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
+    return (*jumps, otherwise, then)
+
+
+def _unless(index: int, mask: int, forbidden: int) -> tuple[bytes, ...]:
+    """Deny when the masked argument is the forbidden one; else go on."""
+    return (_argument(index), _op(_LOAD_AND, mask), _op(_JUMP_EQUAL, forbidden, 0, 1), _DENY)
+
+
+class _Builder:
+    """A filter in the making, for one machine."""
+
+    def __init__(self, architecture: int, column: int) -> None:
+        self._column = column
+        self._parts = [
+            _op(_LOAD, _ARCHITECTURE),
+            _op(_JUMP_EQUAL, architecture, 1, 0),
+            _DENY,
+            _op(_LOAD, _NUMBER),
+        ]
+        if column == 0:  # the x32 interface of x86-64 counts from here
+            self._parts += [_op(_JUMP_GREATER_EQUAL, 0x40000000, 0, 1), _DENY]
+
+    def on(self, numbers: tuple[int, int], *body: bytes) -> None:
         """For that call do `body`, which must end in a return."""
-        parts.extend((_op(_JUMP_EQUAL, numbers[column], 0, len(b"".join(body)) // 8), *body))
+        self._parts.extend((_op(_JUMP_EQUAL, numbers[self._column], 0, len(b"".join(body)) // 8), *body))
 
-    def argument(index: int) -> bytes:
-        """Load the low half of an argument (both machines are little-endian)."""
-        return _op(_LOAD, _ARGUMENTS + 8 * index)
+    def build(self, chosen: Filter) -> bytes:
+        for numbers in _REFUSED.values():
+            self.on(numbers, _DENY)
+        for numbers in _ABSENT.values():
+            self.on(numbers, _refuse(errno.ENOSYS))
+        self._files_and_threads()
+        if chosen.own_pid is None:
+            domains = (_UNIX, _INET, _INET6, _NETLINK)
+            self.on(_SOCKET, _argument(0), *_among(domains, _PERMIT, _refuse(errno.EAFNOSUPPORT)))
+        else:
+            self._without_namespaces(chosen.own_pid, chosen.allows_signals)
+        return b"".join((*self._parts, _PERMIT))
 
-    for numbers in _REFUSED.values():
-        on(numbers, deny)
-    for numbers in _ABSENT.values():
-        on(numbers, _refuse(errno.ENOSYS))
-    # A bot that wants other cores is told that it has them: some programs end otherwise.
-    on(_SET_AFFINITY, _refuse(0))
-    on(_CLONE, argument(0), _op(_LOAD_AND, _NEW_NAMESPACES), _op(_JUMP_EQUAL, 0, 0, 1), permit, deny)
-    asks = [_op(_JUMP_EQUAL, request, len(_TERMINAL_INPUT) - place, 0) for place, request in enumerate(_TERMINAL_INPUT)]
-    on(_IOCTL, argument(1), *asks, permit, deny)
-    if chosen.has_namespaces:
-        domains = (_UNIX, _INET, _INET6, _NETLINK)
-        jumps = [_op(_JUMP_EQUAL, domain, len(domains) - place, 0) for place, domain in enumerate(domains)]
-        on(_SOCKET, argument(0), *jumps, _refuse(errno.EAFNOSUPPORT), permit)
-    else:
-        on(_SOCKET, _refuse(errno.EACCES))
+    def _files_and_threads(self) -> None:
+        # A bot that wants other cores, or larger buffers, is told that it has them: some programs end otherwise.
+        self.on(_SET_AFFINITY, _refuse(0))
+        sizes = _among(_BUFFER_SIZES, _refuse(0), _PERMIT)
+        self.on(_SET_SOCKET_OPTION, _argument(1), _op(_JUMP_EQUAL, _SOCKET_LEVEL, 1, 0), _PERMIT, _argument(2), *sizes)
+        # A thread with open files of its own would hold what nobody sees who counts those of its process.
+        alone = _unless(0, _THREAD | _SHARED_FILES, _THREAD)
+        self.on(_CLONE, *alone, _argument(0), _op(_LOAD_AND, _NEW_NAMESPACES), *_among((0,), _PERMIT, _DENY))
+        self.on(_CLOSE_RANGE, *_unless(2, _UNSHARE_FILES, _UNSHARE_FILES), _PERMIT)
+        self.on(_IOCTL, _argument(1), *_among(_REQUESTS, _DENY, _PERMIT))
+        flags = (*_unless(2, _ASYNC, _ASYNC), _PERMIT)
+        others = _among(_FILE_COMMANDS, _PERMIT, _DENY)
+        self.on(_FCNTL, _argument(1), _op(_JUMP_EQUAL, _SET_FLAGS, 0, len(flags)), *flags, *others)
+
+    def _without_namespaces(self, own_pid: int, allows_signals: bool) -> None:
+        own = _among((0, own_pid), _PERMIT, _DENY)
+        self.on(_SOCKET, _refuse(errno.EACCES))
         for numbers in _METADATA.values():
-            on(numbers, deny)
-    if chosen.signals_to is not None:
-        for numbers in _SIGNALS.values():
-            on(numbers, argument(0), _op(_JUMP_EQUAL, chosen.signals_to, 0, 1), permit, deny)
-        on(_PIDFD_SEND_SIGNAL, deny)
-    parts.append(permit)
-    return b"".join(parts)
+            self.on(numbers, _DENY)
+        for numbers in _OF_A_PROCESS.values():
+            self.on(numbers, _argument(0), *own)
+        # Of a process; the other kinds are of a group, and of all that a user has.
+        self.on(_SET_PRIORITY, _argument(0), _op(_JUMP_EQUAL, 0, 1, 0), _DENY, _argument(1), *own)
+        self.on(_PRCTL, _argument(0), *_among((_CORE_SCHEDULING,), _DENY, _PERMIT))
+        if not allows_signals:
+            for numbers in _SIGNALS.values():
+                self.on(numbers, _argument(0), *own)
+            self.on(_PIDFD_SEND_SIGNAL, _DENY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -10,17 +11,20 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from referee.sandbox.child import Child
 from referee.sandbox.level import Sandbox
-from referee.sandbox.privilege import is_root
+from referee.sandbox.privilege import is_root, is_shared, pick_user
+from referee.sandbox.reaper import descendants
 from referee.sandbox.watchdog import Watchdog
 from referee.spec import Limits
 
+STRONG = ("bwrap", "landlock")
+"""Those that are to keep a program of unknown origin away from files, network and other processes."""
 PROCESSES = 10
 PATIENCE_S = 10.0
 _LIMITS = replace(Limits(), processes=PROCESSES, memory_bytes=2**28)
@@ -58,44 +62,93 @@ def _test(sandbox: Sandbox, python: str) -> str:
     with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)  # noqa: S103 - only the sandbox shall stop the bot from writing there
         outside = Path(folder, "outside")
-        port = server.getsockname()[1]
-        program = Path(__file__).with_name("probe.py")
-        # From a pipe of its own: the program itself need not be readable by the bot's user.
-        command = (python, "-I", "-S", "-B", "-c", program.read_text(), str(port), str(outside), str(PROCESSES))
+        # As an argument: the program itself need not be readable by the bot's user.
+        probe = (python, "-I", "-S", "-B", "-c", Path(__file__).with_name("probe.py").read_text())
         try:
-            found = _run(sandbox, command)
+            with _sibling(sandbox, probe) as sibling:
+                words = (server.getsockname()[1], outside, PROCESSES, ",".join(map(str, sibling.pids)))
+                found = _run(sandbox, (*probe, "attack", *map(str, words)))
+                if isinstance(found, dict) and sibling.has_changed():
+                    found["reached"].append("what it asks of the kernel is another")
         except OSError as error:
             return f"{error.filename or python}: {error.strerror}"
+        except ValueError as error:
+            return str(error)
         if isinstance(found, str):
             return found
         return _judge(sandbox.name, found, outside.exists())
 
 
 def _judge(name: str, found: dict[str, Any], has_written: bool) -> str:
-    is_strong = name in ("bwrap", "landlock")
+    is_strong = name in STRONG
     if is_root() and found["user"] == 0:
         return "the bot still ran as root"
-    if found["children"] >= 2 * PROCESSES and (is_root() or name == "bwrap"):
+    if found["children"] >= 2 * PROCESSES and _is_counted(name):
         return f"the bot had {found['children']} children, {PROCESSES} were allowed"
     if is_strong and found["connected"]:
         return "the bot could connect to this machine"
     if is_strong and (found["wrote"] and has_written):
         return "the bot could write outside"
+    if is_strong and found["reached"]:
+        return f"the bot could reach another bot: {', '.join(found['reached'])}"
     return ""
+
+
+def _is_counted(name: str) -> bool:
+    """Whether the kernel bounds the processes of each bot; those of a user who runs more than one bot are watched."""
+    return not is_shared(pick_user()) or (name == "bwrap" and not is_root())
+
+
+class _Sibling:
+    """Another bot in the same sandbox, and how it was before it was attacked."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self._before = self._ask()
+        self.pids = (child.pid, *descendants(child.pid))
+
+    def has_changed(self) -> bool:
+        """Whether anything was done to it that it can see, or that it did not survive."""
+        try:
+            return self._ask() != self._before
+        except (OSError, ValueError):
+            return True
+
+    def _ask(self) -> dict[str, Any]:
+        os.write(self._child.stdin, b"\n")
+        return _answer(self._child)
+
+
+@contextlib.contextmanager
+def _sibling(sandbox: Sandbox, probe: tuple[str, ...]) -> Iterator[_Sibling]:
+    child = Child(sandbox.confine((*probe, "sibling"), None, _LIMITS), _LIMITS, Watchdog())
+    try:
+        yield _Sibling(child)
+    finally:
+        child.end()
 
 
 def _run(sandbox: Sandbox, command: tuple[str, ...]) -> dict[str, Any] | str:
     """What the program printed; in words why it did not."""
     child = Child(sandbox.confine(command, None, _LIMITS), _LIMITS, Watchdog())
     try:
-        answer, complaint = _listen(child)
-        found = json.loads(answer)
-        return dict(found)
-    except ValueError:
-        lines = complaint.decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else f"a program in it ended without a word ({child.how_it_ended()})"
+        return _answer(child)
+    except ValueError as error:
+        return str(error)
     finally:
         child.end()
+
+
+def _answer(child: Child) -> dict[str, Any]:
+    """A line of JSON from a program. Raises ValueError with what it complains of when there is none."""
+    answer, complaint = _listen(child)
+    try:
+        return dict(json.loads(answer))
+    except ValueError:
+        lines = complaint.decode("utf-8", "replace").strip().splitlines()
+        if lines or not child.exits_within(PATIENCE_S * 1000):
+            raise ValueError(lines[-1] if lines else "a program in it does not answer") from None
+        raise ValueError(f"a program in it ended without a word ({child.how_it_ended()})") from None
 
 
 def _listen(child: Child) -> tuple[bytes, bytes]:

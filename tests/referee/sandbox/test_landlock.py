@@ -11,9 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from referee.play import play
 from referee.record import GameRecord
-from referee.sandbox import open_sandbox
+from referee.sandbox import Sandbox, assess, assessment, open_sandbox, seccomp
+from referee.sandbox.landlock import launcher
+from referee.sandbox.selftest import test as examine
 from referee.spec import BotSpec, GameSpec, PlannedGame, TimeControl
 from tests.badbots import match
 from tests.referee.sandbox.conftest import ATTACKS, LIMITS, is_root
@@ -22,6 +26,15 @@ from tests.referee.sandbox.levels import working
 # The bot's user must be able to read its Python, and an environment under /root is for root alone.
 PYTHON = shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin") if is_root() else sys.executable
 HONEST = BotSpec("honest", ("/bin/sh", str(Path(__file__).with_name("honest.sh"))))
+VERSIONS = range(3, launcher.landlock_version() + 1)
+"""Of Landlock: those of older kernels are had by asking for no more than they know."""
+
+
+@pytest.fixture
+def one_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All bots run as one user, as they do where the arena is not started by root."""
+    if is_root():
+        monkeypatch.setenv("ARENA_SANDBOX_UID", str(0x7000_0000 - 100))
 
 
 def attack(folder: Path, name: str, *words: object, **changes: Any) -> tuple[GameRecord, dict[str, Any]]:
@@ -88,3 +101,48 @@ def test_too_much_is_too_much(open_folder: Path) -> None:
         # Started by a user who is not root, nobody but the watchdog counts its processes.
         record, found = attack(open_folder, "fork_bomb", "gently", time=TimeControl("clock", 600, 0))
         assert record.termination == "process-limit", found
+
+
+@pytest.mark.usefixtures("one_user")
+def test_bots_of_one_user_cannot_reach_each_other_under_any_version(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for version in VERSIONS:
+        monkeypatch.setattr(launcher, "landlock_version", lambda version=version: version)
+        assert examine(Sandbox("landlock")) == "", version
+        record, found = attack(open_folder, "duel")
+        assert (record.termination, record.loser) == ("resigned", "second"), found
+        allowed = {"No such process"} if version >= 6 else set()  # it is Landlock that refuses, and tells who is there
+        for name in ("stop", "kill"):
+            assert set(found.pop(name)) - allowed <= {"Operation not permitted"}
+        assert {tuple(results) for results in found.values()} == {("Operation not permitted",)}
+
+
+@pytest.mark.usefixtures("one_user")
+@pytest.mark.parametrize("name", ["prlimit64", "sched_setscheduler", "sched_setattr", "getsid"])
+def test_a_level_that_lets_bots_reach_each_other_is_not_strong(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(seccomp._OF_A_PROCESS, name)
+    for version in set(VERSIONS) & {3, 6}:
+        monkeypatch.setattr(launcher, "landlock_version", lambda version=version: version)
+        assert f"the bot could reach another bot: {name}" in examine(Sandbox("landlock"))
+
+
+@pytest.mark.usefixtures("one_user")
+def test_signals_are_seen_at_the_other_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seccomp, "_SET_FLAGS", 0xFFFF)
+    monkeypatch.setattr(seccomp, "_FILE_COMMANDS", (*seccomp._FILE_COMMANDS, 4, 8))
+    for version in set(VERSIONS) & {3}:
+        monkeypatch.setattr(launcher, "landlock_version", lambda version=version: version)
+        assert "what it asks of the kernel is another" in examine(Sandbox("landlock"))
+
+
+@pytest.mark.usefixtures("one_user")
+def test_strangers_are_refused_where_bots_could_reach_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assessment.bwrap, "program", lambda: None)
+    monkeypatch.delitem(seccomp._OF_A_PROCESS, "prlimit64")
+    assess.cache_clear()
+    try:
+        assert not assess("landlock").works
+        assert "could read this machine's files" in assessment.refusal(open_sandbox("auto"))
+    finally:
+        assess.cache_clear()

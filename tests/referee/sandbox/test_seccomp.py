@@ -49,7 +49,7 @@ def machine(request: pytest.FixtureRequest) -> tuple[int, str]:
 
 def test_ordinary_calls_pass(machine: tuple[int, str]) -> None:
     column, name = machine
-    for chosen in (Filter(), Filter(has_namespaces=False), Filter(has_namespaces=False, signals_to=77)):
+    for chosen in (Filter(), Filter(77), Filter(77, allows_signals=False)):
         program = chosen.program(name)
         assert len(program) % 8 == 0
         assert len(program) // 8 < 4096
@@ -73,6 +73,7 @@ def test_clone_makes_processes_and_threads_but_no_namespaces(machine: tuple[int,
     clone = seccomp._CLONE[column]
     assert verdict(program, MACHINES[name], clone, 17) == 0
     assert verdict(program, MACHINES[name], clone, 0x3D0F00) == 0, "a thread"
+    assert verdict(program, MACHINES[name], clone, 0x3D0B00) == errno.EPERM, "a thread with open files of its own"
     for flag in (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x80):
         assert verdict(program, MACHINES[name], clone, 17 | flag) == errno.EPERM
 
@@ -80,7 +81,7 @@ def test_clone_makes_processes_and_threads_but_no_namespaces(machine: tuple[int,
 def test_sockets_by_family(machine: tuple[int, str]) -> None:
     column, name = machine
     number = seccomp._SOCKET[column]
-    inside, outside = Filter().program(name), Filter(has_namespaces=False).program(name)
+    inside, outside = Filter().program(name), Filter(77).program(name)
     for family in range(50):
         expected = 0 if family in (1, 2, 10, 16) else errno.EAFNOSUPPORT
         assert verdict(inside, MACHINES[name], number, family, 1) == expected
@@ -91,16 +92,59 @@ def test_terminals_signals_and_modes(machine: tuple[int, str]) -> None:
     column, name = machine
     program = Filter().program(name)
     assert verdict(program, MACHINES[name], seccomp._IOCTL[column], 0, 0x5401) == 0
-    for request in (0x5412, 0x541C):
+    for request in (0x5412, 0x541C, 0x5452, 0x8901, 0x8902):
         assert verdict(program, MACHINES[name], seccomp._IOCTL[column], 0, request) == errno.EPERM
-    alone = Filter(has_namespaces=False, signals_to=77).program(name)
+    scoped, alone = Filter(77).program(name), Filter(77, allows_signals=False).program(name)
     for numbers in seccomp._SIGNALS.values():
         assert verdict(program, MACHINES[name], numbers[column], 1, 9) == 0
+        assert verdict(scoped, MACHINES[name], numbers[column], 1, 9) == 0, "Landlock sees to that"
         assert verdict(alone, MACHINES[name], numbers[column], 77, 6) == 0
-        assert verdict(alone, MACHINES[name], numbers[column], 1, 9) == errno.EPERM
+        assert verdict(alone, MACHINES[name], numbers[column], 0, 6) == 0, "its own group"
+        for pid in (1, 76, 78, 0xFFFFFFFF):
+            assert verdict(alone, MACHINES[name], numbers[column], pid, 9) == errno.EPERM
+    assert verdict(alone, MACHINES[name], seccomp._PIDFD_SEND_SIGNAL[column], 3, 9) == errno.EPERM
     for numbers in seccomp._METADATA.values():
         assert verdict(program, MACHINES[name], numbers[column]) == 0
         assert verdict(alone, MACHINES[name], numbers[column]) == errno.EPERM
+
+
+def test_without_namespaces_nobody_else_is_named(machine: tuple[int, str]) -> None:
+    column, name = machine
+    inside, outside = Filter().program(name), Filter(77).program(name)
+    assert {"prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr"} <= set(seccomp._OF_A_PROCESS)
+    for numbers in seccomp._OF_A_PROCESS.values():
+        assert verdict(inside, MACHINES[name], numbers[column], 1234) == 0, "there it is one of its own"
+        assert {verdict(outside, MACHINES[name], numbers[column], pid) for pid in (0, 77)} == {0}
+        for pid in (1, 76, 78, 0xFFFFFFFF):
+            assert verdict(outside, MACHINES[name], numbers[column], pid) == errno.EPERM
+    one, group, user = 0, 1, 2
+    set_priority, prctl = seccomp._SET_PRIORITY[column], seccomp._PRCTL[column]
+    assert verdict(outside, MACHINES[name], set_priority, one, 0) == 0
+    assert verdict(outside, MACHINES[name], set_priority, one, 77) == 0
+    for what in ((one, 78), (group, 0), (user, 0), (user, 77)):
+        assert verdict(outside, MACHINES[name], set_priority, *what) == errno.EPERM
+    assert verdict(outside, MACHINES[name], prctl, 62, 1) == errno.EPERM
+    assert verdict(outside, MACHINES[name], prctl, 1, 9) == 0
+
+
+def test_files_send_no_signals_and_hold_no_more_than_they_do(machine: tuple[int, str]) -> None:
+    column, name = machine
+    program = Filter().program(name)
+    fcntl = seccomp._FCNTL[column]
+    for command in (0, 1, 2, 3, 5, 6, 7, 1030, 1032):
+        assert verdict(program, MACHINES[name], fcntl, 3, command, 0x2000) == 0
+    for command in (8, 10, 15, 1024, 1026, 1031, 1040):
+        assert verdict(program, MACHINES[name], fcntl, 3, command) == errno.EPERM
+    assert verdict(program, MACHINES[name], fcntl, 3, 4, 0x800) == 0, "not to be waited for"
+    assert verdict(program, MACHINES[name], fcntl, 3, 4, 0x2800) == errno.EPERM, "a signal when there is something"
+    size = seccomp._SET_SOCKET_OPTION[column]
+    for option in (7, 8, 32, 33):
+        assert verdict(program, MACHINES[name], size, 3, 1, option) == -1
+        assert verdict(program, MACHINES[name], size, 3, 6, option) == 0, "another protocol's"
+    assert verdict(program, MACHINES[name], size, 3, 1, 2) == 0
+    close = seccomp._CLOSE_RANGE[column]
+    assert verdict(program, MACHINES[name], close, 3, 99, 4) == 0
+    assert verdict(program, MACHINES[name], close, 3, 99, 2) == errno.EPERM
 
 
 def test_another_interface_of_the_machine_is_refused_whole() -> None:
@@ -119,7 +163,9 @@ def test_the_numbers_are_the_kernels() -> None:
             continue
         text = Path(path).read_text()
         known = {name: int(number) for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", text)}
-        tables = (seccomp._REFUSED, seccomp._ABSENT, seccomp._SIGNALS, seccomp._METADATA)
+        single = {"fcntl": seccomp._FCNTL, "setpriority": seccomp._SET_PRIORITY, "prctl": seccomp._PRCTL}
+        single |= {"setsockopt": seccomp._SET_SOCKET_OPTION, "close_range": seccomp._CLOSE_RANGE}
+        tables = (seccomp._REFUSED, seccomp._ABSENT, seccomp._SIGNALS, seccomp._METADATA, seccomp._OF_A_PROCESS, single)
         for name, numbers in (pair for table in tables for pair in table.items()):
             if name in known:
                 assert known[name] == numbers[column], name
