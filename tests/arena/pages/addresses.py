@@ -40,7 +40,7 @@ def examples(site: Site) -> dict[str, Sequence[object]]:
         "tournament": list(stage.tournaments.values()),
         "game": [*stage.finished.values(), *(game.id for game in stage.running.values()), stage.forfeit],
         "submission": (stage.submission,),
-        "topic": re.findall(r'href="/help/([a-z-]+)"', site.server.get("/help").body.decode()),
+        "topic": sorted(set(re.findall(r'href="/help/([a-z-]+)"', site.server.get("/help").body.decode()))),
         "name": ("nothing.sha256",),
         "path": ("loa",),
     }
@@ -82,8 +82,19 @@ def pages(site: Site) -> list[str]:
             elif reply.body.lstrip().startswith(b"<!doctype html>"):
                 assert reply.status == (404 if "nothing." in address else 200), (address, reply.status)
                 found.append(address)
-        site.pages, site.private = found, private
+        site.pages, site.private = list(dict.fromkeys(found)), private
     return site.pages
+
+
+def kinds(site: Site) -> list[str]:
+    """A page of every kind, those with boards of every family: all that differ in more than their words."""
+    known = pages(site)
+    every = [filled(site, pattern) for pattern in patterns(site)]
+    found = [next((one for one in some if one in known), "") for some in every]
+    led_to = [one for one in known if not any(one in some for some in every)]
+    games = [*site.stage.finished.values(), site.stage.running["loa"].id]
+    boards = [*(f"/games/{one}" for one in games), *(f"/{one}" for one in families())]
+    return [one for one in dict.fromkeys([*found, *led_to, *boards]) if one in known]
 
 
 def private(site: Site) -> list[str]:

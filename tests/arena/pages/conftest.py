@@ -37,6 +37,8 @@ class Site:
     stage: Stage
     pages: list[str] = field(default_factory=list)
     private: list[str] = field(default_factory=list)
+    fetched: dict[str, tuple[int, str, int]] = field(default_factory=dict)
+    """Pages as they were read first: status, text, bytes on the way."""
 
     @property
     def url(self) -> str:
@@ -77,9 +79,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     store.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium, driven by Playwright."""
+    """Chromium, driven by Playwright.
+
+    For one module: as long as Playwright is there its event loop counts as running, and `asyncio.run` refuses to work.
+    """
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM}; install the package chromium")
