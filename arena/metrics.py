@@ -91,6 +91,12 @@ class RefereeMetrics:
             "arena_game_seconds", "How long games with a result took.", buckets=_GAME_SECONDS, registry=one
         )
         self.waiting = Gauge("arena_results_waiting", "Results that are not in the database yet.", registry=one)
+        self.dropped = Counter(
+            "arena_results_dropped_total",
+            "Results that came too late (over: another one was recorded) or were not for this database (refused).",
+            ("reason",),
+            registry=one,
+        )
         self.commit_seconds = Histogram(
             "arena_commit_seconds",
             "How long the database took to record a result.",

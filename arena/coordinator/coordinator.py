@@ -18,16 +18,18 @@ from arena.coordinator import cron
 from arena.coordinator.checks import Checks, check_in_sandbox
 from arena.coordinator.executors import slots_of, workers_of
 from arena.coordinator.handout import Handout
-from arena.coordinator.lease import LeaseOwner
+from arena.coordinator.lease import LEASE, LeaseOwner
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.memory import Memory
+from arena.coordinator.outage import Outage
 from arena.coordinator.recorder import Recorder, drained
+from arena.coordinator.spool import Spool
 from arena.coordinator.steering import Steering
 from arena.events.bus import EventBus
 from arena.events.messages import RefereeChanged, RefereeState, RefereeWoken, SlotStarted
 from arena.log import logger
 from arena.metrics import RefereeMetrics
-from arena.store import Store, StoreError, StoreUnavailableError
+from arena.store import LeaseLostError, Store, StoreError, StoreUnavailableError
 from arena.store.models import now
 from arena.worker import BundlePlace
 
@@ -43,8 +45,8 @@ GRACE_S = 20.0
 """How long running games may take to finish after the order to stop; then they are called off and handed back."""
 RETRY_S = 1.0
 """How long to wait for a database that cannot be used."""
-STAND_BY_S = 1.0
-"""How often whoever stands by looks whether the lease is free."""
+RESTORE_TICKS = 10
+"""Every so many ticks it is looked for results that others left."""
 
 
 class Coordinator:
@@ -68,13 +70,16 @@ class Coordinator:
     ) -> None:
         self.state: RefereeState = "stopped"
         """`stopped`, `standing by`, `acting` or `stopping`."""
-        self.lease_owner = LeaseOwner(store, settings.lease_seconds)
+        self.spool = Spool(settings.data / "spool")
+        self.outage = Outage(lambda: len(self.spool))
+        self.lease_owner = LeaseOwner(store, settings.lease_seconds, self.outage)
         self.memory = Memory()
         self.metrics = metrics or RefereeMetrics()
+        self.metrics.waiting.set_function(lambda: len(self.spool))
         self._store, self._bus, self._executor, self._clock, self._grace_s = store, bus, executor, clock, grace_s
         place, owner = BundlePlace.of(settings), self.lease_owner.name
         self.recorder = Recorder(
-            store, bus, self.memory, owner=owner, metrics=self.metrics, clock=clock, wake=self._wake_up
+            store, bus, self.memory, self.spool, owner=owner, metrics=self.metrics, clock=clock, wake=self._wake_up
         )
         self._handout = Handout(
             store,
@@ -114,7 +119,8 @@ class Coordinator:
                         await self._act(stop, work, lease)
                     else:
                         self._become("standing by")
-                        await self._rest(stop, min(STAND_BY_S, self.lease_owner.seconds / 3))
+                        await self._in(work, self._review)
+                        await self._rest(stop, self.lease_owner.look_s)
             finally:
                 news.cancel()
                 stopping.cancel()
@@ -145,15 +151,20 @@ class Coordinator:
                 self._wake.clear()
                 try:
                     await self._in(work, self.turn)
-                except StoreUnavailableError as error:  # nothing is lost: results wait here until it takes them
-                    self._log.warning("database unavailable", error=str(error))
+                except LeaseLostError:
+                    raise
+                except StoreUnavailableError as error:  # nothing is lost: games go on, results wait in the spool
+                    self.outage.note(error)
                     await self._rest(stop, RETRY_S)
                     continue
+                self.outage.over()
                 await self._nap(TICK_S)
             if not lost.is_set():
                 await self._leave(work, lost)
+        except LeaseLostError:
+            lost.set()
         except StoreUnavailableError as error:
-            self._log.warning("database unavailable", error=str(error))
+            self.outage.note(error)
             await self._rest(stop, RETRY_S)
         finally:
             renewing.cancel()
@@ -179,7 +190,7 @@ class Coordinator:
                 break
             self._wake.clear()
             with contextlib.suppress(StoreUnavailableError):
-                await self._in(work, self.recorder.collect)
+                await self._in(work, self._collect)
             if memory.jobs or memory.unrecorded:
                 await self._nap(min(TICK_S, max(left, 0.05)))
         await self._in(work, self.recorder.hand_back)
@@ -188,7 +199,7 @@ class Coordinator:
         try:
             return await self._in(lease, self.lease_owner.take)
         except StoreUnavailableError as error:
-            self._log.warning("database unavailable", error=str(error))
+            self.outage.note(error)
             return False
 
     async def _listen(self) -> None:
@@ -234,20 +245,42 @@ class Coordinator:
     # -- one turn, all of it in one thread -----------------------------------------------------------------------------
 
     def take_over(self) -> None:
-        """Take back the games and checks that are out: whoever had them owned the lease, and does so no more."""
-        games, checks = self._store.queue.give_back(), self._store.checks.give_back()
+        """Take back the games and checks that are out: whoever had them owned the lease, and does so no more.
+
+        Results that wait are recorded before any game is handed out again.
+        """
+        with self._fenced():
+            games, checks = self._store.queue.give_back(), self._store.checks.give_back()
+            self.recorder.restore()
         self._steering.look_at_all()
         if games or checks:
             self._log.info("taken back", games=games, checks=checks)
 
     def turn(self) -> None:
-        """Record what is done, see what is ordered and due, and hand out what there is room for."""
+        """Record what is done, see what is ordered and due, and hand out what there is room for.
+
+        Raises LeaseLostError when somebody else coordinates, StoreUnavailableError.
+        """
         self.metrics.slots.set(slots_of(self._executor))
-        self.recorder.collect()
-        at, orders = self._clock(), set(drained(self._ordered))
-        if orders or self._ticked is None or abs((at - self._ticked).total_seconds()) >= TICK_S:
-            self._tick(at)
-        self._handout.hand_out(self._steering.steer(at, orders))
+        with self._fenced():
+            self.recorder.collect()
+            at, orders = self._clock(), set(drained(self._ordered))
+            if orders or self._ticked is None or abs((at - self._ticked).total_seconds()) >= TICK_S:
+                self._tick(at)
+            self._handout.hand_out(self._steering.steer(at, orders))
+
+    def _fenced(self) -> contextlib.AbstractContextManager[None]:
+        """What is written within is written only by the owner of the lease."""
+        return self._store.leases.fencing(LEASE, self.lease_owner.name)
+
+    def _collect(self) -> None:
+        with self._fenced():
+            self.recorder.collect()
+
+    def _review(self) -> None:
+        """While another one acts: see which of the results that wait here it has made superfluous."""
+        with contextlib.suppress(StoreUnavailableError):
+            self.recorder.review()
 
     def _tick(self, at: datetime) -> None:
         """What is not looked at in every turn: schedules, uploads, workers, maintenance."""
@@ -259,6 +292,8 @@ class Coordinator:
         self._checks.begin()
         if self._ticks % WORKERS_TICKS == 0:
             self._tell_workers()
+        if self._ticks % RESTORE_TICKS == 0:
+            self.recorder.restore()
         self._maintenance.begin(at)
 
     def _tell_workers(self) -> None:
@@ -267,6 +302,6 @@ class Coordinator:
         self._bus.publish(workers_of(self._executor, busy, self.lease_owner.name))
 
     def _abandon(self) -> None:
-        """Somebody else coordinates now: call everything off, and touch nothing of theirs."""
+        """Somebody else coordinates now: call everything off, touch nothing of theirs. Results stay in the spool."""
         self._handout.call_off_all()
         self.memory.forget()

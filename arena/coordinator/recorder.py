@@ -1,7 +1,8 @@
 """Makes the results of jobs part of the arena, each exactly once; games that came to nothing wait again.
 
-First everything is noted in memory, then the database is asked: what it cannot take now, it is given again. Refuses to
-know what a result means for its tournament.
+A finished result is in the spool before anything else is done with it, and leaves it when the database has taken it or
+will never do so. What the database cannot take now, it is given again. Refuses to know what a result means for its
+tournament.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from arena.coordinator.memory import Job, Memory
+from arena.coordinator.spool import Spool
 from arena.events.bus import EventBus
 from arena.events.messages import EndState, GameGone, GameStarted, RatingsChanged, TournamentGameEnded
 from arena.log import logger
@@ -39,16 +41,19 @@ class Recorder:
         store: Store,
         bus: EventBus,
         memory: Memory,
+        spool: Spool,
         *,
         owner: str,
         metrics: RefereeMetrics,
         clock: Callable[[], datetime],
         wake: Callable[[], None],
     ) -> None:
-        self._store, self._bus, self._memory = store, bus, memory
+        self._store, self._bus, self._memory, self._spool = store, bus, memory, spool
         self._owner, self._metrics, self._clock, self._wake = owner, metrics, clock, wake
         self._done: queue.SimpleQueue[Future[list[GameRecord]]] = queue.SimpleQueue()
         self._begun: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._waited: set[str] = set()
+        """The results that waited when they were last looked at."""
         self._log = logger("coordinator")
 
     # -- news from the executor ----------------------------------------------------------------------------------------
@@ -59,7 +64,11 @@ class Recorder:
         self._wake()
 
     def job_done(self, future: Future[list[GameRecord]]) -> None:
-        """A job is over, whatever it brought."""
+        """A job is over, whatever it brought: its results are kept at once, whatever the database is doing."""
+        if not future.cancelled() and future.exception() is None:
+            for record in future.result():
+                if record.kind is not Kind.VOID:
+                    self._spool.keep(record)
         self._done.put(future)
         self._wake()
 
@@ -81,16 +90,60 @@ class Recorder:
             self._store.queue.start(*playing)
         memory.begun.clear()
         self._metrics.busy.set(sum(bool(job.playing) for job in memory.jobs.values()))
-        self._metrics.waiting.set(len(memory.unrecorded))
-        while memory.unrecorded:
-            self._record(*memory.unrecorded[0])
-            memory.unrecorded.popleft()
-        self._metrics.waiting.set(0)
+        try:
+            while memory.unrecorded:
+                self._record(*memory.unrecorded[0])
+                memory.unrecorded.popleft()
+        except StoreUnavailableError:
+            self._spool.sync()  # it may take long: even the end of this machine is to lose none
+            raise
         if memory.given_back:
             self._store.queue.give_back(lease_owner=self._owner, ids=sorted(memory.given_back))
             for game_id in memory.given_back:
                 self._bus.publish(GameGone(game=game_id))
             memory.given_back.clear()
+
+    def restore(self) -> None:
+        """Take up the results that wait and that this process does not know: those of its past, and of others.
+
+        To be called by the owner of the lease, before it hands out games. Raises StoreUnavailableError.
+        """
+        memory = self._memory
+        known = {record.id for record, _ in memory.unrecorded}
+        for game_id in self._spool.ids():
+            if game_id in known or game_id in memory.by_game:
+                continue
+            if (record := self._spool.read(game_id)) and (tournament := self._awaits(record)):
+                self._log.info("result restored", game=game_id)
+                memory.unrecorded.append((record, tournament))
+
+    def review(self) -> None:
+        """Drop the results that still wait, as they did at the last look, although their games are over.
+
+        For who stands by. What had not waited then may be just about to be recorded. Raises StoreUnavailableError.
+        """
+        before, self._waited = self._waited, set(self._spool.ids())
+        for game_id in before & self._waited:
+            if record := self._spool.read(game_id):
+                self._awaits(record)
+
+    def _awaits(self, record: GameRecord) -> int | None:
+        """The tournament whose game awaits this result; None when it does not any more, and the result is dropped."""
+        try:
+            game = self._store.games.get(record.id)
+        except NotFoundError as error:
+            self._drop(record, "refused", str(error))
+            return None
+        if game.state in ("finished", "void", "cancelled"):
+            self._drop(record, "over", f"the game is {game.state}")
+            return None
+        return game.tournament_id
+
+    def _drop(self, record: GameRecord, reason: str, words: str) -> None:
+        """A result that the database will never take."""
+        self._log.warning("result dropped", game=record.id, reason=words)
+        self._metrics.dropped.labels(reason).inc()
+        self._spool.forget(record.id)
 
     def _note_begun(self, game_id: str, job: Job) -> None:
         job.playing = game_id
@@ -125,7 +178,7 @@ class Recorder:
         try:
             found = self._void(record, tournament_id) if record.kind is Kind.VOID else self._commit(record)
         except (ConflictError, NotFoundError) as error:
-            self._log.error("record refused", game=record.id, error=str(error))
+            self._drop(record, "refused", str(error))
             return
         if found is not None:
             self._tell_end(record, tournament_id, *found)
@@ -151,7 +204,9 @@ class Recorder:
         with self._metrics.commit_seconds.time():
             committed = self._store.results.commit(record, self._owner)
         if committed is None:
+            self._drop(record, "over", "the game is over already")
             return None
+        self._spool.forget(record.id)
         self._metrics.games.labels(record.kind.value).inc()
         if (seconds := _seconds(record)) is not None:
             self._metrics.game_seconds.observe(seconds)
@@ -174,7 +229,7 @@ class Recorder:
         self._bus.publish(end)
 
     def hand_back(self) -> None:
-        """Whatever is still out waits again: this process will not bring it."""
+        """Whatever is still out waits again: this process will not bring it. What is in the spool stays there."""
         memory = self._memory
         left = [game.id for job in memory.jobs.values() for game in job.games]
         with contextlib.suppress(StoreUnavailableError):  # whoever takes over does it then

@@ -13,7 +13,6 @@ from arena.http.identity import identify
 from arena.http.problem import Problem
 from arena.metrics import CONTENT_TYPE
 from arena.store import StoreError
-from arena.store.models import now
 from referee.sandbox import open_sandbox
 
 routes = web.RouteTableDef()
@@ -49,7 +48,7 @@ async def readyz(request: web.Request) -> web.Response:
 
 def _look(context: WebContext) -> bool:
     lease = context.store.leases.get("referee")
-    return lease is not None and lease.until > now()
+    return lease is not None and lease.is_alive
 
 
 @routes.get("/metrics")

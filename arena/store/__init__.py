@@ -27,6 +27,7 @@ from arena.store.engine import Sessions, open_engine
 from arena.store.errors import (
     BadValueError,
     ConflictError,
+    LeaseLostError,
     NotFoundError,
     QuotaError,
     SchemaError,
@@ -120,6 +121,7 @@ __all__ = [
     "BadValueError",
     "ConflictError",
     "Identity",
+    "LeaseLostError",
     "NotFoundError",
     "Page",
     "QuotaError",

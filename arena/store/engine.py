@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import count, islice
 from typing import Any, TypeVar
 
@@ -25,6 +26,8 @@ BUSY_MS = 5000
 """How long a writer of SQLite waits for another one, and a reader of PostgreSQL for a free connection."""
 
 _POSTGRES = f"-c lock_timeout={2 * BUSY_MS} -c idle_in_transaction_session_timeout=300000"
+_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
+"""So that a server whose machine or network is gone without a word is missed within half a minute, not hours."""
 _WRITING = "arena_writing"
 
 
@@ -43,7 +46,7 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
         "max_overflow": pool_size,
     }
     if target.get_backend_name() == "postgresql":
-        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": _POSTGRES}}
+        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": _POSTGRES, **_ALIVE}}
     elif target.get_backend_name() != "sqlite":
         raise BadValueError(f"not a database of the arena: {target.drivername}; use sqlite or postgresql+psycopg")
     elif target.database in (None, "", ":memory:"):
@@ -111,6 +114,7 @@ class Sessions:
         if engine.dialect.name == "postgresql":
             self.reader = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self.writer = engine.execution_options(**{_WRITING: True})
+        self._fence: ContextVar[Callable[[Session], None] | None] = ContextVar("fence", default=None)
         self._commits = count(1)
         self.written = 0
         """Another number after every commit of this process."""
@@ -125,9 +129,20 @@ class Sessions:
     def writing(self) -> Iterator[Session]:
         """A session whose transaction is committed at the end of the block, or not at all when it raises."""
         with translated(), Session(self.writer, expire_on_commit=False) as session:
+            if fence := self._fence.get():
+                fence(session)
             yield session
             session.commit()
             self.written = next(self._commits)
+
+    @contextmanager
+    def fenced(self, require: Callable[[Session], None]) -> Iterator[None]:
+        """For the length of a `with`, every transaction this thread writes begins with `require`, which may raise."""
+        token = self._fence.set(require)
+        try:
+            yield
+        finally:
+            self._fence.reset(token)
 
 
 def fetch(session: Session, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:

@@ -2,6 +2,7 @@
 
 StoreError
 ├── StoreUnavailableError   locked, full, unreachable: try again later
+│   └── LeaseLostError      somebody else coordinates: what was to be written was not
 ├── SchemaError             the database has another schema than the program
 ├── NotFoundError           there is no such thing
 ├── ConflictError           it is not in a state for that
@@ -28,6 +29,10 @@ class StoreUnavailableError(StoreError):
     """The database cannot be used now: locked, full, read-only, unreachable. Nothing was changed."""
 
     kind = "unavailable"
+
+
+class LeaseLostError(StoreUnavailableError):
+    """Somebody else has the lease under which this was to be written. Nothing was changed."""
 
 
 class SchemaError(StoreError):

@@ -16,7 +16,7 @@ from arena.collections.dumps import DumpIndex, Dumps
 from arena.http.address import DOCS, PREFIX, VERSION
 from arena.http.call import Answer, Call
 from arena.http.problem import Problem
-from arena.store.models import Audit, now
+from arena.store.models import Audit
 from arena.tournaments.settings import Document
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 
@@ -98,7 +98,7 @@ async def referee(call: Call) -> Answer[Referee]:
     body = Referee(
         holder=lease.owner if lease else None,
         until=lease.until if lease else None,
-        is_alive=lease is not None and lease.until > now(),
+        is_alive=lease is not None and lease.is_alive,
         games=await call.run(call.store.queue.open),
     )
     return Answer(body, keep="never")

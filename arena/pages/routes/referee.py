@@ -16,7 +16,6 @@ from arena.pages import lists
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, run, store_of
-from arena.store.models import now
 from referee.sandbox import open_sandbox
 
 routes = web.RouteTableDef()
@@ -92,7 +91,6 @@ async def show(request: web.Request) -> web.Response:
         version=VERSION,
         python=platform.python_version(),
         settings=settings,
-        at=now(),
         table=table,
         told=live.workers,
         workers=arranged(request, _WORKERS, workers, parameter="workers") if workers is not None else None,

@@ -12,6 +12,7 @@ from typing import Any
 from arena import tournaments
 from arena.config import Settings
 from arena.coordinator.coordinator import Coordinator
+from arena.coordinator.lease import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
 from arena.store import Store
@@ -124,8 +125,9 @@ class Stage:
         return self.store.tournaments.get(number)
 
     def coordinator(self, executor: Executor, **options: Any) -> Coordinator:
-        """One that took the games over; to be driven by `turn`."""
+        """One that has taken the lease, from whomever, and the games over; to be driven by `turn`."""
         found = self.apart(executor, **options)
+        assert self.store.leases.take(LEASE, found.lease_owner.name, 3600, seen=self.store.leases.get(LEASE))
         found.take_over()
         return found
 

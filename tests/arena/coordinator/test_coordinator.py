@@ -21,7 +21,7 @@ from arena.events.messages import (
     TournamentChanged,
     TournamentGameEnded,
 )
-from arena.store import ConflictError, StoreUnavailableError
+from arena.store import ConflictError, LeaseLostError, StoreUnavailableError
 from arena.tournaments import SettingsError, StateError
 from referee.pool import WorkerLostError
 from referee.record import GameRecord
@@ -223,7 +223,7 @@ def test_a_crash_at_any_moment_loses_and_doubles_nothing(stage: Stage) -> None:
     stage.check_exactly_once(number, 36)
 
 
-def test_a_result_that_comes_to_a_coordinator_of_yesterday_counts_once(stage: Stage) -> None:
+def test_a_coordinator_of_yesterday_records_nothing_and_what_it_knows_is_recorded_by_todays(stage: Stage) -> None:
     number = stage.create(games=2)
     old_dice, new_dice = Dice(is_held=True), Dice(is_held=True)
     old = stage.coordinator(old_dice)
@@ -231,12 +231,17 @@ def test_a_result_that_comes_to_a_coordinator_of_yesterday_counts_once(stage: St
     new = stage.coordinator(new_dice)
     new.turn()
     old_dice.release()
-    old.recorder.collect()
+    with pytest.raises(LeaseLostError):
+        old.turn()
+    assert stage.store.games.counts(number).get("finished", 0) == 0
+    assert len(old.spool) == len(new.spool) == 8  # one data folder: both are on this machine
+    new.recorder.restore()  # as it does from time to time; all of these are out, and brought by slots of its own
     new_dice.release()
     for _ in range(20):
         new.turn()
         new_dice.release()
     stage.check_exactly_once(number, 12)
+    assert len(new.spool) == 0
 
 
 # -- steering --------------------------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ def test_work_goes_on_where_the_old_arena_left_it(old_store: Store) -> None:
     assert all(waiting[game_id].game.spec == old_store.games.spec(game_id) for game_id in ids)
     assert old_store.queue.hand_out(ids[:1], "new owner") == ids[:1]
     assert (old_store.games.get(ids[0]).lease_owner, old_store.games.get(ids[0]).attempt) == ("new owner", 2)
-    assert old_store.leases.take("referee", "new owner", 15)
+    assert old_store.leases.take("referee", "new owner", 15, old_store.leases.get("referee"))
 
 
 def test_a_program_and_a_schema_that_differ_refuse_each_other(old_store: Store, tmp_path: Path) -> None:

@@ -1,0 +1,284 @@
+"""Results that the database does not take: kept through outages and deaths, recorded once, dropped when too late."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.coordinator.coordinator import Coordinator
+from arena.coordinator.lease import LEASE
+from arena.coordinator.outage import AGAIN_S, Outage
+from arena.coordinator.spool import Spool
+from arena.events.messages import GameEnded, RefereeChanged
+from arena.store import LeaseLostError, Store, StoreUnavailableError
+from arena.store.tournaments import LiveTournament
+from referee.rules.core import Termination
+from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
+from tests.arena.coordinator.test_run import Events, acting, heard
+
+
+class Away:
+    """A database that can be taken away; `asked` counts who asked in vain."""
+
+    def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.is_away, self.asked = False, 0
+        for name in ("reading", "writing"):
+            monkeypatch.setattr(store.sessions, name, self._wrapped(getattr(store.sessions, name)))
+
+    def _wrapped(self, method: Any) -> Any:
+        @contextmanager
+        def session() -> Iterator[Any]:
+            if self.is_away:
+                self.asked += 1
+                raise StoreUnavailableError("away")
+            with method() as found:
+                yield found
+
+        return session
+
+
+@pytest.fixture
+def away(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Away:
+    """The database of the stage."""
+    return Away(stage.store, monkeypatch)
+
+
+def waiting(coordinator: Coordinator) -> float | None:
+    """What the gauge says."""
+    return coordinator.metrics.registry.get_sample_value("arena_results_waiting")
+
+
+def dropped(coordinator: Coordinator, reason: str) -> float | None:
+    """What the counter says."""
+    return coordinator.metrics.registry.get_sample_value("arena_results_dropped_total", {"reason": reason})
+
+
+def test_a_database_away_for_longer_than_the_lease_costs_no_result_and_no_running_game(
+    stage: Stage, away: Away
+) -> None:
+    stage.settings = stage.settings.model_copy(update={"lease_seconds": 0.2})
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
+        while len(dice.held) < 4:
+            await asyncio.sleep(0)
+        dice.begin()
+        away.is_away = True
+        dice.release(3)
+        while away.asked < 20:  # a renewal is tried every 0.07 s, a result every second
+            await asyncio.sleep(0.01)
+        assert (coordinator.state, waiting(coordinator), dice.called_off) == ("acting", 6, [])
+        away.is_away = False
+        for _ in range(6):
+            await heard(events, GameEnded, state="finished")
+        assert waiting(coordinator) == 0
+        dice.is_held = False
+        dice.release()
+        for _ in range(6):
+            await heard(events, GameEnded, state="finished")
+
+    acting(stage, dice, script)
+    assert len(dice.played) == len(set(dice.played)) == 12
+    stage.check_exactly_once(number, 12)
+
+
+def test_a_referee_that_dies_while_the_database_is_away_loses_no_result(stage: Stage, away: Away) -> None:
+    number = stage.create(games=2)
+    old = Dice(is_held=True)
+    coordinator = stage.coordinator(old)
+    coordinator.turn()
+    away.is_away = True
+    old.release(2)
+    with pytest.raises(StoreUnavailableError):
+        coordinator.turn()
+    old.release(1)  # one that nobody has looked at
+    away.is_away = False
+    new = stage.play(number)
+    assert len(old.played) == len(new.played) == 6
+    assert set(old.played).isdisjoint(new.played)
+    stage.check_exactly_once(number, 12)
+    assert list((stage.settings.data / "spool").iterdir()) == []
+
+
+def test_a_stop_while_the_database_is_away_leaves_the_results_for_the_next(stage: Stage, away: Away) -> None:
+    number = stage.create(games=2)
+    old = Dice(is_held=True)
+
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
+        while len(old.held) < 4:
+            await asyncio.sleep(0)
+        away.is_away = True
+        old.release()
+        stop.set()
+        await heard(events, RefereeChanged, state="stopped")
+
+    acting(stage, old, script, grace_s=0.0)
+    away.is_away = False
+    new = stage.play(number)
+    assert (len(old.played), len(new.played)) == (8, 4)
+    stage.check_exactly_once(number, 12)
+
+
+def test_another_machine_that_took_over_plays_the_games_again_and_its_results_stand(
+    stage: Stage, tmp_path: Path
+) -> None:
+    number = stage.create(games=2)
+    old_dice, new_dice = Dice(is_held=True), Dice(is_held=True)
+    old = stage.coordinator(old_dice)
+    old.turn()
+    stage.settings = stage.settings.model_copy(update={"data": tmp_path / "elsewhere"})
+    new = stage.coordinator(new_dice)
+    old_dice.release()
+    with pytest.raises(LeaseLostError):
+        old.turn()
+    new.turn()
+    assert (waiting(old), waiting(new), len(new_dice.held)) == (8, 0, 4)
+    new_dice.release(3)
+    new.turn()
+    for _ in range(2):  # what waits at the second look waits in earnest
+        old.recorder.review()
+    assert (waiting(old), dropped(old, "over")) == (2, 6)
+    seen = stage.store.leases.get(LEASE)
+    assert stage.store.leases.take(LEASE, old.lease_owner.name, 3600, seen)  # the new one is lost, with what it plays
+    old.memory.forget()
+    old.take_over()
+    for _ in range(10):
+        old.turn()
+        old_dice.release()
+    assert (waiting(old), dropped(old, "over")) == (0, 6)
+    assert len(old_dice.played) == 8 + 4
+    stage.check_exactly_once(number, 12)
+
+
+STATES = {
+    "planned": True,
+    "queued": True,
+    "running": True,
+    "finished": False,
+    "void": False,
+    "cancelled": False,
+    "unknown": False,
+    "of other bots": False,
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_becomes_of_a_result_that_waited(stage: Stage, state: str) -> None:
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    dice = Dice(is_held=True)
+    stage.coordinator(dice).turn()
+    (_, (game, _)), queue = dice.held[0], stage.store.queue
+    result = record_of(game, winner="first", termination=Termination.RESIGNED)
+    queue.give_back()
+    match state:
+        case "queued" | "running":  # by another one, which is alive
+            assert queue.hand_out([game.id], "another") == [game.id]
+            if state == "running":
+                queue.start(game.id)
+        case "finished":
+            stage.store.results.commit(replace(result, winner="second"), "another")
+        case "void":
+            stage.store.voids.add(void_of(game), "another", give_up=True)
+        case "cancelled":
+            queue.cancel(number)
+        case "unknown":
+            result = replace(result, id="0123456789abcdef")
+        case "of other bots":
+            result = replace(result, first="somebody")
+    Spool(stage.settings.data / "spool").keep(result)
+    found = stage.apart(Dice())
+    stage.store.leases.take(LEASE, found.lease_owner.name, 3600, stage.store.leases.get(LEASE))
+    live: list[LiveTournament] = []
+    stage.store.tournaments.live = lambda: live  # type: ignore[method-assign]
+    found.take_over()
+    found.turn()
+    kept = stage.store.games.get(game.id)
+    expected = {"finished": "second", "void": None, "cancelled": None}.get(state, "first" if STATES[state] else None)
+    assert kept.winner == expected
+    assert sum(dropped(found, reason) or 0 for reason in ("over", "refused")) == (not STATES[state])
+    assert waiting(found) == 0
+    assert stage.store.ratings.check() == []
+
+
+def test_an_attempt_that_came_to_nothing_does_not_wait(stage: Stage) -> None:
+    stage.create(games=2)
+    dice = Dice(void_of, is_held=True)
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
+    dice.release()
+    assert waiting(coordinator) == 0
+
+
+def test_what_the_disk_does_not_take_stays_in_memory_until_it_does(stage: Stage, away: Away) -> None:
+    number = stage.create(games=2)
+    folder = stage.settings.data / "spool"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("in the way")  # stands for a full disk
+    dice = Dice(is_held=True)
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
+    away.is_away = True
+    dice.release(1)
+    with pytest.raises(StoreUnavailableError):
+        coordinator.turn()
+    assert waiting(coordinator) == 2
+    folder.unlink()
+    with pytest.raises(StoreUnavailableError):
+        coordinator.turn()
+    assert len(Spool(folder)) == 2
+    dice.release(1)
+    away.is_away = False
+    while stage.tournament(number).state != "finished":
+        coordinator.turn()
+        dice.release()
+    stage.check_exactly_once(number, 12)
+    assert len(dice.played) == 12
+    assert list(folder.iterdir()) == []
+
+
+def test_a_result_cut_short_by_a_power_failure_is_set_aside_and_its_game_played_again(stage: Stage) -> None:
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    dice = Dice(is_held=True)
+    stage.coordinator(dice).turn()
+    spool = Spool(stage.settings.data / "spool")
+    one, two = dice.held[0][1]
+    spool.keep(record_of(one))
+    path = spool.folder / f"{one.id}.json"
+    path.write_bytes(path.read_bytes()[:100])
+    spool.keep(record_of(two))
+    (spool.folder / f"{two.id}.json").rename(spool.folder / "0123.json")
+    stage.play(number)
+    stage.check_exactly_once(number, 2)
+    assert sorted(found.name for found in spool.folder.iterdir()) == ["0123.unreadable", f"{one.id}.unreadable"]
+
+
+def test_results_are_for_their_owner_alone(stage: Stage) -> None:
+    stage.create(games=2)
+    dice = Dice(is_held=True)
+    stage.coordinator(dice).turn()
+    spool = Spool(stage.settings.data / "spool")
+    spool.keep(record_of(dice.held[0][1][0]))
+    (found,) = spool.folder.iterdir()
+    assert (spool.folder.stat().st_mode & 0o777, found.stat().st_mode & 0o777) == (0o700, 0o600)
+
+
+def test_an_outage_is_told_once_now_and_then_and_at_its_end(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = {"now": 0.0}
+    outage = Outage(lambda: 7, lambda: clock["now"])
+    for at in (0.0, 1.0, AGAIN_S - 1, AGAIN_S, AGAIN_S + 1, 2 * AGAIN_S):
+        clock["now"] = at
+        outage.note(StoreUnavailableError("away"))
+    outage.over()
+    outage.over()
+    lines = capsys.readouterr().out.splitlines()
+    assert [("database unavailable" in line, "database back" in line) for line in lines] == [(True, False)] * 3 + [
+        (False, True)
+    ]
+    assert all("results_waiting=7" in line for line in lines[:3])
