@@ -19,6 +19,7 @@ from arena.cli.part import Part, State
 from referee.rules.cache import cache_root
 from referee.sandbox import LEVELS, Assessment, assess, open_sandbox, refusal
 from referee.sandbox.cgroup import Place, find_place
+from referee.sandbox.kernel_memory import bound_bytes
 from referee.spec import Limits
 
 _WAITS = 40
@@ -76,7 +77,9 @@ def groups() -> Part:
     return Part(
         "control groups",
         "weak",
-        f"none: {place}; memory and processes are watched instead",
+        f"none: {place}; memory and processes are watched instead, and what the kernel holds for a bot counts as its "
+        f"memory: between two looks its {Limits().processes} processes can take at most "
+        f"{bound_bytes(Limits()) / 2**30:.1f} GiB of it",
         "run as root, or as a systemd service with Delegate=yes",
     )
 

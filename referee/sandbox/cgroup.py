@@ -116,6 +116,8 @@ class Place:
             _write(folder, "memory.limit_in_bytes", bound)
             with contextlib.suppress(OSError):
                 _write(folder, "memory.memsw.limit_in_bytes", bound)
+            with contextlib.suppress(OSError):
+                _write(folder, "memory.kmem.tcp.limit_in_bytes", bound)  # version 1 counts connections by themselves
 
     def tidy(self) -> None:
         """Remove the groups of processes that did not live to do it."""

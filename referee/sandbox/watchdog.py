@@ -9,13 +9,16 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from referee.sandbox.kernel_memory import held_by_descriptors, held_by_mappings, held_by_network
 from referee.sandbox.launch import Cell
 from referee.sandbox.reaper import children, descendants, kill_tree
 
 INTERVAL_NS = 90_000_000
 """A little less than a single wait for a bot, so that every such wait ends with a look."""
+_THOROUGH_NS = 450_000_000
+"""How long what is slow to count, and slow to grow, is taken to be as it was."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -25,6 +28,8 @@ class Census:
 
     memory_bytes: int = 0
     threads: int = 0
+    kernel_bytes: int = 0
+    """The part of the memory that is the kernel's: what the descriptors can hold."""
 
 
 @dataclass(slots=True)
@@ -43,6 +48,9 @@ class Watched:
     peak: Census = field(default_factory=Census)
     excess: str = ""
     """`memory` or `processes` once it was killed for having too much of it."""
+    _slow_bytes: int = 0
+    """What was found when mappings and connections were last counted."""
+    _slow_ns: int = 0
 
     def look(self) -> None:
         """Count, and kill the whole tree when it is over a bound."""
@@ -53,11 +61,11 @@ class Watched:
                 kill_tree(self.pid)
             return
         census = take_census(self.pid)
-        written = self._written()
-        census = Census(census.memory_bytes + written, census.threads)
+        beside = self._written() + self._count_slowly()
+        census = replace(census, memory_bytes=census.memory_bytes + beside)
         if self.memory_bytes and census.memory_bytes > self.memory_bytes:
             # What forked processes share was counted for each of them: count again, exactly, which is slow.
-            census = Census(_shared_out(self.pid) + written, census.threads)
+            census = replace(census, memory_bytes=_shared_out(self.pid) + census.kernel_bytes + beside)
         threads = census.threads - self.overhead
         self.peak = Census(max(self.peak.memory_bytes, census.memory_bytes), max(self.peak.threads, threads))
         if self.memory_bytes and census.memory_bytes > self.memory_bytes:
@@ -67,6 +75,19 @@ class Watched:
         else:
             return
         kill_tree(self.pid)
+
+    def _count_slowly(self) -> int:
+        """Page tables, mappings, connections in a network of its own."""
+        now = time.monotonic_ns()
+        if now - self._slow_ns >= _THOROUGH_NS:
+            self._slow_bytes = 0
+            for one in (self.pid, *descendants(self.pid)):
+                with contextlib.suppress(OSError, ValueError):
+                    self._slow_bytes += held_by_mappings(one)
+            for child in children(self.pid) if self.scratch else ():
+                self._slow_bytes += held_by_network(child)
+            self._slow_ns = time.monotonic_ns()
+        return self._slow_bytes
 
     def _written(self) -> int:
         """What is on its memory disks, with about a kilobyte of the kernel's for each file."""
@@ -108,14 +129,18 @@ class Watchdog:
 
 
 def take_census(pid: int) -> Census:
-    """The resident memory and the threads of a process and its descendants; memory they share counts for each."""
-    memory = threads = 0
+    """The resident memory of a process and its descendants, with what their descriptors can hold, and their threads.
+
+    Memory they share counts for each.
+    """
+    resident = threads = kernel = 0
     for one in (pid, *descendants(pid)):
         with contextlib.suppress(OSError, ValueError, IndexError):
             with open(f"/proc/{one}/statm", "rb") as file:
-                memory += int(file.read().split()[1]) * _PAGE
+                resident += int(file.read().split()[1]) * _PAGE
             threads += os.stat(f"/proc/{one}/task").st_nlink - 2
-    return Census(memory, threads)
+            kernel += held_by_descriptors(one)
+    return Census(resident + kernel, threads, kernel)
 
 
 def _shared_out(pid: int) -> int:

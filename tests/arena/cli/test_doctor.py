@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli import doctor
-from referee.sandbox import assessment
+from arena.cli import doctor, machine
+from referee.sandbox import assessment, kernel_memory
+from referee.spec import Limits
 
 Parts = dict[str, dict[str, str]]
 NAMES = ("sandbox", "control groups", "setpriv", "cc", "numba cache", "cores", "clock", "lag meter", "sqlite", "broker")
@@ -59,3 +60,12 @@ def test_a_weaker_sandbox_says_why_and_what_to_do(
     assert "not bwrap: bubblewrap is not installed; not landlock: the kernel has none" in parts["sandbox"]["detail"]
     assert parts["sandbox"]["fix"] == "apt-get install bubblewrap"
     assert parts["uploads"]["detail"].startswith("bots of strangers are refused")
+
+
+def test_without_control_groups_the_kernels_memory_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "find_place", lambda: "none are mounted")
+    monkeypatch.setattr(kernel_memory, "descriptor_bytes", lambda: 2**17)
+    assert kernel_memory.bound_bytes(Limits()) == 64 * 256 * 2**17
+    part = machine.groups()
+    assert part.state == "weak"
+    assert "its 64 processes can take at most 2.0 GiB" in part.detail
