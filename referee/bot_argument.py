@@ -1,13 +1,15 @@
-"""Turns what people write for a bot into a `BotSpec`: a path, a quoted command, `sample:NAME`, `tcp:HOST:PORT`, a file.
+"""Turns what people write for a bot into a `BotSpec`: a path, a command, `sample:NAME`, `bridge:NAME …`, a file.
 
 Refuses to run anything, except to ask a bot for its name and what it can take (`introduce`).
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +19,7 @@ from protocol.capabilities import CLOCKS_OPTION
 from protocol.negotiation import Ineligible
 from referee.bot import Bot
 from referee.bot_file import read_bot_file, read_capabilities
+from referee.bridge import bridged, is_bridge
 from referee.check import check
 from referee.failure import BotError, SandboxError
 from referee.negotiate import negotiate
@@ -42,7 +45,7 @@ _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
 def read_bot(text: str, family: str) -> BotSpec:
     """The bot that `text` means; its name is empty unless given as `NAME=BOT`. Raises ValueError with what to write.
 
-    A path that does not exist is not an error here: such a bot forfeits its games, with the reason on record.
+    Raises FileNotFoundError for a program that is not there.
     """
     named = _NAMED.fullmatch(text)
     if named and not os.path.exists(text):
@@ -56,19 +59,34 @@ def read_bot(text: str, family: str) -> BotSpec:
         return _remote(text)
     path = Path(text)
     if path.is_dir() or (path.suffix == ".toml" and path.is_file()):
-        return read_bot_file(path)
-    if path.exists():
-        return BotSpec("", (os.path.abspath(path),))
+        return read_bot_file(path, family)
+    return BotSpec("", (os.path.abspath(path),) if path.exists() else _command(text, family))
+
+
+def _command(text: str, family: str) -> tuple[str, ...]:
+    """The words of a quoted command, or of a bridge's."""
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise ValueError(f"bot {text!r}: {error}; quote the command as in a shell") from None
     if not words:
-        raise ValueError("an empty bot; write a path, a quoted command, sample:NAME, tcp:HOST:PORT or a bot file")
+        raise ValueError("an empty bot; write a path, a quoted command, sample:NAME, 'bridge:NAME …' or a bot file")
+    if is_bridge(words):
+        return bridged(words, family, sys.executable)
     program = words[0]
+    if not is_there(program):
+        raise FileNotFoundError(errno.ENOENT, "no such program", program)
     if os.sep in program:
         words[0] = os.path.abspath(program)  # a link is not followed: an interpreter looks at its own place
-    return BotSpec("", tuple(words))
+    return tuple(words)
+
+
+def is_there(program: str) -> bool:
+    """Whether there is such a file, or such a program where a bot's programs are looked for."""
+    if os.sep in program:
+        return os.path.exists(program)
+    places = os.pathsep.join((os.environ.get("PATH", os.defpath), os.path.dirname(sys.executable)))
+    return shutil.which(program, path=places) is not None
 
 
 def _remote(text: str) -> BotSpec:
@@ -83,14 +101,18 @@ class IneligibleError(ValueError):
     """A bot that cannot play by these rules, found out before the first game."""
 
 
+class UnintroducedError(ValueError):
+    """A bot that does not start, or does not say who it is: it would lose every game."""
+
+
 def introduce(
     spec: BotSpec, ruleset: Ruleset, sandbox: Sandbox, limits: Limits, control: TimeControl | None = None
 ) -> BotSpec:
     """Start the bot once to learn its name, whether it can play by these rules, and what it can take.
 
     A bot that says nothing of its clocks, and whose capabilities are not written down, is asked a few questions more.
-    One that does not even shake hands keeps a name made from its command: it will forfeit its games. Raises
-    IneligibleError when it has not announced what the rules demand, or cannot limit its search as `control` does.
+    Raises UnintroducedError when it does not even shake hands, IneligibleError when it has not announced what the
+    rules demand, or cannot limit its search as `control` does.
     """
     file_name = Path(spec.command[0]).stem if len(spec.command) == 1 else Path(spec.command[-1]).name or "bot"
     bot = Bot(spec, limits, sandbox)
@@ -103,9 +125,10 @@ def introduce(
             raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
         spec = replace(spec, name=name, version=_clean(bot.session.learned().name))
         is_known = bool(spec.capabilities) or CLOCKS_OPTION in bot.session.options
-    except (BotError, SandboxError):
+    except (BotError, SandboxError) as error:
         bot.process.is_sound = False
-        return replace(spec, name=spec.name or file_name)
+        reason = error.detail if isinstance(error, BotError) else str(error)
+        raise UnintroducedError(_not_introduced(spec, reason, bot.wire.log if bot.process.child else "")) from None
     finally:
         bot.close()
     if control is not None and not is_known and control.kind in ("clock", "movetime"):
@@ -115,6 +138,13 @@ def introduce(
     if control is not None and control.kind in ("depth", "nodes") and not spec.capabilities.get(control.kind, True):
         raise IneligibleError(f"bot {spec.name!r} does not know `go {control.kind} N`; take a time control in seconds")
     return spec
+
+
+def _not_introduced(spec: BotSpec, reason: str, log: str) -> str:
+    said = [line.strip() for line in log.splitlines() if line.strip()]
+    words = f"; its last words: {said[-1][:300]}" if said and said[-1] not in reason else ""
+    shown = spec.name or shlex.join(spec.command)[:200]
+    return f"bot {shown!r} did not introduce itself: {reason}{words}; `arena check` shows every line exchanged"
 
 
 def _clean(name: str) -> str:

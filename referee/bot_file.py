@@ -12,24 +12,34 @@ clocks = false
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
+import sys
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from protocol.capabilities import Capabilities
 from referee import toml
+from referee.bridge import FAMILY, bridged, is_bridge
+from referee.sandbox.view import is_shared, is_too_much, named_files
 from referee.spec import BotSpec
 
 FILE = "bot.toml"
+KEYS = ("name", "command", "folder", "options", "capabilities")
+"""Those that a bot of this machine looks at."""
 SAID = frozenset({"families", "name", "author", "options", "result"})
 """What the handshake of every game tells anew: not written down."""
 _STYLES = {"query": ("none", "response", "bare"), "setoption": ("standard", "bare")}
 
 
-def read_bot_file(path: Path) -> BotSpec:
-    """The bot of a folder with a `bot.toml`, or of such a file. Raises ValueError naming the file and the key."""
+def read_bot_file(path: Path, family: str = "") -> BotSpec:
+    """The bot of a folder with a `bot.toml`, or of such a file, as it plays a family.
+
+    Raises ValueError naming the file and the key.
+    """
     file = path / FILE if path.is_dir() else path
     try:
         data = toml.read(file.read_text(encoding="utf-8"))
@@ -39,15 +49,20 @@ def read_bot_file(path: Path) -> BotSpec:
         raise ValueError(f"{file}: {error}") from None
     command = data.get("command")
     if isinstance(command, str):
-        command = shlex.split(command)
+        try:
+            command = shlex.split(command)
+        except ValueError as error:
+            raise ValueError(f"{file}: command: {error}; quote it as in a shell") from None
     if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
         raise ValueError(f'{file}: needs a command, such as command = ["./mybot"]')
+    if is_bridge(command):
+        command = bridged(command, FAMILY, sys.executable)
     options = data.get("options", {})
     if not isinstance(options, dict):
         raise ValueError(f"{file}: options must be a table of names and values")
     return BotSpec(
         str(data.get("name", "")),
-        tuple(command),
+        tuple(word.replace(FAMILY, family) for word in command),
         str((file.parent / str(data.get("folder", "."))).resolve()),
         capabilities=_capabilities(data.get("capabilities", {}), file),
         options=tuple((str(name), _word(value)) for name, value in options.items()),
@@ -90,14 +105,53 @@ def read_capabilities(data: Mapping[str, Any], source: str) -> dict[str, Any]:
     return found
 
 
-def write_bot_file(spec: BotSpec) -> str:
-    """The text of a bot's file; a command without a folder keeps the present one."""
+def at_home(spec: BotSpec, place: Path) -> BotSpec:
+    """The same bot in a folder of its own, the files of its command named from there: as a sandbox shows it.
+
+    That is the folder in which it was typed, if everything it names lies there, else the one that holds all of that,
+    or `place` if it names nothing. Raises ValueError where that would be a home, or half the machine.
+    """
+    if spec.folder is not None:
+        return spec
+    here = os.getcwd()
+    named = {name: os.path.abspath(name) for word in spec.command for name in named_files(word)}
+    named = {name: path for name, path in named.items() if not is_shared(path)}
+    home = here
+    if not named:
+        home = str(place.resolve())
+    elif is_too_much(here) or not all(path.startswith(here + os.sep) for path in named.values()):
+        home = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in named.values()])
+        if is_too_much(home):
+            raise ValueError(
+                f"{', '.join(named)}: not in a folder of the bot's own ({home} holds more); move it to one"
+            )
+
+    def from_home(word: str) -> str:
+        head, separator, value = word.partition("=")
+        if value in named:
+            return head + separator + os.path.relpath(named[value], home)
+        pieces = [word] if word in named else re.split("([=:])", word)
+        return "".join(os.path.relpath(named[piece], home) if piece in named else piece for piece in pieces)
+
+    program, *words = spec.command
+    found = from_home(program)
+    program = os.path.join(".", found) if found != program and os.sep not in found else found
+    return replace(spec, folder=home, command=(program, *map(from_home, words)))
+
+
+def write_bot_file(spec: BotSpec, place: Path | None = None) -> str:
+    """The text of a bot's file, to be written in the folder `place`; without a folder the bot keeps the present one."""
 
     def shown(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
 
     lines = [f"name = {shown(spec.name)}"] if spec.name else []
-    lines += [f"command = {shown(list(spec.command))}", f"folder = {shown(spec.folder or str(Path.cwd()))}"]
+    lines.append(f"command = {shown(list(spec.command))}")
+    folder = Path(spec.folder or Path.cwd())
+    if place is not None and folder.is_relative_to(place.resolve()):
+        folder = folder.relative_to(place.resolve())
+    if folder != Path("."):
+        lines.append(f"folder = {shown(str(folder))}")
     if spec.options:
         lines += ["", "[options]", *(f"{shown(name)} = {shown(value)}" for name, value in spec.options)]
     lines += ["", "[capabilities]"]

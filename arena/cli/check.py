@@ -11,7 +11,7 @@ from arena.cli.choice import read_options
 from arena.cli.exit import CommandError, Exit
 from arena.cli.play import add_memory
 from referee.bot_argument import read_bot, refuse_unreachable
-from referee.bot_file import read_capabilities, write_bot_file
+from referee.bot_file import at_home, read_capabilities, write_bot_file
 from referee.check import check
 from referee.check_report import Step
 from referee.rules import families, load
@@ -22,7 +22,9 @@ from referee.spec import Limits
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("bot", metavar="BOT", help="path, quoted command, sample:NAME or folder")
+    parser.add_argument(
+        "bot", metavar="BOT", help="path, quoted command, sample:NAME, 'bridge:NAME …', folder or bot.toml"
+    )
     parser.add_argument("--family", required=True, metavar="F", help=", ".join(families()))
     parser.add_argument("--variant", action="append", metavar="V", help="a variant to check; may be repeated")
     parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
@@ -71,7 +73,12 @@ def run(arguments: argparse.Namespace) -> int:
         output.text(f"{report.name or spec.command[0]}: {'fit to play' if report.is_fit else 'unfit'}")
     if arguments.save and report.is_fit:
         found = read_capabilities(report.capabilities.as_json(), report.name)
-        text = write_bot_file(replace(spec, name=spec.name or report.name, capabilities=found))
+        place = arguments.save.absolute().parent
+        try:
+            spec = at_home(spec, place)
+        except ValueError as error:
+            raise CommandError(f"{arguments.save} is not written: {error}") from None
+        text = write_bot_file(replace(spec, name=spec.name or report.name, capabilities=found), place)
         arguments.save.write_text(text, encoding="utf-8")
         output.note(f"written to {arguments.save}; use it in place of the bot's command")
     return Exit.DONE if report.is_fit else Exit.FAILED

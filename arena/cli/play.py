@@ -15,7 +15,7 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import InterruptThread
 from arena.cli.local_run import UnkeptRun, games_of, limits_of
 from arena.cli.results import report, show, summarise
-from referee.bot_argument import IneligibleError, read_bot, refuse_doubles, refuse_unreachable
+from referee.bot_argument import IneligibleError, UnintroducedError, read_bot, refuse_doubles, refuse_unreachable
 from referee.dispatch import Dispatcher, left_to_play
 from referee.pool import SlotPool
 from referee.ratings.sprt import Sprt, Verdict, judge, read_sprt
@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "bots",
         nargs="+",
         metavar="BOT",
-        help="path, quoted command, sample:NAME, tcp:HOST:PORT, folder or bot.toml; NAME=BOT",
+        help="path, quoted command, sample:NAME, 'bridge:NAME …', tcp:HOST:PORT, folder or bot.toml; NAME=BOT",
     )
     parser.add_argument("--family", required=True, metavar="F", help=", ".join(families()))
     parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
@@ -85,6 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
         with RunFolder(arguments.out) if arguments.out else UnkeptRun() as folder:
             games = games_of(arguments, ruleset, bots, folder, sandbox)
             return _play(arguments, games, folder, sprt)
+    except UnintroducedError as error:
+        raise CommandError(str(error), Exit.FAILED) from None
     except (FolderError, IneligibleError) as error:
         raise CommandError(str(error)) from None
     except ValueError as error:

@@ -21,14 +21,15 @@ from typing import Any
 from arena.submission.unpack import SINGLE, Contents
 from referee import toml
 from referee.bot_file import read_capabilities
+from referee.bridge import FAMILY, bridged, is_bridge
 from referee.rules import families
 from referee.spec import Limits
 
 FILE = "bot.toml"
-_KEYS = ("name", "families", "command", "options", "limits", "description", "capabilities")
-_REMARKS = ("author", "version", "license", "url")
+KEYS = ("name", "families", "command", "options", "limits", "description", "capabilities")
+REMARKS = ("author", "version", "license", "url")
 """Allowed, and not looked at."""
-_NEEDS = ("start_ms", "ready_ms", "quit_ms", "overshoot_ms", "memory_bytes", "processes")
+NEEDS = ("start_ms", "ready_ms", "quit_ms", "overshoot_ms", "memory_bytes", "processes")
 _MAX_FILE = 64 * 1024
 _MAX_WORDS, _MAX_WORD = 32, 500
 _MAX_OPTIONS = 64
@@ -87,8 +88,8 @@ def read_families(names: Any, place: str) -> tuple[str, ...]:
 
 def _manifest(table: Mapping[str, Any], folder: Path) -> Manifest:
     for key in table:
-        if key not in _KEYS + _REMARKS:
-            raise ManifestError(f"{FILE}: no key {key[:60]!r} is known; there are {', '.join(_KEYS + _REMARKS)}")
+        if key not in KEYS + REMARKS:
+            raise ManifestError(f"{FILE}: no key {key[:60]!r} is known; there are {', '.join(KEYS + REMARKS)}")
     name, description = table.get("name", ""), table.get("description", "")
     if not isinstance(name, str) or not isinstance(description, str):
         raise ManifestError(f"{FILE}: name and description are texts")
@@ -125,6 +126,11 @@ def _command(given: Any, folder: Path) -> tuple[str, ...]:
         raise ManifestError(f'{FILE}: needs a command, such as command = ["./mybot"]')
     if len(given) > _MAX_WORDS or any(len(word) > _MAX_WORD or not word.isprintable() for word in given):
         raise ManifestError(f"{FILE}: command: at most {_MAX_WORDS} printable words of {_MAX_WORD} characters")
+    if is_bridge(given):
+        try:
+            return bridged(given, FAMILY, "python")
+        except ValueError as error:
+            raise ManifestError(f"{FILE}: command: {error}"[:400]) from None
     program = given[0]
     if "/" not in program:
         if (folder / program).is_file():
@@ -167,8 +173,8 @@ def _limits(given: Any) -> dict[str, int]:
     offered = asdict(Limits())
     found = {}
     for name, value in given.items():
-        if name not in _NEEDS:
-            raise ManifestError(f"{FILE}: no limit {name[:60]!r}; there are {', '.join(_NEEDS)}")
+        if name not in NEEDS:
+            raise ManifestError(f"{FILE}: no limit {name[:60]!r}; there are {', '.join(NEEDS)}")
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 2**62:
             raise ManifestError(f"{FILE}: limits: {name} is a positive number")
         if value > offered[name]:

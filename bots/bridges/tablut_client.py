@@ -16,6 +16,7 @@ from typing import Any
 
 from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.tablut_wire import PORTS, Frames, read_name
+from bots.bridges.workplace import workplace
 
 SERVER = "127.0.0.1"
 CONNECT_S = 45.0
@@ -68,11 +69,14 @@ class Client:
         self._payloads: list[bytes] = []
         self._listener = listen(role)
         line = command_line(command, role, seconds)
+        self._leaving = contextlib.ExitStack()
+        folder = self._leaving.enter_context(workplace())
         try:
             self._process = subprocess.Popen(
-                line, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno(), start_new_session=True
+                line, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno(), start_new_session=True, cwd=folder
             )
         except OSError as error:
+            self._leaving.close()
             self._listener.close()
             raise BridgeError(BridgeExit.MISSING, f"cannot start the client {line[0]!r}: {error.strerror}") from None
 
@@ -161,3 +165,4 @@ class Client:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._leaving.close()

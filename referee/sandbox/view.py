@@ -51,9 +51,26 @@ def look(command: Sequence[str], folder: str | None) -> View:
         program = shutil.which(command[0]) or command[0]
         command = (program, *command[1:])
         for word in command:
-            if os.path.exists(word):
-                shown += _surroundings(word)
+            for path in named_files(word):
+                shown += _surroundings(path)
     return View(command, tuple(_outermost(shown)), links)
+
+
+def named_files(word: str) -> list[str]:
+    """The files and folders that a word of a command names: itself, `file.py:name`, `--weights=FILE`, `a.jar:lib`."""
+    value = word.partition("=")[2]
+    texts = dict.fromkeys((word, value, *word.split(":"), *value.split(":")))
+    return [text for text in texts if text and os.path.exists(text)]
+
+
+def is_shared(path: str) -> bool:
+    """Whether every bot sees a file anyway: the system's, or the arena's own."""
+    return _is_systems(path) or any(path.startswith(one + os.sep) for one in _arena())
+
+
+def is_too_much(folder: str) -> bool:
+    """Whether a folder holds more than one bot: never shown whole because a program happens to lie in it."""
+    return folder in _TOO_MUCH or folder == os.path.expanduser("~") or os.path.dirname(folder) == "/home"
 
 
 @functools.cache
@@ -76,15 +93,20 @@ def _arena() -> list[str]:
 
 
 def _surroundings(path: str) -> list[str]:
-    """The folder of a file, and of everything it links to; for a program under a `bin` the folder above that."""
+    """The folder of a file, and of everything it links to; for a program under a `bin` the folder above that.
+
+    A folder is shown itself.
+    """
     found = []
     path = os.path.abspath(path)
+    if os.path.isdir(path) and not is_too_much(path) and not _is_systems(path):
+        return [path]
     for _ in range(16):
         folder = os.path.dirname(path)
-        if os.path.basename(folder) == "bin" and not _is_too_much(os.path.dirname(folder)):
+        if os.path.basename(folder) == "bin" and not is_too_much(os.path.dirname(folder)):
             folder = os.path.dirname(folder)
         if not _is_systems(path):
-            found.append(path if _is_too_much(folder) else folder)
+            found.append(path if is_too_much(folder) else folder)
         if not os.path.islink(path):
             break
         path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
@@ -93,10 +115,6 @@ def _surroundings(path: str) -> list[str]:
 
 def _is_systems(path: str) -> bool:
     return any(path.startswith(one + "/") for one in _SYSTEM)
-
-
-def _is_too_much(folder: str) -> bool:
-    return folder in _TOO_MUCH or folder == os.path.expanduser("~") or os.path.dirname(folder) == "/home"
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:

@@ -9,10 +9,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from arena.submission import manifest
+from arena.submission.unpack import Contents
+from protocol.capabilities import Capabilities
+from referee import bot_file
 from tests.bots.compilers import build
 from tests.bots.driver import ROOT
 
@@ -51,6 +56,40 @@ def test_the_links_of_the_page_lead_somewhere() -> None:
 def test_the_page_has_a_bot_and_commands() -> None:
     assert any(name == "my_bot.py" for _, name, _ in BLOCKS)
     assert len(COMMANDS) >= 6
+
+
+def test_every_key_of_a_bots_file_is_explained_and_no_other() -> None:
+    section = TEXT.partition("## bot.toml")[2].partition("\n## ")[0]
+    tables: dict[str, set[str]] = {}
+    heading = ""
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if not cells:
+            heading = ""
+        elif not heading:
+            heading = cells[0]
+        else:
+            tables.setdefault(heading, set()).update(re.findall(r"`(\w+)`", cells[0]))
+    assert tables == {
+        "key": {*manifest.KEYS, *manifest.REMARKS, *bot_file.KEYS},
+        "in `limits`": set(manifest.NEEDS),
+        "in `capabilities`": {field.name for field in fields(Capabilities)} - bot_file.SAID,
+    }
+
+
+def test_the_example_is_a_bot_here_and_uploaded(tmp_path: Path) -> None:
+    (text,) = (text for kind, _, text in BLOCKS if kind == "toml")
+    (tmp_path / "bot.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "zeta").write_text("#!/bin/sh\n", encoding="utf-8")
+    here = bot_file.read_bot_file(tmp_path, "loa")
+    uploaded = manifest.read_manifest(Contents("zip", tmp_path, ("bot.toml", "zeta"), 0))
+    assert (here.name, here.command, dict(here.options)) == (
+        uploaded.name,
+        tuple(word.replace("{family}", "loa") for word in uploaded.command),
+        dict(uploaded.options),
+    )
+    assert here.capabilities == {"clocks": False}
+    assert (uploaded.families, uploaded.limits) == (("loa", "tablut"), {"memory_bytes": 500_000_000})
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -119,11 +119,17 @@ def test_ctrl_c_finishes_the_running_games_and_keeps_them(c_bot: str, tmp_path: 
     assert all(json.loads(line)["winner"] for line in (out / "games.ndjson").read_text().splitlines())
 
 
-def test_a_bot_that_is_not_there_forfeits_its_games(c_bot: str) -> None:
-    done = arena("play", "ghost=/no/such/bot", f"c={c_bot}", "--family", "loa", "--json")
-    games = json.loads(done.stdout)["games"]
-    assert [game["termination"] for game in games] == ["handshake-failed"] * 2
-    assert all("/no/such/bot" in game["detail"] for game in games)
+def test_a_bot_that_is_not_there_or_does_not_introduce_itself_stops_before_the_first_game(
+    c_bot: str, tmp_path: Path
+) -> None:
+    done = arena("play", "ghost=/no/such/bot", f"c={c_bot}", "--family", "loa", "--json", code=3)
+    assert "no such file: /no/such/bot" in done.stderr
+    out = ["--out", str(tmp_path / "run"), "--sandbox", "none"]
+    done = arena("play", "mute=/bin/sh -c 'echo no book >&2'", f"c={c_bot}", "--family", "loa", *out, code=1)
+    assert "bot 'mute' did not introduce itself" in done.stderr
+    assert "no book" in done.stderr
+    assert not done.stdout
+    assert not (tmp_path / "run" / "run.json").exists()
 
 
 @pytest.mark.parametrize(

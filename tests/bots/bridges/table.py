@@ -43,13 +43,14 @@ def meet(
     variant: str = "",
     options: Sequence[tuple[str, int]] = (),
     time: TimeControl | None = None,
+    sandbox: Sandbox | None = None,
 ) -> GameRecord:
     """One game. `options` are rules, such as a limit of plies."""
     from referee.rules import load
 
     name = variant or load(family).variants[0].name
     control = time or TimeControl("clock", 20_000, 100)
-    with Roster(Sandbox("none")) as roster:
+    with Roster(sandbox or Sandbox("none")) as roster:
         return play(
             PlannedGame.of(GameSpec(family, name, first, second, options=dict(options), time=control, limits=LIMITS)),
             roster,

@@ -2,8 +2,9 @@
 
 It keeps the documented protocol and plays the first rook-like move it finds for its colour, by its own simple rules.
 Habits: `unquoted` (name without quotes), `upper` (cells in upper case), `no-turn` (no turn in its moves), `stays` (does
-not leave at the end), `split` (bytes one by one), `chatty` (moves when it is not its turn), and the faults `no-json`,
-`no-cells`, `huge`, `hangs-up`, `silent`, `absent`, `early-exit`, `illegal`.
+not leave at the end), `split` (bytes one by one), `chatty` (moves when it is not its turn), `logs` (writes a log where
+it runs, or ends, as the official classes do), and the faults `no-json`, `no-cells`, `huge`, `hangs-up`, `silent`,
+`absent`, `early-exit`, `illegal`.
 """
 
 import argparse
@@ -67,6 +68,9 @@ def main() -> None:
         signal.pause()
     if "early-exit" in habits:
         sys.exit(9)
+    if "logs" in habits:
+        with open(f"{role}_gameLog.txt", "x", encoding="utf-8") as file:
+            file.write("a game\n")
     print(f"{role} with {arguments.seconds} s", file=sys.stderr, flush=True)
     white, black = os.environ.get("TABLUT_PORTS", "5800,5801").split(",")
     connection = socket.create_connection((arguments.server, int(white if role == "WHITE" else black)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import struct
 import subprocess
@@ -10,6 +11,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,15 +21,17 @@ from bots.bridges.bologna import Bridge
 from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.tablut_client import Client, command_line, listen
 from bots.bridges.tablut_wire import Frames, packed, read_move, read_name, state
+from bots.bridges.workplace import workplace
 from bots.clock import Clock
 from protocol.messages import Go, IsReady, Result, SetPosition, Ugi
-from referee.bot_argument import IneligibleError, introduce
+from referee.bot_argument import IneligibleError, introduce, read_bot
 from referee.record import GameRecord
 from referee.rules import load
 from referee.rules.position import Position
 from referee.sandbox import Sandbox
 from referee.spec import BotSpec, TimeControl
 from tests.bots.bridges.table import HERE, LIMITS, ROOT, bridge, has_networks, honest, meet
+from tests.referee.sandbox.levels import sandbox_or_skip
 
 ASHTON = load("tablut").settle("ashton")
 SLOW = TimeControl("movetime", 8000, 0)
@@ -274,11 +279,44 @@ def test_the_clients_command_line() -> None:
     assert tablut_wire.PORTS == {"WHITE": 5800, "BLACK": 5801}
 
 
+def test_clients_that_keep_a_log_can_write_it_in_the_sandbox() -> None:
+    spec = replace(read_bot(f"bridge:bologna --seconds 3 -- {' '.join(client('logs'))}", "tablut"), name="client")
+    announced = ("--option", "option name Variant type combo default ashton var ashton")
+    other = honest(*announced, "a4a3", "resign")
+    record = meet(spec, other, "tablut", variant="ashton", time=SLOW, sandbox=sandbox_or_skip("bwrap"))
+    assert (record.winner, record.termination) == ("first", "resigned"), (record.detail, record.logs)
+
+
+def test_a_workplace_mirrors_a_folder_that_cannot_be_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "old.txt").write_text("old", encoding="utf-8")
+    (tmp_path / "client.jar").write_text("jar", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with workplace() as found:
+        assert found is None, "the present folder will do"
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))
+    with workplace() as found:
+        assert found
+        here = Path(found)
+        assert (here / "client.jar").read_text(encoding="utf-8") == "jar"
+        (here / "logs" / "new.txt").write_text("new", encoding="utf-8")
+        assert sorted(os.listdir(here / "logs")) == ["new.txt", "old.txt"]
+    assert not here.exists()
+    assert os.listdir(tmp_path / "logs") == ["old.txt"]
+    monkeypatch.setattr("bots.bridges.workplace.MOST", 0)
+    with workplace() as found:
+        assert found
+        assert all(Path(entry.path).is_symlink() for entry in os.scandir(found))
+
+
 def test_a_tournament_by_the_command_line() -> None:
     """Two games of the same client at once: each has a network of its own."""
     if not has_networks():
         pytest.skip("no network namespaces here")
-    command = f"{sys.executable} -m bots.bridges.bologna --seconds 3 -- {' '.join(client('upper'))}"
+    command = f"bridge:bologna --seconds 3 -- {' '.join(client('upper'))}"
     words = ["play", f"bologna={command}", "sample:random", "--family", "tablut", "--variant", "ashton", "--games", "2"]
     words += ["--concurrency", "2", "--tc", "8/move", "--sandbox", "none", "--max-plies", "12", "--json"]
     done = subprocess.run(

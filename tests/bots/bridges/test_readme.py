@@ -17,14 +17,14 @@ import pytest
 from bots.bridges.failure import BridgeExit
 from bots.bridges.python_agent import APIS
 from referee.bot_file import read_bot_file
+from referee.bridge import BRIDGES
 from tests.bots.bridges.table import HERE, ROOT, bridge, has_networks, honest, meet
 
 PAGE = (ROOT / "bots" / "bridges" / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
 SCRIPT = next(text for _, text in BLOCKS if text.startswith("#!/bin/sh"))
 COMMANDS = [line for kind, text in BLOCKS if kind == "sh" and text != SCRIPT for line in text.splitlines()]
-BOTS = re.findall(r'^\|.*\| `"(python -m .*)"` \|$', PAGE, re.MULTILINE)
-BRIDGES = ("bologna", "command", "python_agent")
+BOTS = re.findall(r'^\|.*\| `"(bridge:.*)"` \|$', PAGE, re.MULTILINE)
 
 
 def test_every_exit_code_is_explained() -> None:
@@ -37,7 +37,7 @@ def test_every_call_and_variable_is_named() -> None:
     assert all(f"`{name}`" in PAGE for name in set(re.findall(r'"(ARENA_\w+)"', source)))
 
 
-@pytest.mark.parametrize("name", BRIDGES)
+@pytest.mark.parametrize("name", sorted(BRIDGES.values()))
 def test_every_bridge_is_there_and_explains_itself(name: str) -> None:
     assert f"bots.bridges.{name}" in PAGE
     words = [sys.executable, "-m", f"bots.bridges.{name}", "--help"]
@@ -71,7 +71,7 @@ def folder(tmp_path: Path) -> Path:
         "program": SCRIPT,
         "engine": f'#!/bin/sh\nexec "{sys.executable}" -m bots.random_mover\n',
         "client": f'#!/bin/sh\n{client} "$@"\n',
-        "tools/java": f'#!/bin/sh\nshift 2  # -jar client.jar\n{client} "$@"\n',
+        "tools/java": f'#!/bin/sh\nshift 3  # -Xmx300m -jar client.jar\n{client} "$@"\n',
         "tools/python": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n',
         "tools/arena": f'#!/bin/sh\nexec "{sys.executable}" -m arena "$@"\n',
     }
@@ -112,7 +112,7 @@ def plays(line: str, folder: Path) -> None:
 
 def test_the_page_has_commands_and_bots() -> None:
     assert {line.split()[0] for line in COMMANDS} == {"arena", "socat"}
-    assert {line.split()[2] for line in BOTS} == {f"bots.bridges.{name}" for name in BRIDGES}
+    assert {line.split()[0] for line in BOTS} == {f"bridge:{name}" for name in BRIDGES} - {"bridge:tcp"}
 
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("arena check")])
@@ -131,6 +131,6 @@ def test_a_match_of_the_page_is_played(line: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("bot", BOTS)
 def test_a_bot_of_the_page_plays(bot: str, folder: Path) -> None:
-    families = {"bologna": "tablut --variant ashton", "course": "baroque", "loa": "loa"}
+    families = {"bologna": "tablut --variant ashton", "course": "baroque", "": "loa"}
     family = next(family for word, family in families.items() if word in bot)
     plays(f"arena play mine={shlex.quote(bot)} sample:random --family {family}", folder)

@@ -1,0 +1,171 @@
+"""What people write for a bot, as what is run; and bots that are found out before the first game."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from referee.bot_argument import UnintroducedError, introduce, read_bot
+from referee.bot_file import at_home, read_bot_file, write_bot_file
+from referee.rules import load
+from referee.rules.core import UnknownNameError
+from referee.sandbox import Sandbox
+from referee.sandbox.view import look, named_files
+from referee.sandbox_choice import why_not
+from referee.spec import BotSpec
+from tests.referee.conftest import FAST, scripted
+from tests.referee.sandbox.levels import sandbox_or_skip
+
+PYTHON = sys.executable
+AGENT = "def choose(position, clock):\n    return position.moves[0]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("bridge:bologna -- ./client --fast", ["bologna", "--", "./client", "--fast"]),
+        ("bridge:bologna ./client --fast", ["bologna", "--", "./client", "--fast"]),
+        ("bridge:bologna --seconds 5 -- java -jar c.jar", ["bologna", "--seconds", "5", "--", "java", "-jar", "c.jar"]),
+        ("bridge:command ./program -x", ["command", "--family", "loa", "--", "./program", "-x"]),
+        ("bridge:command --name N -- ./p", ["command", "--family", "loa", "--name", "N", "--", "./p"]),
+        ("bridge:python file.py:choose", ["python_agent", "--family", "loa", "file.py:choose"]),
+        ("bridge:python 'my file.py:A' --family=tablut", ["python_agent", "my file.py:A", "--family=tablut"]),
+        ("bridge:tcp localhost 4000", ["tcp", "localhost", "4000"]),
+    ],
+)
+def test_a_bridge_by_its_name_runs_with_the_interpreter_of_the_arena(text: str, command: list[str]) -> None:
+    module, *words = command
+    assert read_bot(text, "loa").command == (PYTHON, "-m", f"bots.bridges.{module}", *words)
+    assert read_bot(f"mine={text}", "loa").name == "mine"
+
+
+def test_a_bridge_that_is_none_names_those_that_are() -> None:
+    with pytest.raises(UnknownNameError, match="bologna"):
+        read_bot("bridge:bolonia ./client", "tablut")
+    with pytest.raises(ValueError, match=r"bridge:python file\.py:choose"):
+        read_bot("bridge:python", "loa")
+
+
+@pytest.mark.parametrize("text", ["/no/such/bot", "mine=./no/such/bot --fast", "no-such-program-anywhere 3"])
+def test_a_program_that_is_not_there_is_refused(text: str) -> None:
+    with pytest.raises(FileNotFoundError) as error:
+        read_bot(text, "loa")
+    assert error.value.filename in text
+
+
+def test_the_python_of_the_arena_is_there_whatever_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    name = os.path.basename(PYTHON)
+    assert read_bot(f"{name} bot.py", "loa").command == (name, "bot.py")
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ((PYTHON, "-c", "raise SystemExit('my book is missing')"), "my book is missing"),
+        (("/bin/sh", "-c", "echo I speak another language; cat >/dev/null"), "no answer to `ugi`"),
+        (("/no/such/program",), "/no/such/program"),
+    ],
+)
+def test_a_bot_that_does_not_introduce_itself_is_found_out(command: tuple[str, ...], reason: str) -> None:
+    limits = replace(FAST, start_ms=500)
+    with pytest.raises(UnintroducedError, match=reason) as error:
+        introduce(BotSpec("mute", command), load("loa").settle(), Sandbox("none"), limits)
+    assert "bot 'mute' did not introduce itself" in str(error.value)
+    assert "arena check" in str(error.value)
+    assert introduce(scripted("", "b1b3"), load("loa").settle(), Sandbox("none"), limits).name == "scripted"
+
+
+# -- what a sandbox shows ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The present folder, with an agent and its weights in folders below it."""
+    for name in ("agents/agent.py", "data/net.bin", "engine"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(AGENT if name.endswith(".py") else "#!/bin/sh\n", encoding="utf-8")
+        file.chmod(0o755)
+    tmp_path.chmod(0o755)  # in a sandbox a bot may be another user
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("word", "named"),
+    [
+        ("agents/agent.py", ["agents/agent.py"]),
+        ("agents/agent.py:choose", ["agents/agent.py"]),
+        ("--weights=data/net.bin", ["data/net.bin"]),
+        ("-Dnet=data/net.bin:2", ["data/net.bin"]),
+        ("data:agents:missing", ["data", "agents"]),
+        ("--fast", []),
+        ("data/net", []),
+        ("=:", []),
+    ],
+)
+def test_files_are_named_in_many_ways(word: str, named: list[str], place: Path) -> None:
+    assert named_files(word) == named
+
+
+def test_files_named_in_arguments_are_shown(place: Path) -> None:
+    shown = look((PYTHON, "agents/agent.py:choose", "--weights=data/net.bin"), None).shown
+    assert {str(place / "agents"), str(place / "data")} <= set(shown)
+    assert str(place) not in shown
+    assert str(place / "data") in look((PYTHON, "data"), None).shown, "a folder is shown itself"
+    assert str(place / "data") not in look((PYTHON, "--net=data/net.bin"), str(place / "agents")).shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "below", "written"),
+    [
+        ("./engine --net=data/net.bin", ".", ["./engine", "--net=data/net.bin"]),
+        ("{place}/engine {place}/data:x", ".", ["./engine", "data:x"]),
+        ("{place}/engine -q", "data", ["./engine", "-q"]),
+        ("/bin/sh ../engine --net=net.bin", "data", ["/bin/sh", "engine", "--net=data/net.bin"]),
+        ("python3 agents/agent.py:x", ".", ["python3", "agents/agent.py:x"]),
+    ],
+)
+def test_a_bot_is_written_down_from_its_folder(
+    typed: str, below: str, written: list[str], place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place / below)
+    words = typed.format(place=place).split()
+    spec = BotSpec("x", (os.path.abspath(words[0]) if words[0].startswith(".") else words[0], *words[1:]))
+    found = at_home(spec, place)
+    assert (found.command, found.folder) == (tuple(written), str(place))
+    text = write_bot_file(found, place)
+    assert "folder" not in text
+    assert f'folder = "{place}"' in write_bot_file(found, place / "data")
+    (place / "bot.toml").write_text(text, encoding="utf-8")
+    assert read_bot_file(place) == found
+    assert at_home(found, place / "data") == found
+
+
+def test_a_home_is_no_bots_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(place))
+    assert at_home(BotSpec("x", (str(place / "agents" / "agent.py"),)), place).folder == str(place / "agents")
+    with pytest.raises(ValueError, match="move it to one"):
+        at_home(BotSpec("x", (str(place / "engine"),)), place)
+    assert at_home(BotSpec("x", ("python3", "-m", "thing")), place / "data").folder == str(place / "data")
+
+
+def test_what_was_written_down_starts_in_the_sandbox(place: Path) -> None:
+    spec = at_home(read_bot("bridge:python agents/agent.py:choose", "loa"), place)
+    (place / "engine.toml").write_text(write_bot_file(spec, place), encoding="utf-8")
+    sandbox = sandbox_or_skip("bwrap")
+    assert why_not(read_bot("engine.toml", "loa"), sandbox, FAST) == ""
+    assert why_not(read_bot("bridge:python agents/agent.py:choose", "loa"), sandbox, FAST) == ""
+
+
+def test_a_bot_file_may_name_a_bridge_and_the_family(place: Path) -> None:
+    (place / "bot.toml").write_text('command = "bridge:python agents/agent.py:choose"\n', encoding="utf-8")
+    command = (PYTHON, "-m", "bots.bridges.python_agent", "--family", "tablut", "agents/agent.py:choose")
+    assert read_bot(str(place), "tablut").command == command
+    (place / "bot.toml").write_text('command = ["./engine", "--game={family}"]\n', encoding="utf-8")
+    assert read_bot(str(place), "tablut").command == ("./engine", "--game=tablut")
