@@ -5,49 +5,110 @@ Programs of strangers are not for this module: they get the sandbox that was ask
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from referee.bot import Bot
 from referee.failure import BotError, SandboxError
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
+from referee.sandbox.view import look
 from referee.spec import BotSpec, Limits
 
+_WORD = re.compile(r"[^\s'\"`:;,()\[\]<>]+")
+ALONE = "to run your own bots without a sandbox add --sandbox none"
 
-def choose(name: str, specs: Sequence[BotSpec], limits: Limits) -> tuple[Sandbox, tuple[str, ...]]:
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Why a bot does not start in a sandbox: in a line, and all it wrote to standard error."""
+
+    reason: str
+    log: str = ""
+
+
+def choose(
+    name: str, specs: Sequence[BotSpec], limits: Limits, *, may_be_none: bool = False
+) -> tuple[Sandbox, tuple[str, ...]]:
     """The sandbox of that name; for `auto` the strongest that works here and in which these bots start.
 
     Also notes for people: which bot made it a weaker one, and why. A bot that starts nowhere makes no difference, nor
-    does one that starts and does not answer. Raises ValueError with what to do.
+    does one that starts and does not answer. Raises ValueError with what to do, also for `auto` where a bot starts in
+    no sandbox at all: it is for people to say that it may do without one (`may_be_none` says it beforehand).
     """
     if name != "auto":
         return open_sandbox(name), ()
     levels = [level for level in LEVELS if assess(level).works]
     notes: list[str] = []
+    if levels[0] == "none":
+        notes.append("no sandbox works here, bots run without one; arena doctor says how to get one")
     for spec in specs:
-        reason = why_not(spec, open_sandbox(levels[0]), limits)
-        if not reason or levels[0] == "none" or why_not(spec, open_sandbox("none"), limits):
+        complaint = why_not(spec, open_sandbox(levels[0]), limits)
+        if not complaint or levels[0] == "none" or why_not(spec, open_sandbox("none"), limits):
             continue
         stronger = levels[0]
         del levels[0]
         while levels[0] != "none" and why_not(spec, open_sandbox(levels[0]), limits):
             del levels[0]
-        words = spec.name or " ".join(spec.command)
-        notes.append(f"bot {words!r} does not start in sandbox {stronger} ({reason}): {levels[0]} is used")
+        words = f"bot {spec.name or ' '.join(spec.command)!r}"
+        advice = _advice(spec, complaint)
+        if levels[0] == "none" and not may_be_none:
+            raise ValueError(f"{words} starts in no sandbox; in {stronger}: {complaint.reason}; {advice}; {ALONE}")
+        notes.append(
+            f"{words} does not start in sandbox {stronger} ({complaint.reason}): {levels[0]} is used; {advice}"
+        )
     return open_sandbox(levels[0]), tuple(notes)
 
 
-def why_not(spec: BotSpec, sandbox: Sandbox, limits: Limits) -> str:
-    """Why a bot does not start in a sandbox; empty when it does, or when it starts and says nothing."""
+def why_not(spec: BotSpec, sandbox: Sandbox, limits: Limits) -> Complaint | None:
+    """Why a bot does not start in a sandbox; None when it does, or when it starts and says nothing."""
     bot = Bot(spec, limits, sandbox)
     try:
         bot.start()
         bot.handshake()
     except SandboxError as error:
-        return str(error)
+        return Complaint(str(error))
     except BotError as error:
+        if bot.process.is_running:
+            return None
         last = (bot.wire.log.strip().splitlines() or [""])[-1]
-        return "" if bot.process.is_running else last or error.detail
+        return Complaint(last or error.detail, bot.wire.log)
     else:
-        return ""
+        return None
     finally:
         bot.close()
+
+
+def _advice(spec: BotSpec, complaint: Complaint) -> str:
+    """Which file the bot misses in a sandbox, as far as can be told, and how to show it."""
+    shown = (*look(spec.command, spec.folder).shown, *([spec.folder] if spec.folder else []))
+    for path in _files(spec, complaint):
+        if not any(path == place or path.startswith(place + "/") for place in shown):
+            return f"{path} is not shown to it: name the file in its command, or put it beside its program"
+        if not _is_open(path):
+            return (
+                f"{path} may be read by its owner alone: let every user read it (chmod a+r, a+x for folders above it)"
+            )
+    return "show it what it needs: name the file in its command, or put it beside its program, readable by every user"
+
+
+def _files(spec: BotSpec, complaint: Complaint) -> Iterator[str]:
+    """The files of this machine that the bot names in its complaint, then those of its command."""
+    here = spec.folder or os.getcwd()
+    for word in (*_WORD.findall(f"{complaint.log} {complaint.reason}"), *spec.command):
+        path = os.path.normpath(os.path.join(here, word))
+        if os.path.isfile(path):
+            yield path
+
+
+def _is_open(path: str) -> bool:
+    """Whether every user may read a file, or may read and search the folder it is in."""
+    if not os.stat(path).st_mode & stat.S_IROTH:
+        return False
+    folder = path
+    while (folder := os.path.dirname(folder)) != "/":
+        if not os.stat(folder).st_mode & stat.S_IXOTH:
+            return False
+    return True

@@ -149,7 +149,7 @@ async def _play(
 ) -> bool:
     """Let the coordinator play the tournaments to their ends; whether it came to that."""
     spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], planned[0].family))
-    sandbox, notes = choose("auto", [spec], Limits())
+    sandbox, notes = choose("auto", [spec], Limits(), may_be_none=True)  # it is the arena's own
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {concurrency} games at once")
     pool = SlotPool(concurrency, sandbox=sandbox.name, spare=len(SAMPLES) - 2, on_event=publisher(bus))
     coordinator = Coordinator(settings, store, bus, pool)

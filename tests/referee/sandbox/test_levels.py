@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from referee import sandbox_choice
 from referee.play import play
 from referee.roster import Roster
 from referee.sandbox import LEVELS, Sandbox, assess, assessment, level, open_sandbox, refusal
@@ -78,9 +79,48 @@ def test_trusted_bots_fall_back_to_where_they_start_with_a_note(open_folder: Pat
     found, notes = choose("auto", [everywhere, nosy], LIMITS)
     assert found.name == working("rlimits", "none")[0]
     if working()[0] in assessment.STRONG:
-        assert notes == (f"bot 'nosy' does not start in sandbox {working()[0]} (no users): {found.name} is used",)
+        assert len(notes) == 1
+        assert notes[0].startswith(
+            f"bot 'nosy' does not start in sandbox {working()[0]} (no users): {found.name} is used; show it what"
+        )
     found, notes = choose("none", [nosy], LIMITS)
     assert (found.name, notes) == ("none", ())
+
+
+@pytest.fixture
+def strong_or_nothing(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A machine with one level beside `none`, and its name."""
+    strong = working()[0]
+    monkeypatch.setattr(sandbox_choice, "assess", lambda name: assessment.Assessment(name, name in (strong, "none")))
+    return strong
+
+
+def test_no_bot_runs_without_a_sandbox_unless_that_was_asked_for(
+    strong_or_nothing: str, open_folder: Path, tmp_path: Path
+) -> None:
+    book = tmp_path / "book.bin"
+    book.write_text("moves\n")
+    reader = script(open_folder, "reader", f"read line < {book} || exit 3")
+    with pytest.raises(ValueError, match="--sandbox none") as caught:
+        choose("auto", [reader], LIMITS)
+    assert f"{book} is not shown to it: name the file in its command" in str(caught.value)
+    assert choose("none", [reader], LIMITS)[0].name == "none"
+    sandbox, notes = choose("auto", [reader], LIMITS, may_be_none=True)
+    assert (sandbox.name, len(notes)) == ("none", 1)
+    named = replace(reader, command=(*reader.command, str(book)))
+    if is_root():  # its folder is shown then, but the bot is another user
+        book.chmod(0o600)
+        with pytest.raises(ValueError, match="may be read by its owner alone"):
+            choose("auto", [named], LIMITS)
+        book.chmod(0o644)
+    assert choose("auto", [named], LIMITS)[0].name == strong_or_nothing
+
+
+def test_a_machine_without_any_sandbox_is_spoken_of(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_choice, "assess", lambda name: assessment.Assessment(name, name == "none"))
+    sandbox, notes = choose("auto", [script(open_folder, "everywhere")], LIMITS)
+    assert sandbox.name == "none"
+    assert notes == ("no sandbox works here, bots run without one; arena doctor says how to get one",)
 
 
 def test_a_sandbox_that_cannot_be_set_up_is_no_bots_fault(tmp_path: Path) -> None:
