@@ -108,6 +108,7 @@ def test_no_bot_runs_without_a_sandbox_unless_that_was_asked_for(
     sandbox, notes = choose("auto", [reader], LIMITS, may_be_none=True)
     assert (sandbox.name, len(notes)) == ("none", 1)
     named = replace(reader, command=(*reader.command, str(book)))
+    tmp_path.chmod(0o755)
     if is_root():  # its folder is shown then, but the bot is another user
         book.chmod(0o600)
         with pytest.raises(ValueError, match="may be read by its owner alone"):
