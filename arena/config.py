@@ -117,8 +117,11 @@ class Settings(BaseSettings):
     writes_per_minute: int = Field(
         60, ge=1, description="Requests that write, per user and web process, in the long run."
     )
+    pages_per_minute: int = Field(
+        1200, ge=1, description="Pages and their parts per address and web process, in the long run."
+    )
     uploads_per_minute: int = Field(6, ge=1, description="Uploads per user, in the long run.")
-    logins_per_minute: int = Field(6, ge=1, description="Tries to log in, per name and per address, in the long run.")
+    logins_per_minute: int = Field(6, ge=1, description="Wrong log-ins, per name and per address, in the long run.")
     streams_per_client: int = Field(20, ge=1, description="Streams one user or address may have open.")
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged.")

@@ -65,7 +65,10 @@ KINDS: Mapping[str, ErrorKind] = {
         500, Exit.UNREACHABLE, "A fault of this server", "It is in the server's log under `request`."
     ),
     "unavailable": ErrorKind(
-        503, Exit.UNREACHABLE, "Not just now", "The database or the disk does not answer; try again soon."
+        503,
+        Exit.UNREACHABLE,
+        "Not just now",
+        "The database or the disk does not answer, or too many wait; try again soon.",
     ),
 }
 _BY_STATUS = {kind.status: name for name, kind in KINDS.items()}

@@ -19,7 +19,7 @@ from pydantic import BaseModel, TypeAdapter
 Handler: TypeAlias = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-Cost: TypeAlias = Literal["read", "write", "upload", "login"]
+Cost: TypeAlias = Literal["read", "write", "upload"]
 Scope: TypeAlias = Literal["read", "submit", "organise", "admin", "worker"]
 
 

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _forget(arguments, bare)
     token = arguments.token or (None if arguments.user else os.environ.get("ARENA_TOKEN"))
     if token is None:
-        token = _by_password(arguments, bare) if arguments.user else _asked("token: ")
+        token = _by_password(arguments, bare) if arguments.user else asked("token: ")
     account = Client(server, token).get("/account")
 
     def keep(keys: dict[str, object]) -> None:
@@ -58,7 +58,7 @@ def _by_password(arguments: argparse.Namespace, bare: Client) -> str:
         raise CommandError(f"no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
     wish = {
         "user": arguments.user,
-        "password": _asked("password: "),
+        "password": asked("password: "),
         "name": f"arena login on {platform.node() or 'a machine'}"[:80],
         "scopes": scopes,
         "days": arguments.days,
@@ -66,7 +66,7 @@ def _by_password(arguments: argparse.Namespace, bare: Client) -> str:
     return str(bare.ask("POST", "/login", body=wish).data["token"])
 
 
-def _asked(prompt: str) -> str:
+def asked(prompt: str) -> str:
     """A secret from the terminal, unseen; from a pipe, its first line."""
     found = getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
     if not found:

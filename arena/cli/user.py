@@ -1,4 +1,7 @@
-"""`arena user`: accounts and API tokens, straight in the database: for whoever runs the arena."""
+"""`arena user`: accounts and API tokens, straight in the database: for whoever runs the arena.
+
+`arena user password` alone is for everybody: it asks a server for another password of one's own.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,12 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from arena.cli import output
+from arena.cli import output, remote
 from arena.cli.actions import Actions
 from arena.cli.choice import positive
 from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
+from arena.cli.login import asked
 
 if TYPE_CHECKING:
     from arena.services.arena import Arena
@@ -39,18 +43,34 @@ def add(parser: argparse.ArgumentParser) -> None:
     change.add_argument("--role", choices=_ROLES, help="what the user may do")
     change.add_argument("--password-stdin", action="store_true", help="read a new password from stdin")
     change.add_argument("--new-password", action="store_true", help="generate a new password and show it")
+    change.add_argument("--revoke-tokens", action="store_true", help="revoke all tokens of the user too")
     state = change.add_mutually_exclusive_group()
     state.add_argument("--disable", action="store_true", help="no log-in and no token works any more")
     state.add_argument("--enable", action="store_true", help="undo that")
 
+    tokens = actions.add("tokens", _tokens, "the tokens of a user, without their secrets")
+    tokens.add_argument("name", metavar="NAME", help="whose")
+
+    revoke = actions.add("revoke", _revoke, "make a token of a user useless for good, and those made with it")
+    revoke.add_argument("name", metavar="NAME", help="whose")
+    which = revoke.add_mutually_exclusive_group(required=True)
+    which.add_argument("token", metavar="ID", type=positive, nargs="?", help="its number in `arena user tokens NAME`")
+    which.add_argument("--all", action="store_true", help="all tokens of the user")
+
     listing = actions.add("list", _list, "all users")
-    for each in (new, token, change, listing):
+    for each in (new, token, change, tokens, revoke, listing):
         each.add_argument("--json", action="store_true", help="one JSON document on stdout")
         add_database(each)
+
+    own = actions.add("password", _change_own, "another password of your own, on a server you are logged in at")
+    own.add_argument("--revoke-tokens", action="store_true", help="revoke all your tokens too, this one as well")
+    remote.add_server(own)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do it."""
+    if arguments.action == "password":
+        return _change_own(arguments)
     from arena.services.arena import Arena
     from arena.store import NotFoundError
 
@@ -59,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
         with closing(open_store(settings)) as store:
             return int(arguments.act(Arena(store, settings), arguments))
     except NotFoundError as error:
-        raise CommandError(f"{error}; `arena user list` shows all", error.exit) from None
+        listing = f"tokens {arguments.name}" if error.noun == "token" else "list"
+        raise CommandError(f"{error}; `arena user {listing}` shows all", error.exit) from None
 
 
 def _password(is_on_stdin: bool) -> str:
@@ -107,9 +128,16 @@ def _change(arena: Arena, arguments: argparse.Namespace) -> int:
     if arguments.password_stdin or arguments.new_password:
         password = _password(arguments.password_stdin)
     is_active = False if arguments.disable else True if arguments.enable else None
-    if arguments.role is None and password is None and is_active is None:
+    if arguments.role is None and password is None and is_active is None and not arguments.revoke_tokens:
         raise CommandError("nothing to change; give --role, --new-password, --disable or another option")
-    user = services.user.change(arena, arguments.name, role=arguments.role, password=password, is_active=is_active)
+    user = services.user.change(
+        arena,
+        arguments.name,
+        role=arguments.role,
+        password=password,
+        is_active=is_active,
+        revoke_tokens=arguments.revoke_tokens,
+    )
     shown = password if arguments.new_password else None
     if arguments.json:
         output.document({"name": user.name, "role": user.role, "active": user.is_active, "password": shown})
@@ -117,6 +145,61 @@ def _change(arena: Arena, arguments: argparse.Namespace) -> int:
     output.text(f"user      {user.name} ({user.role}{'' if user.is_active else ', disabled'})")
     if shown:
         output.text(f"password  {shown}")
+    return Exit.DONE
+
+
+def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
+    user = arena.store.users.find(arguments.name)
+    rows = arena.store.users.tokens(user.id or 0)
+    if arguments.json:
+        moments = ("created", "expires", "last_used", "revoked")
+        found = [
+            {"id": row.id, "name": row.name, "scopes": row.scopes.split(), "made_with": row.parent_id}
+            | {moment: at.isoformat() if (at := getattr(row, moment)) else None for moment in moments}
+            for row in rows
+        ]
+        output.document({"name": user.name, "tokens": found})
+        return Exit.DONE
+    output.table(
+        ("id", "name", "scopes", "made", "last used", "ends"),
+        [
+            (
+                str(row.id),
+                row.name,
+                row.scopes,
+                f"{row.created:%Y-%m-%d}",
+                f"{row.last_used:%Y-%m-%d}" if row.last_used else "-",
+                "revoked" if row.revoked else f"{row.expires:%Y-%m-%d}" if row.expires else "-",
+            )
+            for row in rows
+        ],
+    )
+    return Exit.DONE
+
+
+def _revoke(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+
+    user = arena.store.users.find(arguments.name)
+    services.token.revoke_of(arena, user, None if arguments.all else arguments.token)
+    which = "all tokens" if arguments.all else f"token {arguments.token}"
+    if arguments.json:
+        output.document({"name": user.name, "revoked": "all" if arguments.all else arguments.token})
+    else:
+        output.text(f"revoked {which} of {user.name}")
+    return Exit.DONE
+
+
+def _change_own(arguments: argparse.Namespace) -> int:
+    present, new = asked("present password: "), asked("new password: ")
+    if sys.stdin.isatty() and asked("new password again: ") != new:
+        raise CommandError("the new password is not the same both times")
+    body = {"password": present, "new_password": new, "revoke_tokens": arguments.revoke_tokens}
+    remote.client(arguments).ask("POST", "/account/password", body=body)
+    if arguments.json:
+        output.document({"changed": True, "tokens_revoked": arguments.revoke_tokens})
+    else:
+        output.text("password changed; all browsers are logged out")
     return Exit.DONE
 
 

@@ -13,7 +13,7 @@ from aiohttp import web
 from arena.http.accept import negotiate
 from arena.http.cache import Keep
 from arena.http.feed import Feeds
-from arena.http.limit import Gate, Limiter, Rate
+from arena.http.limit import Gate, Limiter, Rate, WaitingRoom
 from arena.http.problem import Problem
 from arena.http.response_cache import ResponseCache
 from arena.store.users import Identity
@@ -37,11 +37,14 @@ def _limiters(settings: Settings) -> dict[str, Limiter]:
         "read": Rate(settings.reads_per_minute, max(20, settings.reads_per_minute // 3)),
         "write": Rate(settings.writes_per_minute, max(10, settings.writes_per_minute // 2)),
         "upload": Rate(settings.uploads_per_minute, 10),
-        "login": Rate(settings.logins_per_minute, 10),
+        "page": Rate(settings.pages_per_minute, max(60, settings.pages_per_minute // 3)),
+        "wrong-token": Rate(WRONG_TOKENS_PER_MINUTE, WRONG_TOKENS_PER_MINUTE),
     }
     return {name: Limiter(rate) for name, rate in rates.items()}
 
 
+WRONG_TOKENS_PER_MINUTE = 30
+"""Of one address; good tokens of the same address are not counted and never refused for them."""
 STREAMS = 2000
 """Streams open at a time, of all clients together."""
 
@@ -58,8 +61,8 @@ class WebContext:
     responses: ResponseCache = field(init=False)
     feeds: Feeds = field(init=False)
     exports: Gate = field(default_factory=lambda: Gate(2, 20))
-    hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
-    """Passwords hashed at a time: each takes 64 MiB and most of a second of a core."""
+    hashing: WaitingRoom = field(default_factory=lambda: WaitingRoom(2, each=4, total=12))
+    """Passwords hashed at a time, waiting, and of one address: each takes 64 MiB and most of a second of a core."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the order to stop has come: still serving, but not for long."""
     closing: asyncio.Event = field(default_factory=asyncio.Event)

@@ -6,16 +6,17 @@ import asyncio
 import re
 import secrets
 from collections.abc import Callable
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from aiohttp import web
 
 from arena.http.call import CONTEXT, IDENTITY, Call, WebContext, address
 from arena.http.problem import Problem
-from arena.services.arena import Arena
+from arena.services.account import Place, TooManyTriesError
 from arena.store.credentials import digest_of
 from arena.store.users import Identity
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _BEARER = re.compile(r"Bearer +(arena_[A-Za-z0-9_-]{43})", re.IGNORECASE | re.ASCII)
@@ -23,6 +24,8 @@ _COOKIE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _SESSION: web.RequestKey[tuple[Identity | None]] = web.RequestKey("session", tuple)
 """Looked up once a request, whoever asks."""
 CSRF_HEADER = "X-CSRF-Token"
+DEVICE_COOKIE = "arena-device"
+"""Tells a browser that has logged in before: it is not shut out by wrong passwords that others try."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -64,8 +67,8 @@ async def _bearer(request: web.Request, context: WebContext) -> Identity:
 
 
 def _refused(request: web.Request, context: WebContext, detail: str) -> Problem:
-    """A wrong token costs a log-in: guessing gets slow."""
-    if wait := context.limiters["login"].take(address(request)):
+    """Wrong tokens are answered so often and no more; nobody guesses 256 bits, and good tokens do not come here."""
+    if wait := context.limiters["wrong-token"].take(address(request)):
         return too_many(wait)
     return Problem(
         "unauthorised",
@@ -86,15 +89,22 @@ def too_many(wait: float) -> Problem:
     )
 
 
-async def with_password(call: Call, use: Callable[[Arena, str, str], T], name: str, password: str) -> T:
-    """A use case that takes a name and a password: few tries for a name, few at a time.
+async def with_password(call: Call, use: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """A use case that hashes or checks a password: few at a time.
 
-    Raises Problem (429) and what the use case raises.
+    Raises Problem (429 for too many wrong ones, 503 when too many wait) and what the use case raises.
     """
-    if wait := call.context.limiters["login"].take(f"name:{name}"):
-        raise too_many(wait)
-    async with call.context.hashing:
-        return await call.run(use, call.arena, name, password)
+    async with call.context.hashing.turn(address(call.request)):
+        try:
+            return await call.run(use, *args, **kwargs)
+        except TooManyTriesError as error:
+            raise too_many(error.wait_s) from None
+
+
+def place_of(request: web.Request) -> Place:
+    """From where somebody logs in."""
+    device = request.cookies.get(DEVICE_COOKIE, "")
+    return Place(address(request), device if _COOKIE.fullmatch(device) else "")
 
 
 async def session_of(request: web.Request) -> Identity | None:

@@ -5,10 +5,14 @@ bucket holds `burst` tokens, filled with `rate` a second; a request takes one; a
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+
+from arena.http.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +81,27 @@ class Gate:
         self._open[key] -= 1
         if not self._open[key]:
             del self._open[key]
+
+
+class WaitingRoom:
+    """Where few are served at a time, some wait, and all others are sent away at once: password hashing."""
+
+    def __init__(self, served: int, each: int, total: int) -> None:
+        self._gate = Gate(each, total)
+        self._served = asyncio.Semaphore(served)
+
+    @asynccontextmanager
+    async def turn(self, key: Hashable) -> AsyncIterator[None]:
+        """Wait for one's turn. Raises Problem (503) when too many wait, in all or of this key."""
+        if not self._gate.enter(key):
+            raise Problem(
+                "unavailable",
+                "too many passwords are being checked just now",
+                hint="try again in a few seconds",
+                headers={"Retry-After": "5"},
+            )
+        try:
+            async with self._served:
+                yield
+        finally:
+            self._gate.leave(key)

@@ -12,7 +12,15 @@ from aiohttp import web
 from arena import services
 from arena.errors import UnauthorisedError
 from arena.http.call import CONTEXT, IDENTITY, Call, WebContext
-from arena.http.identity import cookie_name, is_from_own_page, is_same_origin, session_of, with_password
+from arena.http.identity import (
+    DEVICE_COOKIE,
+    cookie_name,
+    is_from_own_page,
+    is_same_origin,
+    place_of,
+    session_of,
+    with_password,
+)
 from arena.http.problem import Problem
 from arena.store import StoreError
 from arena.store.credentials import new_secret
@@ -21,6 +29,7 @@ routes = web.RouteTableDef()
 FORM_BYTES = 64 * 1024
 _BEFORE = "arena-form"
 """The cookie that ties the log-in form to this browser, where there is no session yet to do so."""
+_YEAR_S = 365 * 24 * 3600
 
 
 async def read_form(request: web.Request) -> dict[str, str]:
@@ -68,6 +77,12 @@ def _where(target: str) -> str:
     return target[:500] if is_ours else "/"
 
 
+def begin_session(response: web.StreamResponse, context: WebContext, session: services.account.Session) -> None:
+    """Give the browser its session, and the mark by which it is known when it logs in again."""
+    _set_cookie(response, context, cookie_name(context.is_https), session.secret, session.seconds)
+    _set_cookie(response, context, DEVICE_COOKIE, session.device, _YEAR_S)
+
+
 def _set_cookie(response: web.StreamResponse, context: WebContext, name: str, value: str, seconds: int) -> None:
     response.set_cookie(
         name,
@@ -109,7 +124,12 @@ async def log_in(request: web.Request) -> web.Response:
     call = Call(request, context, None)
     try:
         session = await with_password(
-            call, services.account.log_in, fields.get("user", "")[:40], fields.get("password", "")[:1000]
+            call,
+            services.account.log_in,
+            call.arena,
+            fields.get("user", "")[:40],
+            fields.get("password", "")[:1001],
+            place_of(request),
         )
     except (Problem, UnauthorisedError) as error:
         response = _form(request, target, f"{error}.", error.status)
@@ -117,7 +137,7 @@ async def log_in(request: web.Request) -> web.Response:
             response.headers["Retry-After"] = error.headers["Retry-After"]
         return response
     response = web.Response(status=303, headers={"Location": target, "Cache-Control": "no-store"})
-    _set_cookie(response, context, cookie_name(context.is_https), session.secret, session.seconds)
+    begin_session(response, context, session)
     response.del_cookie(_BEFORE, path="/")
     return response
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from arena.errors import ForbiddenError
 from arena.services.arena import Arena
 from arena.store import BadValueError, Identity
-from arena.store.credentials import digest_of, new_token
+from arena.store.credentials import digest_of, new_token, scopes_of
 from arena.store.models import Token, User, now
 
 MAX_NAME = 80
@@ -17,13 +17,18 @@ MAX_NAME = 80
 def make(arena: Arena, name: str, scopes: Iterable[str], days: int | None, by: Identity) -> tuple[Token, str]:
     """A token that may do no more than who asks, for so many days or for ever; with its secret, which is kept nowhere.
 
-    Raises BadValueError, ForbiddenError.
+    One made with a token ends with it, whatever ends that. Raises BadValueError, ForbiddenError.
     """
     wanted = list(scopes)
     if missing := sorted(set(wanted) - by.scopes):
         hint = f"yours are {', '.join(sorted(by.scopes))}"
         raise ForbiddenError(f"you cannot give away the scope {missing[0]!r}", field="scopes", hint=hint)
-    return _make(arena, by.user_id, name, wanted, days)
+    if by.token_id is not None and days:
+        end = arena.store.users.token(by.user_id, by.token_id).expires
+        if end is not None and _end(days) > end:
+            hint = "leave the days out, and it ends when yours does"
+            raise ForbiddenError(f"your own token ends at {end:%Y-%m-%d %H:%M} UTC", field="days", hint=hint)
+    return _make(arena, by.user_id, name, wanted, days, parent_id=by.token_id)
 
 
 def give(arena: Arena, user: User, name: str, scopes: Iterable[str], days: int | None = None) -> tuple[Token, str]:
@@ -32,18 +37,46 @@ def give(arena: Arena, user: User, name: str, scopes: Iterable[str], days: int |
     return _make(arena, user.id, name, list(scopes), days)
 
 
-def _make(arena: Arena, user_id: int, name: str, scopes: list[str], days: int | None) -> tuple[Token, str]:
+def _make(
+    arena: Arena, user_id: int, name: str, scopes: list[str], days: int | None, *, parent_id: int | None = None
+) -> tuple[Token, str]:
     if not name or len(name) > MAX_NAME or not name.isprintable():
         hint = "such as the machine it is for"
         raise BadValueError(f"a token has a name of 1 to {MAX_NAME} characters", hint=hint, field="name")
     secret = new_token()
-    expires = now() + timedelta(days=days) if days else None
-    row = arena.store.users.add_token(user_id, name, digest_of(secret), " ".join(scopes), expires)
+    expires = _end(days) if days else None
+    row = arena.store.users.add_token(user_id, name, digest_of(secret), " ".join(scopes), expires, parent_id=parent_id)
     arena.store.audit.note("token.make", f"token:{row.id}", user_id, scopes=row.scopes)
     return row, secret
 
 
+def _end(days: int) -> datetime:
+    return now() + timedelta(days=days)
+
+
 def revoke(arena: Arena, token_id: int, by: Identity) -> None:
-    """Make one of one's own tokens useless for good. Twice is as good as once. Raises NotFoundError."""
+    """Make one of one's own tokens useless for good, and those made with it. Twice is as good as once.
+
+    A token revokes itself, and others that may do no more than it. Raises NotFoundError, ForbiddenError.
+    """
+    row = arena.store.users.token(by.user_id, token_id)
+    missing = sorted((set(row.scopes.split()) & scopes_of(by.role)) - by.scopes)
+    if missing and token_id != by.token_id:
+        hint = "log in, or use a token that may do as much"
+        raise ForbiddenError(f"you lack the scope {missing[0]!r} of that token", hint=hint)
     arena.store.users.revoke(by.user_id, token_id)
     arena.note("token.revoke", f"token:{token_id}", by)
+
+
+def revoke_of(arena: Arena, user: User, token_id: int | None, by: Identity | None = None) -> None:
+    """Make a token of another user useless for good, or all of them; for admins and those who run the arena.
+
+    Raises NotFoundError.
+    """
+    assert user.id is not None
+    if token_id is None:
+        arena.store.users.revoke_all(user.id)
+    else:
+        arena.store.users.revoke(user.id, token_id)
+    subject = f"user:{user.name}" if token_id is None else f"token:{token_id}"
+    arena.note("token.revoke", subject, by, of=user.name)

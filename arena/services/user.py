@@ -12,7 +12,7 @@ from arena.store.models import User
 
 def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> User:
     """A new user; without a password there is no log-in by form. Raises BadValueError, CredentialError, TakenError."""
-    user = arena.store.users.add(name, role, hash_password(password) if password is not None else None)
+    user = arena.store.users.add(name, role, hash_password(password, name) if password is not None else None)
     arena.note("user.make", f"user:{user.name}", by, role=user.role)
     return user
 
@@ -24,17 +24,25 @@ def change(
     role: str | None = None,
     password: str | None = None,
     is_active: bool | None = None,
+    revoke_tokens: bool = False,
     by: Identity | None = None,
 ) -> User:
     """Another role, another password, or an end; what is None stays. All browser sessions of the user end.
+
+    On request all tokens as well.
 
     Raises NotFoundError, BadValueError, CredentialError, and ForbiddenError for taking one's own rights.
     """
     if by is not None and name == by.name and (is_active is False or role not in (None, "admin")):
         raise ForbiddenError("you cannot take your own rights", hint="another admin can")
-    hashed = hash_password(password) if password is not None else None
+    hashed = hash_password(password, name) if password is not None else None
     user = arena.store.users.change(name, role=role, password_hash=hashed, is_active=is_active)
-    given = {"role": role, "password": password, "is_active": is_active}
+    assert user.id is not None
+    if hashed is not None:
+        arena.store.known_places.forget(user.id)
+    if revoke_tokens:
+        arena.store.users.revoke_all(user.id)
+    given = {"role": role, "password": password, "is_active": is_active, "revoke_tokens": revoke_tokens or None}
     changed = sorted(word for word, value in given.items() if value is not None)
     arena.note("user.change", f"user:{user.name}", by, changed=changed, role=user.role, is_active=user.is_active)
     return user

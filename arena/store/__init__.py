@@ -1,7 +1,8 @@
 """All queries of the arena, one module per noun. The database is the truth: a result is in it once, or not at all.
 
     errors, engine, page, changes    what goes wrong, transactions, cursors, whether anything is new
-    users, bots, versions, checks, samples, usage    the nouns: who, and what plays
+    users, guesses, known_places     who, and from where
+    bots, versions, checks, samples, usage    what plays
     tournaments, queue, games, results, voids, ratings, rating_history, schedules    what is played, and what follows
     leases, audit, answers, daily_tasks, notices    how the arena is run
     commit, fold, rebuild   how a result becomes part of the arena, and how all ratings follow from results
@@ -36,6 +37,8 @@ from arena.store.errors import (
     TakenError,
 )
 from arena.store.games import Games
+from arena.store.guesses import Guesses
+from arena.store.known_places import KnownPlaces
 from arena.store.leases import Leases
 from arena.store.notices import Notices
 from arena.store.page import Page
@@ -52,9 +55,9 @@ from arena.store.voids import Voids
 
 
 class Store:
-    """The arena's database: `store.users`, `.bots`, `.versions`, `.checks`, `.samples`, `.tournaments`, `.queue`,
-    `.games`, `.results`, `.voids`, `.ratings`, `.rating_history`, `.schedules`, `.leases`, `.audit`, `.answers`,
-    `.daily_tasks`, `.notices`.
+    """The arena's database: `store.users`, `.guesses`, `.known_places`, `.bots`, `.versions`, `.checks`, `.samples`,
+    `.tournaments`, `.queue`, `.games`, `.results`, `.voids`, `.ratings`, `.rating_history`, `.schedules`, `.leases`,
+    `.audit`, `.answers`, `.daily_tasks`, `.notices`.
 
     Opening one touches nothing; `upgrade()` makes or renews the tables, `require()` refuses a foreign schema.
     """
@@ -63,6 +66,8 @@ class Store:
         self.engine = open_engine(url)
         self.sessions = Sessions(self.engine)
         self.users = Users(self.sessions)
+        self.guesses = Guesses(self.sessions)
+        self.known_places = KnownPlaces(self.sessions)
         self.bots = Bots(self.sessions)
         self.versions = Versions(self.sessions)
         self.checks = Checks(self.sessions)

@@ -29,10 +29,13 @@ Renamed = Mapping[tuple[str, str], str]
 """(table, column) as a dump calls it → the column's name now."""
 
 _FORM = "arena-dump-1"
-_LIVE = ("logins", "leases", "answers")
+_LIVE = ("logins", "leases", "answers", "guesses")
 """What is worth nothing tomorrow."""
-_RENAMED = {"0001": {("games", "worker"): "lease_owner", ("voids", "worker"): "lease_owner"}}
-"""By schema of a dump: columns that have another name now."""
+_RENAMED: Mapping[str, Renamed] = {
+    "0001": {("games", "worker"): "lease_owner", ("voids", "worker"): "lease_owner"},
+    "0002": {},
+}
+"""By schema of an older dump that can be loaded: columns that have another name now."""
 
 
 def dump(engine: Engine, path: Path) -> int:

@@ -21,6 +21,10 @@ TOKEN_PREFIX: Final = "arena_"  # noqa: S105 - how tokens begin
 MIN_PASSWORD: Final = 10
 """The fewest characters of a password."""
 MAX_PASSWORD: Final = 1000
+MIN_DIFFERENT: Final = 5
+"""The fewest different characters of a password."""
+_AROUND: Final = "0123456789!.?*#$_- "
+"""What people put around a word to make a password of it."""
 
 ROLES: Final = ("author", "organiser", "admin")
 SCOPES: Final = ("read", "submit", "organise", "admin", "worker")
@@ -71,10 +75,42 @@ def _hasher() -> PasswordHasher:
     return PasswordHasher()
 
 
-def hash_password(password: str) -> str:
-    """The argon2id hash of a password; takes a good part of a second. Raises CredentialError for a poor one."""
+def check_password(password: str, name: str = "") -> None:
+    """Refuse a password of the user `name` that somebody would guess. Raises CredentialError saying what is wrong."""
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
         raise CredentialError(f"a password has {MIN_PASSWORD} to {MAX_PASSWORD} characters")
+    if not password.isprintable():
+        raise CredentialError("a password has no NUL, tabs, line breaks or other characters that cannot be seen")
+    plain = password.lower()
+    if name and name.lower() in plain and not plain.replace(name.lower(), "").strip(_AROUND):
+        raise CredentialError("a password is more than the user's name; take another one")
+    if len(set(plain)) < MIN_DIFFERENT or _bare(plain) in _commonest():
+        raise CredentialError("this password is among the first that are guessed; take another one")
+
+
+def _bare(plain: str) -> str:
+    """A password without what is put around a word."""
+    return plain.strip(_AROUND) or plain
+
+
+@cache
+def _commonest() -> frozenset[str]:
+    """Words and rows of keys that are the first to be guessed, alone or with digits around them."""
+    words = """
+        password passwort passw0rd p@ssword p@ssw0rd passwordpassword changeme letmein welcome administrator admin
+        root qwerty qwertyui qwertyuio qwertyuiop qwertz qwertzuiop azerty azertyuiop asdfghjkl asdfghjklqw zxcvbnm
+        1q2w3e4r 1q2w3e4r5t 1qaz2wsx3e q1w2e3r4t5 1234567890 0123456789 0987654321 9876543210 12345678910 123456789a
+        a123456789 abcdefghij abcdefghijk abcd abc abc123abc iloveyou iloveyouu sunshine princess football baseball
+        basketball superman batman dragon monkey master shadow trustno1 starwars pokemon whatever computer internet
+        secret michael jennifer jordan hunter liverpool chelsea manchester arsenal correcthorse
+        correcthorsebatterystaple arena botarena bot-arena test testtest guest default
+        """
+    return frozenset(words.split())
+
+
+def hash_password(password: str, name: str = "") -> str:
+    """The argon2id hash of a password of the user `name`; takes a good part of a second. Raises as `check_password`."""
+    check_password(password, name)
     return _hasher().hash(password)
 
 

@@ -10,7 +10,9 @@ from sqlmodel import col
 
 from arena.store.answers import ANSWERS_KEPT
 from arena.store.engine import Sessions
-from arena.store.models import Answer, Audit, Counter, Login, now
+from arena.store.guesses import GUESSES_KEPT
+from arena.store.known_places import PLACES_KEPT
+from arena.store.models import Answer, Audit, Counter, Guess, KnownPlace, Login, now
 
 REFUSED_KEPT = timedelta(days=90)
 """How long refused log-ins stay in the audit log: anybody can make them."""
@@ -44,10 +46,12 @@ class DailyTasks:
         return True
 
     def forget(self, at: datetime | None = None) -> int:
-        """Remove what is worth nothing any more: sessions that are over, old answers, old refusals. How many rows."""
+        """Remove what is worth nothing any more: old sessions, guesses, places, answers. How many rows."""
         at = at or now()
         old = (
             delete(Login).where(col(Login.expires) <= at),
+            delete(Guess).where(col(Guess.at) < at - GUESSES_KEPT),
+            delete(KnownPlace).where(col(KnownPlace.seen) < at - PLACES_KEPT),
             delete(Answer).where(col(Answer.created) < at - ANSWERS_KEPT),
             delete(Audit).where(col(Audit.action) == "login.refused", col(Audit.at) < at - REFUSED_KEPT),
         )

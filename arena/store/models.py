@@ -76,7 +76,10 @@ class User(SQLModel, table=True):
 
 
 class Token(SQLModel, table=True):
-    """An API token: only the SHA-256 of its secret is kept. `scopes` is a blank-separated list."""
+    """An API token: only the SHA-256 of its secret is kept. `scopes` is a blank-separated list.
+
+    `parent_id` is the token it was made with: it dies with it.
+    """
 
     __tablename__ = "tokens"
     id: int | None = Field(default=None, primary_key=True)
@@ -88,6 +91,7 @@ class Token(SQLModel, table=True):
     expires: datetime | None = _time(nullable=True)
     last_used: datetime | None = _time(nullable=True)
     revoked: datetime | None = _time(nullable=True)
+    parent_id: int | None = Field(default=None, foreign_key="tokens.id", index=True)
 
 
 class Login(SQLModel, table=True):
@@ -99,6 +103,24 @@ class Login(SQLModel, table=True):
     csrf: str = Field(max_length=64)
     created: datetime = _created()
     expires: datetime = _time(index=True)
+
+
+class Guess(SQLModel, table=True):
+    """Wrong log-ins lately, under the SHA-256 of what they are counted by: a name, an address, or both together."""
+
+    __tablename__ = "guesses"
+    key: str = Field(primary_key=True, max_length=64)
+    count: float = 0.0
+    at: datetime = _time()
+
+
+class KnownPlace(SQLModel, table=True):
+    """A browser or an address, by its SHA-256, from which a user has logged in."""
+
+    __tablename__ = "known_places"
+    user_id: int = Field(primary_key=True, foreign_key="users.id")
+    digest: str = Field(primary_key=True, max_length=64, index=True)
+    seen: datetime = _time()
 
 
 # -- bots --------------------------------------------------------------------------------------------------------------

@@ -114,9 +114,19 @@ class Users:
     # -- API tokens --------------------------------------------------------------------------------------------------
 
     def add_token(
-        self, user_id: int, name: str, digest: str, scopes: str = "read", expires: datetime | None = None
+        self,
+        user_id: int,
+        name: str,
+        digest: str,
+        scopes: str = "read",
+        expires: datetime | None = None,
+        *,
+        parent_id: int | None = None,
     ) -> Token:
-        """Store a token by its digest. Raises BadValueError for unknown scopes or ones the user's role lacks."""
+        """Store a token by its digest; one made with another, its parent, ends with that at the latest.
+
+        Raises BadValueError for unknown scopes, for ones the user's role lacks, and for a parent that has ended.
+        """
         user = self.get(user_id)
         try:
             wanted = read_scopes(scopes)
@@ -124,8 +134,17 @@ class Users:
             raise BadValueError(str(error)) from None
         if missing := [scope for scope in wanted if scope not in scopes_of(user.role)]:
             raise BadValueError(f"user {user.name} ({user.role}) cannot give the scope {missing[0]!r}")
-        token = Token(user_id=user_id, name=name[:80], digest=digest, scopes=" ".join(wanted), expires=expires)
+        words = " ".join(wanted)
+        token = Token(
+            user_id=user_id, name=name[:80], digest=digest, scopes=words, expires=expires, parent_id=parent_id
+        )
         with self._sessions.writing() as session:
+            if parent_id is not None:
+                parent = session.get(Token, parent_id, with_for_update=True)
+                if parent is None or parent.revoked or (parent.expires and parent.expires <= now()):
+                    raise BadValueError("the token it is made with has ended")
+                ends = [moment for moment in (expires, parent.expires) if moment is not None]
+                token.expires = min(ends, default=None)
             session.add(token)
         return token
 
@@ -135,14 +154,35 @@ class Users:
         with self._sessions.reading() as session:
             return list(session.scalars(query))
 
-    def revoke(self, user_id: int, token_id: int) -> Token:
-        """Make a token useless for good; once is as good as twice. Raises NotFoundError for others' tokens too."""
-        with self._sessions.writing() as session:
+    def token(self, user_id: int, token_id: int) -> Token:
+        """One of a user's tokens. Raises NotFoundError, for others' tokens too."""
+        with self._sessions.reading() as session:
             token = session.get(Token, token_id)
+        if token is None or token.user_id != user_id:
+            raise NotFoundError("token", token_id)
+        return token
+
+    def revoke(self, user_id: int, token_id: int) -> None:
+        """Make a token useless for good, and all that were made with it; once is as good as twice.
+
+        Raises NotFoundError for others' tokens too.
+        """
+        with self._sessions.writing() as session:
+            token = session.get(Token, token_id, with_for_update=True)
             if token is None or token.user_id != user_id:
                 raise NotFoundError("token", token_id)
-            token.revoked = token.revoked or now()
-        return token
+            ids: Sequence[int | None] = [token_id]
+            while ids:
+                mine = (col(Token.id).in_(ids), col(Token.revoked).is_(None))
+                session.execute(update(Token).where(*mine).values(revoked=now()))
+                ids = session.scalars(select(col(Token.id)).where(col(Token.parent_id).in_(ids))).all()
+
+    def revoke_all(self, user_id: int) -> int:
+        """Make all tokens of a user useless for good; how many still were good."""
+        mine = (col(Token.user_id) == user_id, col(Token.revoked).is_(None))
+        with self._sessions.writing() as session:
+            found = session.execute(update(Token).where(*mine).values(revoked=now()))
+            return int(found.rowcount)  # type: ignore[attr-defined]
 
     def by_token(self, digest: str) -> Identity | None:
         """Who the token with this digest speaks for; None when it is unknown, revoked, expired or the user disabled."""

@@ -8,12 +8,20 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 
-from arena.store import Store
+from arena.store import Store, credentials
 from tests.arena import postgres
 from tests.arena.field import Field
 
 Opener = Callable[[str], Store]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cheap_passwords() -> None:
+    """Passwords are hashed as always, but in a millisecond: what that costs is not what tests are about."""
+    hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+    credentials._hasher = lambda: hasher  # type: ignore[assignment]
 
 
 @pytest.fixture(scope="session")

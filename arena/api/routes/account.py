@@ -5,10 +5,10 @@ from __future__ import annotations
 from arena import services
 from arena.api.page import Page
 from arena.api.registry import Routes
-from arena.api.schemas import Account, LoginWish, NewToken, Number, RoleName, TokenItem, TokenWish
+from arena.api.schemas import Account, LoginWish, NewToken, Number, PasswordWish, RoleName, TokenItem, TokenWish
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
-from arena.http.identity import with_password
+from arena.http.identity import place_of, with_password
 from arena.store import Identity
 from arena.store.models import Token
 
@@ -36,7 +36,7 @@ async def show(call: Call) -> Answer[Account]:
 async def list_tokens(call: Call) -> Answer[Page[TokenItem]]:
     """All your tokens, oldest first, without their secrets; revoked ones included."""
     rows = await call.run(call.store.users.tokens, call.user.user_id)
-    return Answer(Page(items=[_item(row) for row in rows]), keep="never", is_private=True)
+    return Answer(Page(items=[token_item(row) for row in rows]), keep="never", is_private=True)
 
 
 @routes.post(
@@ -51,7 +51,7 @@ async def list_tokens(call: Call) -> Answer[Page[TokenItem]]:
     example="""/api/v1/account/tokens -d '{"name": "laptop", "scopes": ["read", "submit"], "days": 90}'""",
 )
 async def make(call: Call, body: TokenWish) -> Answer[NewToken]:
-    """A token that may do no more than this one. Its secret is shown this once.
+    """A token that may do no more than this one, lasts no longer and dies with it. Its secret is shown this once.
 
     The same `Idempotency-Key` again makes no second one: 409 says which token was made.
     """
@@ -60,14 +60,17 @@ async def make(call: Call, body: TokenWish) -> Answer[NewToken]:
 
 async def _make(call: Call, wish: TokenWish, by: Identity) -> Answer[NewToken]:
     row, secret = await call.run(services.token.make, call.arena, wish.name, wish.scopes, wish.days, by)
-    body = NewToken(**_item(row).model_dump(), token=secret)
+    body = NewToken(**token_item(row).model_dump(), token=secret)
     headers = {"Location": f"{PREFIX}/account/tokens"}
     return Answer(body, status=201, keep="never", headers=headers, is_private=True)
 
 
 @routes.delete("/account/tokens/{token}", tag="account", summary="Revoke a token", scope="read")
 async def revoke(call: Call, token: Number) -> None:
-    """Make one of your tokens useless for good. Twice is as good as once."""
+    """Make one of your tokens useless for good, and those made with it. Twice is as good as once.
+
+    A token revokes itself, and others that may do no more than it.
+    """
     await call.run(services.token.revoke, call.arena, token, call.user)
 
 
@@ -76,16 +79,39 @@ async def revoke(call: Call, token: Number) -> None:
     tag="account",
     summary="Make a token with a password",
     status=201,
-    cost="login",
     example="""/api/v1/login -d '{"user": "ada", "password": "…", "name": "laptop", "scopes": ["read"]}'""",
 )
 async def login(call: Call, body: LoginWish) -> Answer[NewToken]:
     """For programs of people: `arena login` does this. Slow and few: passwords are not for guessing."""
-    by = await with_password(call, services.account.authenticate, body.user, body.password)
+    place = place_of(call.request)
+    by = await with_password(call, services.account.authenticate, call.arena, body.user, body.password, place)
     return await _make(call, body, by)
 
 
-def _item(row: Token) -> TokenItem:
+@routes.post(
+    "/account/password",
+    tag="account",
+    summary="Change your password",
+    scope="read",
+    status=204,
+    example="""/api/v1/account/password -d '{"password": "…", "new_password": "another horse, no battery"}'""",
+)
+async def change_password(call: Call, body: PasswordWish) -> None:
+    """All browser sessions end, and with `revoke_tokens` all tokens, this one too."""
+    await with_password(
+        call,
+        services.account.change_password,
+        call.arena,
+        call.user,
+        body.password,
+        body.new_password,
+        place_of(call.request),
+        revoke_tokens=body.revoke_tokens,
+    )
+
+
+def token_item(row: Token) -> TokenItem:
+    """A token as a document."""
     assert row.id is not None
     return TokenItem(
         id=row.id,

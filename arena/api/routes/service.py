@@ -83,7 +83,10 @@ async def limits(call: Call) -> Limits:
         max_user_bytes=context.settings.max_user_bytes,
         max_body_bytes=MAX_BODY_BYTES,
         max_page=MAX_LIMIT,
-        requests_per_minute={name: one.rate.per_minute for name, one in context.limiters.items()},
+        requests_per_minute={
+            **{name: one.rate.per_minute for name, one in context.limiters.items()},
+            "login": context.settings.logins_per_minute,
+        },
         streams=context.streams.each,
         exports=context.exports.each,
         provisional_games=PROVISIONAL_GAMES,

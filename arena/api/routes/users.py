@@ -5,9 +5,11 @@ from __future__ import annotations
 from arena import services
 from arena.api.page import Page, PageQuery, page
 from arena.api.registry import Routes
-from arena.api.schemas import UserChange, UserItem, UserName, UserWish
+from arena.api.routes.account import token_item
+from arena.api.schemas import Number, TokenItem, UserChange, UserItem, UserName, UserWish
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
+from arena.http.identity import with_password
 
 routes = Routes()
 
@@ -32,8 +34,7 @@ async def list_users(call: Call, query: PageQuery) -> Page[UserItem]:
 )
 async def make(call: Call, body: UserWish) -> Answer[UserItem]:
     """A new user. Without a password there is no log-in by form: give them a token then."""
-    async with call.context.hashing:
-        row = await call.run(services.user.add, call.arena, body.name, body.role, body.password, call.user)
+    row = await with_password(call, services.user.add, call.arena, body.name, body.role, body.password, call.user)
     headers = {"Location": f"{PREFIX}/users/{body.name}"}
     return Answer(UserItem.model_validate(row), status=201, headers=headers, is_private=True)
 
@@ -52,15 +53,37 @@ async def show(call: Call, user: UserName) -> UserItem:
     example="""/api/v1/users/ada -d '{"is_active": false}'""",
 )
 async def change(call: Call, user: UserName, body: UserChange) -> UserItem:
-    """Another role, another password, or an end. All browser sessions of the user end."""
-    async with call.context.hashing:
-        row = await call.run(
-            services.user.change,
-            call.arena,
-            user,
-            role=body.role,
-            password=body.password,
-            is_active=body.is_active,
-            by=call.user,
-        )
+    """Another role, another password, or an end. All browser sessions of the user end, on request all tokens too."""
+    row = await with_password(
+        call,
+        services.user.change,
+        call.arena,
+        user,
+        role=body.role,
+        password=body.password,
+        is_active=body.is_active,
+        revoke_tokens=body.revoke_tokens,
+        by=call.user,
+    )
     return UserItem.model_validate(row)
+
+
+@routes.get(
+    "/users/{user}/tokens",
+    tag="users",
+    summary="Tokens of a user",
+    scope="admin",
+    example="/api/v1/users/arena/tokens",
+)
+async def list_tokens(call: Call, user: UserName) -> Answer[Page[TokenItem]]:
+    """All tokens of a user, oldest first, without their secrets; revoked ones included."""
+    row = await call.run(call.store.users.find, user)
+    tokens = await call.run(call.store.users.tokens, row.id or 0)
+    return Answer(Page(items=[token_item(one) for one in tokens]), keep="never", is_private=True)
+
+
+@routes.delete("/users/{user}/tokens/{token}", tag="users", summary="Revoke a token of a user", scope="admin")
+async def revoke(call: Call, user: UserName, token: Number) -> None:
+    """Make a token of a user useless for good, and those made with it. Twice is as good as once."""
+    row = await call.run(call.store.users.find, user)
+    await call.run(services.token.revoke_of, call.arena, row, token, call.user)

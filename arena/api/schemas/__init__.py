@@ -3,7 +3,17 @@
 Documents are made from rows by name (`from_attributes`), so a name here is a promise to every client.
 """
 
-from arena.api.schemas.account import Account, LoginWish, NewToken, TokenItem, TokenWish, UserChange, UserItem, UserWish
+from arena.api.schemas.account import (
+    Account,
+    LoginWish,
+    NewToken,
+    PasswordWish,
+    TokenItem,
+    TokenWish,
+    UserChange,
+    UserItem,
+    UserWish,
+)
 from arena.api.schemas.bot import BotChange, BotDocument, BotItem, Submission, VersionItem
 from arena.api.schemas.family import FamilyDocument, FamilyItem, OptionDocument, VariantDocument
 from arena.api.schemas.game import GameDocument, GameItem, LogDocument, RatingStep, VoidItem
@@ -72,6 +82,7 @@ __all__ = [
     "OneLine",
     "OptionDocument",
     "Out",
+    "PasswordWish",
     "PoolItem",
     "PoolName",
     "PoolRating",

@@ -56,6 +56,14 @@ class LoginWish(TokenWish):
     password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
 
 
+class PasswordWish(In):
+    """Another password for who knows the present one; `revoke_tokens` ends all tokens too."""
+
+    password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
+    new_password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)]
+    revoke_tokens: bool = False
+
+
 class UserItem(Out):
     """Somebody with an account."""
 
@@ -79,3 +87,4 @@ class UserChange(In):
     role: RoleName | None = None
     password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)] | None = None
     is_active: bool | None = None
+    revoke_tokens: bool = False

@@ -7,12 +7,12 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.errors import ArenaError
-from arena.http.call import IDENTITY
-from arena.http.identity import session_of
+from arena.errors import ArenaError, ForbiddenError
+from arena.http.call import CONTEXT, IDENTITY, Call
+from arena.http.identity import place_of, session_of, with_password
 from arena.http.problem import Problem
 from arena.pages.lists import column
-from arena.pages.session import checked_form
+from arena.pages.session import begin_session, checked_form
 from arena.pages.table import Column, arranged
 from arena.pages.view import act, arena_of, page, redirect, run, store_of, told
 from arena.store import Identity
@@ -56,7 +56,7 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
     found["notices"] = arranged(request, _NEWS, found["notices"], parameter="news")
     found["bots"] = arranged(request, _BOTS, found["bots"], parameter="bots")
     found["tokens"] = arranged(request, _TOKENS, found["tokens"], parameter="tokens")
-    shown = {"secret": "", "problem": "", **more}
+    shown = {"secret": "", "problem": "", "password_problem": "", **more}
     return page(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **found, **shown)
 
 
@@ -103,3 +103,31 @@ async def revoke(request: web.Request) -> web.Response:
         raise Problem("bad-request", "no token is named")
     await act(services.token.revoke, arena_of(request), int(text), request[IDENTITY])
     return redirect("/account#tokens")
+
+
+@routes.post("/account/password")
+async def change_password(request: web.Request) -> web.Response:
+    """Another password; this browser stays logged in, others do not."""
+    fields = await checked_form(request)
+    call = Call(request, request.app[CONTEXT], request[IDENTITY])
+    try:
+        if fields.get("new", "") != fields.get("again", ""):
+            raise ForbiddenError("the new password is not the same both times")
+        session = await with_password(
+            call,
+            services.account.change_password,
+            call.arena,
+            call.user,
+            fields.get("password", "")[:1001],
+            fields.get("new", ""),
+            place_of(request),
+            revoke_tokens=bool(fields.get("revoke")),
+        )
+    except ArenaError as error:
+        response = await _show(request, call.user, status=error.status, password_problem=told(error))
+        if isinstance(error, Problem) and "Retry-After" in error.headers:
+            response.headers["Retry-After"] = error.headers["Retry-After"]
+        return response
+    response = redirect("/account#password")
+    begin_session(response, call.context, session)
+    return response

@@ -6,7 +6,7 @@ import asyncio
 import http.client
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,7 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     body: bytes
+    cookies: Sequence[str] = ()
 
     @property
     def json(self) -> Any:
@@ -110,7 +111,8 @@ class Server:
         try:
             connection.request(method, path, data, sent)
             response = connection.getresponse()
-            return Reply(response.status, dict(response.headers), response.read())
+            cookies = response.headers.get_all("Set-Cookie", [])
+            return Reply(response.status, dict(response.headers), response.read(), cookies)
         finally:
             connection.close()
 

@@ -357,11 +357,13 @@ def test_guessing_tokens_gets_slow(arena: Arena) -> None:
     limiters = arena.server.context.limiters
     known = dict(limiters)
     try:
-        limiters["login"] = Limiter(Rate(6, 2))
+        limiters["wrong-token"] = Limiter(Rate(6, 2))
         bad = {"Authorization": "Bearer arena_" + "A" * 43}
         statuses = [arena.server.get(f"{PREFIX}/account", headers=bad).status for _ in range(4)]
         assert statuses == [401, 401, 429, 429]
         assert arena.server.get(f"{PREFIX}/account", token=arena.tokens["author"]).status == 200
+        wish = {"user": "nobodyatall", "password": "x", "name": "x", "scopes": ["read"]}
+        assert arena.server.post(f"{PREFIX}/login", body=wish).status == 401, "passwords are counted apart"
     finally:
         limiters.update(known)
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from http.cookies import SimpleCookie
+from ipaddress import ip_network
 from urllib.parse import urlencode
 
 import pytest
+from sqlalchemy import delete
 
 from arena.http.address import PREFIX
+from arena.http.limit import WaitingRoom
 from arena.store.credentials import hash_password
+from arena.store.models import Guess
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 
@@ -30,12 +35,14 @@ class Browser:
         self.arena = arena
         self.cookies: dict[str, str] = {}
         self.fields: dict[str, str] = {}
+        self.devices: list[str] = []
 
     def _take(self, reply: Reply) -> Reply:
-        for value in [reply.headers["Set-Cookie"]] if "Set-Cookie" in reply.headers else []:
+        for value in reply.cookies:
             for name, morsel in SimpleCookie(value).items():
                 self.cookies[name] = morsel.value
-        found = re.findall(rb'<input type="hidden" name="(\w+)" value="([^"]*)"', reply.body)
+                self.devices += [morsel.value] if name == "arena-device" else []
+        found = re.findall(rb'<input type="hidden" name="(\w+)"\s+value="([^"]*)"', reply.body)
         self.fields = {name.decode(): value.decode() for name, value in found}
         return reply
 
@@ -54,6 +61,12 @@ class Browser:
     def log_in(self, password: str = PASSWORD, **fields: str) -> Reply:
         self.get("/login")
         return self.send("/login", {"user": "ada", "password": password, **fields})
+
+
+@pytest.fixture(autouse=True)
+def nobody_has_guessed(arena: Arena) -> None:
+    with arena.store.writing() as session:
+        session.execute(delete(Guess))
 
 
 @pytest.fixture
@@ -181,18 +194,94 @@ def test_a_token_for_a_password(arena: Arena, ada: str) -> None:
     assert (too_much.status, too_much.json["field"]) == (403, "scopes")
 
 
-def test_passwords_are_not_for_guessing(arena: Arena, ada: str) -> None:
-    from arena.http.limit import Limiter, Rate
+@pytest.fixture
+def ask_from(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Reply]:
+    """Asks for a token with a password as if from this address."""
+    monkeypatch.setattr(arena.server.context, "trusted", (ip_network("127.0.0.0/8"),))
 
-    limiters = arena.server.context.limiters
-    known = dict(limiters)
-    try:
-        limiters["login"] = Limiter(Rate(6, 1))
-        wish = {"user": ada, "password": "x", "name": "x", "scopes": ["read"]}
-        assert arena.server.post(f"{PREFIX}/login", body=wish).status == 401
-        assert arena.server.post(f"{PREFIX}/login", body=wish).status == 429
-    finally:
-        limiters.update(known)
+    def ask(address: str, user: str, password: str = "wrong") -> Reply:
+        wish = {"user": user, "password": password, "name": "x", "scopes": ["read"]}
+        return arena.server.post(f"{PREFIX}/login", body=wish, headers={"X-Forwarded-For": address})
+
+    return ask
+
+
+def test_passwords_are_not_for_guessing(ask_from: Callable[..., Reply], ada: str) -> None:
+    assert [ask_from("192.0.2.1", ada).status for _ in range(7)] == [401] * 5 + [429, 429]
+    late = ask_from("192.0.2.1", ada, PASSWORD)
+    assert (late.status, late.headers["Retry-After"]) == (429, "1")
+    assert ask_from("192.0.2.1", "nobodyatall").status == 401, "another name is another matter"
+
+
+def test_nobody_shuts_others_out(arena: Arena, browser: Browser, ask_from: Callable[..., Reply], ada: str) -> None:
+    assert ask_from("192.0.2.77", ada, PASSWORD).status == 201
+    for number in range(60):
+        ask_from(f"198.51.100.{number // 5}", ada)
+    assert ask_from("203.0.113.9", ada, PASSWORD).status == 429, "a strange place, while the name is being guessed"
+    assert ask_from("192.0.2.77", ada, PASSWORD).status == 201, "a known address"
+
+
+def test_a_browser_that_is_known_is_not_shut_out_by_its_address(arena: Arena, browser: Browser, ada: str) -> None:
+    browser.log_in()
+    device = browser.devices[-1]
+    wrong = {"user": ada, "password": "wrong", "name": "x", "scopes": ["read"]}
+    statuses = [arena.server.post(f"{PREFIX}/login", body=wrong).status for _ in range(8)]
+    assert statuses[-1] == 429
+    browser.cookies = {"arena-device": "x" * 43}
+    assert browser.log_in().status == 429, "a mark that nobody gave out"
+    browser.cookies = {"arena-device": device}
+    assert browser.log_in().status == 303
+    assert browser.devices[-1] == device, "it stays known by the same mark"
+
+
+def test_passwords_are_checked_a_few_at_a_time(arena: Arena, ada: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arena.server.context, "hashing", WaitingRoom(1, each=0, total=0))
+    wish = {"user": ada, "password": PASSWORD, "name": "x", "scopes": ["read"]}
+    busy = arena.server.post(f"{PREFIX}/login", body=wish)
+    assert (busy.status, busy.headers["Retry-After"]) == (503, "5")
+    assert busy.json["detail"] == "too many passwords are being checked just now"
+
+
+def test_people_change_their_own_password(arena: Arena, browser: Browser) -> None:
+    grace = arena.store.users.add("grace", "author", hash_password(PASSWORD))
+    browser.log_in(user="grace")
+    other = Browser(arena)
+    other.log_in(user="grace")
+    token = arena.server.person("grace")
+    new = "another horse, no battery"
+    for fields, words in (
+        ({"password": "wrong", "new": new, "again": new}, b"not your present password"),
+        ({"password": PASSWORD, "new": new, "again": new + "x"}, b"not the same both times"),
+        ({"password": PASSWORD, "new": "grace-2026", "again": "grace-2026"}, b"more than the user&#39;s name"),
+        ({"password": PASSWORD, "new": "a\0bcdefghij", "again": "a\0bcdefghij"}, b"has no NUL"),
+    ):
+        browser.get("/account")
+        refused = browser.send("/account/password", fields)
+        assert refused.status in (403, 422)
+        assert words in refused.body
+    browser.get("/account")
+    done = browser.send("/account/password", {"password": PASSWORD, "new": new, "again": new})
+    assert (done.status, done.headers["Location"]) == (303, "/account#password")
+    assert browser.get(f"{PREFIX}/account").status == 200, "this browser stays logged in"
+    assert other.get(f"{PREFIX}/account").status == 401
+    assert arena.server.get(f"{PREFIX}/account", token=token).status == 200
+    wish = {"password": new, "new_password": PASSWORD, "revoke_tokens": True}
+    assert arena.server.post(f"{PREFIX}/account/password", token=token, body=wish).status == 204
+    assert arena.server.get(f"{PREFIX}/account", token=token).status == 401
+    assert all(one.revoked for one in arena.store.users.tokens(grace.id or 0))
+
+
+def test_admins_list_and_revoke_tokens(arena: Arena) -> None:
+    server = arena.server
+    token = server.person("heidi")
+    path = f"{PREFIX}/users/heidi/tokens"
+    assert server.get(path, token=arena.tokens["organiser"]).status == 403
+    (item,) = server.get(path, token=arena.tokens["admin"]).json["items"]
+    assert "token" not in item
+    assert server.ask("DELETE", f"{path}/{item['id']}", token=token).status == 403
+    assert server.ask("DELETE", f"{path}/{item['id']}", token=arena.tokens["admin"]).status == 204
+    assert server.get(f"{PREFIX}/account", token=token).status == 401
+    assert server.ask("DELETE", f"{PREFIX}/users/author/tokens/{item['id']}", token=arena.tokens["admin"]).status == 404
 
 
 def test_over_https_cookies_are_bound_to_the_host(

@@ -189,6 +189,22 @@ def test_logging_in_with_a_password_and_out(arena: Arena, cli: Any, monkeypatch:
     cli("login", "--user", "ada", "--scopes", "root", code=Exit.USAGE)
 
 
+def test_another_password_of_ones_own(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from arena.store.credentials import hash_password
+
+    arena.store.users.add("grace", "author", hash_password("correct horse"))
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
+    cli("login", "--user", "grace")
+    monkeypatch.setattr("sys.stdin", io.StringIO("wrong\nanother horse\n"))
+    assert "not your present password" in cli("user", "password", code=Exit.REFUSED)
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\nanother horse\n"))
+    words = ("user", "password", "--revoke-tokens", "--json")
+    assert cli(*words, is_json=True) == {"changed": True, "tokens_revoked": True}
+    assert "unknown, expired or revoked" in cli("bot", "list", code=Exit.REFUSED)
+    monkeypatch.setattr("sys.stdin", io.StringIO("another horse\n"))
+    cli("login", "--user", "grace")
+
+
 def test_how_commands_end(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "did you mean greedy?" in cli("bot", "show", "greedi", code=Exit.NOT_FOUND)
     cli("game", "show", "0" * 16, code=Exit.NOT_FOUND)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.__main__ import main
-from arena.store import Store, url_in
+from arena.store import Store, schema, url_in
 from arena.store.credentials import digest_of, verify_password
 
 Run = Callable[..., object]
@@ -29,7 +29,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
 def test_a_new_arena(run: Run, tmp_path: Path) -> None:
     made = run("init", "--json")
-    assert made["schema"] == "0002"  # type: ignore[index]
+    assert made["schema"] == schema.head()  # type: ignore[index]
     admin = made["admin"]  # type: ignore[index]
     store = Store(url_in(tmp_path / "data"))
     user = store.users.find("admin")
@@ -67,11 +67,28 @@ def test_users(run: Run, tmp_path: Path) -> None:
     store.close()
 
 
+def test_tokens_of_others(run: Run, tmp_path: Path) -> None:
+    run("init", "--json")
+    run("user", "add", "zoe")
+    for label in ("one", "two", "three"):
+        run("user", "token", "zoe", "--label", label, "--json")
+    found = run("user", "tokens", "zoe", "--json")["tokens"]  # type: ignore[index]
+    assert [one["name"] for one in found] == ["one", "two", "three"]
+    assert run("user", "revoke", "zoe", str(found[0]["id"]), "--json") == {"name": "zoe", "revoked": found[0]["id"]}
+    assert "arena user tokens zoe" in str(run("user", "revoke", "zoe", "999", code=3))
+    assert str(run("user", "tokens", "zoe")).count("revoked") == 1
+    run("user", "change", "zoe", "--revoke-tokens")
+    assert str(run("user", "tokens", "zoe")).count("revoked") == 3
+    run("user", "token", "zoe", "--label", "four")
+    assert "all tokens of zoe" in str(run("user", "revoke", "zoe", "--all"))
+    assert str(run("user", "tokens", "zoe")).count("revoked") == 4
+
+
 def test_databases(run: Run, tmp_path: Path) -> None:
     assert "`arena init` makes one" in str(run("db", "check", code=3))
-    assert run("db", "upgrade", "--json") == {"before": None, "after": "0002"}
+    assert run("db", "upgrade", "--json") == {"before": None, "after": schema.head()}
     assert "nothing to do" in str(run("db", "upgrade"))
-    assert run("db", "check", "--json") == {"schema": "0002", "differences": []}
+    assert run("db", "check", "--json") == {"schema": schema.head(), "differences": []}
     run("init")
     rows = run("db", "dump", "backup.zst", "--json")["rows"]  # type: ignore[index]
     assert "is there already" in str(run("db", "dump", "backup.zst", code=2))

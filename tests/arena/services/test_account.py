@@ -6,20 +6,21 @@ import pytest
 
 from arena.errors import Exit, ForbiddenError, UnauthorisedError
 from arena.services import Arena, account, token, user
-from arena.store import BadValueError, NotFoundError, TakenError
-from arena.store.credentials import CredentialError, digest_of
+from arena.store import BadValueError, Identity, NotFoundError, Store, TakenError
+from arena.store.credentials import CredentialError, digest_of, scopes_of
 from tests.arena.services.conftest import Person
 
 PASSWORD = "correct horse battery"
+HOME, AWAY = account.Place("192.0.2.1"), account.Place("198.51.100.7")
 
 
 def test_a_user_logs_in_and_out(arena: Arena) -> None:
     user.add(arena, "ada", "organiser", PASSWORD)
-    session = account.log_in(arena, "ada", PASSWORD)
+    session = account.log_in(arena, "ada", PASSWORD, HOME)
     assert session.seconds == arena.settings.session_hours * 3600
     found = arena.store.users.by_login(digest_of(session.secret))
     assert found is not None
-    assert (found.name, found.scopes) == ("ada", account.authenticate(arena, "ada", PASSWORD).scopes)
+    assert (found.name, found.scopes) == ("ada", account.authenticate(arena, "ada", PASSWORD, HOME).scopes)
     account.log_out(arena, session.secret)
     account.log_out(arena, session.secret)
     assert arena.store.users.by_login(digest_of(session.secret)) is None
@@ -29,17 +30,17 @@ def test_a_user_logs_in_and_out(arena: Arena) -> None:
 def test_a_wrong_password_says_nothing_of_the_name(arena: Arena, name: str) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     with pytest.raises(UnauthorisedError, match=r"^no user with this name and password$"):
-        account.log_in(arena, name, "something else")
+        account.log_in(arena, name, "something else", HOME)
     assert arena.store.audit.page(subject=f"user:{name}").items[0].action == "login.refused"
 
 
 def test_who_is_disabled_stays_outside(arena: Arena, person: Person) -> None:
     user.add(arena, "ada", "author", PASSWORD)
-    session = account.log_in(arena, "ada", PASSWORD)
+    session = account.log_in(arena, "ada", PASSWORD, HOME)
     user.change(arena, "ada", is_active=False, by=person("root", "admin"))
     assert arena.store.users.by_login(digest_of(session.secret)) is None
     with pytest.raises(UnauthorisedError):
-        account.authenticate(arena, "ada", PASSWORD)
+        account.authenticate(arena, "ada", PASSWORD, HOME)
 
 
 def test_users_that_cannot_be(arena: Arena, person: Person) -> None:
@@ -84,10 +85,94 @@ def test_a_token_is_revoked_by_its_owner_alone(arena: Arena, person: Person) -> 
     assert arena.store.users.by_token(digest_of(secret)) is None
 
 
+def test_a_token_revokes_itself_and_what_may_do_no_more(arena: Arena, person: Person) -> None:
+    ada = person("ada", "organiser")
+    strong, _ = token.make(arena, "strong", ["read", "submit"], None, ada)
+    _, secret = token.make(arena, "weak", ["read"], 3, ada)
+    weak = arena.store.users.by_token(digest_of(secret))
+    assert weak is not None
+    with pytest.raises(ForbiddenError, match="'submit' of that token"):
+        token.revoke(arena, strong.id or 0, weak)
+    with pytest.raises(ForbiddenError, match="your own token ends") as caught:
+        token.make(arena, "longer", ["read"], 4, weak)
+    assert caught.value.field == "days"
+    child, child_secret = token.make(arena, "child", ["read"], None, weak)
+    assert child.parent_id == weak.token_id
+    assert child.expires is not None
+    equal, _ = token.make(arena, "equal", ["read"], None, ada)
+    token.revoke(arena, equal.id or 0, weak)
+    token.revoke(arena, weak.token_id or 0, weak)
+    assert arena.store.users.by_token(digest_of(child_secret)) is None
+    still = [one.name for one in arena.store.users.tokens(ada.user_id) if one.revoked is None]
+    assert still == ["strong"]
+
+
+def test_what_a_role_no_longer_gives_is_not_asked_for(arena: Arena, person: Person) -> None:
+    ada = person("ada", "organiser")
+    row, _ = token.make(arena, "laptop", ["read", "organise"], None, ada)
+    user.change(arena, "ada", role="author")
+    by = Identity(ada.user_id, "ada", "author", scopes_of("author"))
+    token.revoke(arena, row.id or 0, by)
+
+
+def test_wrong_passwords_make_others_wait_nowhere_but_in_strange_places(arena: Arena) -> None:
+    user.add(arena, "ada", "author", PASSWORD)
+    device = account.log_in(arena, "ada", PASSWORD, HOME).device
+    for number in range(60):
+        with pytest.raises((UnauthorisedError, account.TooManyTriesError)):
+            account.authenticate(arena, "ada", "wrong", account.Place(f"203.0.113.{number}"))
+    with pytest.raises(account.TooManyTriesError) as caught:
+        account.authenticate(arena, "ada", PASSWORD, AWAY)
+    assert 0 < caught.value.wait_s <= 60
+    assert account.authenticate(arena, "ada", PASSWORD, HOME).name == "ada"
+    assert account.authenticate(arena, "ada", PASSWORD, account.Place(AWAY.address, device)).name == "ada"
+
+
+def test_one_address_is_slowed_down_whatever_names_it_tries(arena: Arena) -> None:
+    for number in range(20):
+        with pytest.raises(UnauthorisedError):
+            account.authenticate(arena, f"user{number}", "wrong", AWAY)
+    with pytest.raises(account.TooManyTriesError):
+        account.authenticate(arena, "somebody", "wrong", AWAY)
+
+
+def test_all_processes_count_together(arena: Arena) -> None:
+    user.add(arena, "ada", "author", PASSWORD)
+    other = Arena(Store(str(arena.store.engine.url)), arena.settings)
+    for number in range(5):
+        with pytest.raises(UnauthorisedError):
+            account.authenticate((arena, other)[number % 2], "ada", "wrong", AWAY)
+    for one in (arena, other):
+        with pytest.raises(account.TooManyTriesError):
+            account.authenticate(one, "ada", PASSWORD, AWAY)
+    other.store.close()
+
+
+@pytest.mark.parametrize("name", ["a\0b", "é" * 40, "", "x" * 500])
+def test_names_that_nobody_has_are_wrong_like_others(arena: Arena, name: str) -> None:
+    with pytest.raises(UnauthorisedError, match="no user with this name and password"):
+        account.authenticate(arena, name, PASSWORD, HOME)
+
+
+def test_a_changed_password_ends_sessions_and_forgets_places(arena: Arena) -> None:
+    user.add(arena, "ada", "author", PASSWORD)
+    session = account.log_in(arena, "ada", PASSWORD, HOME)
+    ada = account.authenticate(arena, "ada", PASSWORD, HOME)
+    _, secret = token.make(arena, "laptop", ["read"], None, ada)
+    fresh = account.change_password(arena, ada, PASSWORD, "another horse, no battery", HOME)
+    assert arena.store.users.by_login(digest_of(session.secret)) is None
+    assert arena.store.users.by_login(digest_of(fresh.secret)) is not None
+    assert not arena.store.known_places.is_anybodys(digest_of(session.device))
+    assert arena.store.users.by_token(digest_of(secret)) is not None
+    user.change(arena, "ada", password="yet another horse", revoke_tokens=True)
+    assert arena.store.users.by_token(digest_of(secret)) is None
+    assert not arena.store.known_places.is_anybodys(digest_of(fresh.device))
+
+
 def test_the_first_administrator_is_made_once(arena: Arena) -> None:
     made = user.ensure_admin(arena, "root")
     assert made is not None
-    assert account.authenticate(arena, "root", made[0]).role == "admin"
+    assert account.authenticate(arena, "root", made[0], HOME).role == "admin"
     identity = arena.store.users.by_token(digest_of(made[1]))
     assert identity is not None
     assert "admin" in identity.scopes

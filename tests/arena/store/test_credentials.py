@@ -22,8 +22,34 @@ def test_passwords() -> None:
             credentials.hash_password(poor)
 
 
+@pytest.mark.parametrize(
+    ("password", "words"),
+    [
+        ("correct\0horse", "no NUL"),
+        ("correct\nhorse", "no NUL, tabs, line breaks"),
+        ("correct\u202ehorse", "cannot be seen"),
+        ("grace-hopper", "the user's name"),
+        ("Grace-Hopper-1992", "the user's name"),
+        ("grace-hoppergrace-hopper", "the user's name"),
+        ("1234567890", "first that are guessed"),
+        ("Password2026!", "first that are guessed"),
+        ("qwertyuiop", "first that are guessed"),
+        ("aaaaaaaaaaaaaaaa", "first that are guessed"),
+        ("abababababab", "first that are guessed"),
+    ],
+)
+def test_weak_passwords(password: str, words: str) -> None:
+    with pytest.raises(CredentialError, match=words):
+        credentials.check_password(password, "grace-hopper")
+
+
+@pytest.mark.parametrize("password", ["correct horse battery", "grace-hopper knits", "häßlich-übel-7", "x1!yB9?z0Q"])
+def test_good_passwords(password: str) -> None:
+    credentials.check_password(password, "grace-hopper")
+
+
 def test_no_part_of_a_password_is_left_out() -> None:
-    longest = "x" * credentials.MAX_PASSWORD
+    longest = "abcde" * (credentials.MAX_PASSWORD // 5)
     stored = credentials.hash_password(longest)
     assert credentials.verify_password(stored, longest)
     assert not credentials.verify_password(stored, longest + "x")

@@ -27,6 +27,8 @@ DUMP = Path(__file__).parent / "data" / "schema-0001.ndjson.zst"
 OWNER = "old-machine:4242:0a1b2c3d-77:0a1b2c3d"
 """Who owned the lease when the old arena was left."""
 RENAMED = {("games", "worker"): "lease_owner", ("voids", "worker"): "lease_owner", ("leases", "holder"): "owner"}
+ADDED = {"tokens": {"parent_id": None}}
+NEW_TABLES = ("guesses", "known_places")
 Rows = dict[str, list[dict[str, Any]]]
 
 
@@ -78,11 +80,15 @@ def rows_of(store: Store) -> Rows:
 
 
 def renamed(rows: Rows) -> Rows:
-    """Rows of the first schema with the names of the second."""
-    return {
-        table: [{RENAMED.get((table, name), name): value for name, value in row.items()} for row in lines]
+    """Rows of the first schema as the newest has them: other names, what is new empty."""
+    found = {
+        table: [
+            {RENAMED.get((table, name), name): value for name, value in row.items()} | ADDED.get(table, {})
+            for row in lines
+        ]
         for table, lines in rows.items()
     }
+    return found | {table: [] for table in NEW_TABLES}
 
 
 def check_results(store: Store) -> None:

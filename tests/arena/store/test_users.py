@@ -64,6 +64,31 @@ def test_a_token_expires(store: Store) -> None:
     assert store.users.by_token(digest_of("new")) is not None
 
 
+def test_a_token_dies_with_the_one_it_was_made_with(store: Store) -> None:
+    user = store.users.add("zoe").id or 0
+    ends = now() + timedelta(hours=1)
+    parent = store.users.add_token(user, "parent", digest_of("parent"), "read", expires=ends)
+    for_ever = store.users.add_token(user, "child", digest_of("child"), "read", parent_id=parent.id)
+    later = store.users.add_token(
+        user, "grandchild", digest_of("grandchild"), "read", expires=ends + timedelta(days=9), parent_id=for_ever.id
+    )
+    sooner = store.users.add_token(
+        user, "sooner", digest_of("sooner"), "read", expires=ends - timedelta(minutes=9), parent_id=parent.id
+    )
+    other = store.users.add_token(user, "other", digest_of("other"), "read")
+    assert (for_ever.expires, later.expires, sooner.expires) == (ends, ends, ends - timedelta(minutes=9))
+    store.users.revoke(user, parent.id or 0)
+    alive = [
+        one for one in ("parent", "child", "grandchild", "sooner", "other") if store.users.by_token(digest_of(one))
+    ]
+    assert alive == ["other"]
+    with pytest.raises(BadValueError, match="has ended"):
+        store.users.add_token(user, "late", digest_of("late"), "read", parent_id=parent.id)
+    assert store.users.revoke_all(user) == 1
+    assert store.users.by_token(digest_of("other")) is None
+    assert other.parent_id is None
+
+
 def test_nobody_gives_what_he_has_not(store: Store) -> None:
     user = store.users.add("zoe")
     assert user.id is not None
