@@ -75,6 +75,13 @@ class Settings(BaseSettings):
         description="Where workers get bots: a path or URL like `bundles`, as they reach it; arena: from this server "
         "at public_url, or the https://… of it, with the token they have in ARENA_WORKER_TOKEN; empty: as `bundles`.",
     )
+    verify_share: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        description="Which share of the games that a worker of a cluster brings is played again by the rules before it "
+        "counts, beside its first one; a worker that was wrong is shut out. 0: none.",
+    )
     referee: bool = Field(True, description="Whether `arena serve` schedules, plays and records as well.")
     mqtt: str = Field(
         "",

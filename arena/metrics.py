@@ -87,6 +87,9 @@ class RefereeMetrics:
         self.busy = Gauge("arena_slots_busy", "Games being played.", registry=one)
         self.games = Counter("arena_games_recorded_total", "Games with a result, by kind.", ("kind",), registry=one)
         self.voids = Counter("arena_games_void_total", "Attempts that came to nothing.", ("termination",), registry=one)
+        self.verified = Counter(
+            "arena_games_verified_total", "Games of workers played again by the rules.", ("verdict",), registry=one
+        )
         self.game_seconds = Histogram(
             "arena_game_seconds", "How long games with a result took.", buckets=_GAME_SECONDS, registry=one
         )

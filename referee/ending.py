@@ -12,11 +12,15 @@ from referee.rules.core import SIDES, Outcome, Termination, Winner
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Who won (None: the game is void), why, and one sentence with the evidence where there is more to say."""
+    """Who won (None: the game is void), why, and one sentence with the evidence where there is more to say.
+
+    `at_start`: it ended before play, as a bot did not get ready.
+    """
 
     winner: Winner | None
     termination: Termination
     detail: str = ""
+    at_start: bool = False
 
 
 def by_outcome(outcome: Outcome) -> Ending:

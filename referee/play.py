@@ -6,6 +6,7 @@ Synchronous, with blocking polls on the bots' pipes. Refuses to know who schedul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from protocol.messages import Result
@@ -65,7 +66,7 @@ def _get_ready(course: Course, bots: Sequence[Bot]) -> list[Player] | Ending:
             try:
                 stage(bot)
             except BotError as error:
-                return by_failure(course, side, bot, error)
+                return replace(by_failure(course, side, bot, error), at_start=True)
     return players
 
 
@@ -162,4 +163,6 @@ def _record(
         final_position=course.position,
         anomalies=(bots[0].session.anomaly_count, bots[1].session.anomaly_count),
         logs=logs,
+        adjudication=spec.adjudication.changes,
+        at_start=ending.at_start,
     )

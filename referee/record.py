@@ -1,4 +1,4 @@
-"""What a game was: moves, times, result and evidence. Plain data, JSON out and in, checked against the rules.
+"""What a game was: moves, times, result and evidence. Plain data, JSON out and in, followed by the rules.
 
 Refuses to know files and databases.
 """
@@ -68,6 +68,12 @@ class GameRecord:
     """Lines of each side that the protocol did not allow but that did not prevent play."""
     logs: Mapping[str, str] = field(default_factory=dict)
     """The tails of the bots' standard error, by side."""
+    adjudication: Mapping[str, Value] | None = None
+    """Which of its rulings (`referee.spec.Adjudication`) were not as usual; None where the record does not say."""
+    at_start: bool = False
+    """Lost before play: a bot did not get ready."""
+    worker: str = ""
+    """Who brought it, until it is stored: an arena keeps that apart."""
 
     @property
     def loser(self) -> Side | None:
@@ -92,6 +98,9 @@ class GameRecord:
         found: dict[str, Any] = {name: getattr(self, name) for name in _RECORD}
         found["options"], found["logs"] = dict(self.options), dict(self.logs)
         found["plies"] = [{name: getattr(ply, name) for name in _PLY} for ply in self.plies]
+        for name, unsaid in _UNSAID.items():
+            if found[name] == unsaid:
+                del found[name]
         return {**found, "lag": self.lag}
 
     def line(self) -> str:
@@ -101,6 +110,8 @@ class GameRecord:
 
 _RECORD = tuple(one.name for one in fields(GameRecord))
 _PLY = tuple(one.name for one in fields(Ply))
+_UNSAID: Mapping[str, Any] = {"adjudication": None, "at_start": False, "worker": ""}
+"""Left out of the JSON where they are so."""
 
 
 def now() -> str:
@@ -155,19 +166,3 @@ def positions(record: GameRecord) -> list[Position]:
         except ValueError as error:
             raise RecordError(f"game {record.id}, ply {number}: {error}") from None
     return found
-
-
-def verify(record: GameRecord) -> Position:
-    """Replay a whole record by the rules and compare what it claims; the final position. Raises RecordError."""
-    final = positions(record)[-1]
-    outcome = final.outcome
-    claim = (record.winner, record.termination)
-    if record.kind is Kind.RULES and record.termination is not Termination.MAX_PLIES:
-        if outcome is None or (outcome.winner, outcome.reason) != claim:
-            found = f"{outcome.winner} by {outcome.reason}" if outcome else "a game that goes on"
-            raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, the rules say {found} in {final}")
-    elif outcome is not None and (outcome.winner, outcome.reason) != claim:
-        raise RecordError(f"game {record.id}: claims {claim[1]}, but the rules ended it by {outcome.reason} in {final}")
-    if record.final_position and record.final_position != str(final):
-        raise RecordError(f"game {record.id}: final position {final}, the record says {record.final_position}")
-    return final

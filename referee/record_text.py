@@ -37,6 +37,8 @@ _TEXT_TAGS = {
 }
 _NUMBER_TAGS = {"Sequence": "sequence", "Round": "round", "Pair": "pair", "Seed": "seed"}
 _JSON_TAGS = {"Options": "options", "Anomalies": "anomalies", "Logs": "logs"}
+_RARE_TAGS = {"Adjudication": "adjudication", "AtStart": "at_start"}
+"""As JSON too, and only where there is something to say."""
 
 _TAG = re.compile(r'\[([A-Za-z]+) ("(?:[^"\\]|\\.)*")\]')
 _PLY_WORDS = {
@@ -69,7 +71,8 @@ def write_text(record: GameRecord) -> str:
     tags += [f'[{tag} "{data[name]}"]' for tag, name in _NUMBER_TAGS.items()]
     tags += [
         f"[{tag} {json.dumps(json.dumps(data[name], ensure_ascii=False), ensure_ascii=False)}]"
-        for tag, name in _JSON_TAGS.items()
+        for tag, name in {**_JSON_TAGS, **_RARE_TAGS}.items()
+        if name in data
     ]
     lines = []
     for index in range(0, len(record.moves), 2):
@@ -110,10 +113,10 @@ def _record(tags: dict[str, str], body: list[tuple[int, str]]) -> GameRecord:
     data: dict[str, Any] = {"winner": _WINNERS[token]}
     if tags.get("Result") != token:
         raise RecordError(f"line {last}: the game ends in {token}, its Result tag says {tags.get('Result')}")
-    for tag, name in {**_TEXT_TAGS, **_NUMBER_TAGS, **_JSON_TAGS}.items():
+    for tag, name in {**_TEXT_TAGS, **_NUMBER_TAGS, **_JSON_TAGS, **_RARE_TAGS}.items():
         if tag in tags:
             try:
-                data[name] = json.loads(tags[tag]) if tag in _JSON_TAGS else tags[tag]
+                data[name] = tags[tag] if tag in _TEXT_TAGS or tag in _NUMBER_TAGS else json.loads(tags[tag])
             except ValueError:
                 raise RecordError(f"line {last}: the tag {tag} holds no JSON: {tags[tag][:80]!r}") from None
     moves, plies = [], []

@@ -80,6 +80,13 @@ class Adjudication:
     draw_agreement: bool = True
     """Two offers in a row draw the game."""
 
+    @property
+    def changes(self) -> dict[str, int | bool]:
+        """What is not as usual: all that a record needs to say."""
+        usual = Adjudication()
+        names = [one.name for one in fields(self)]
+        return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(usual, name)}
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

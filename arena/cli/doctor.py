@@ -49,6 +49,7 @@ def examine(settings: Settings) -> Iterator[Part]:
     yield machine.user()
     yield machine.groups()
     yield from machine.programs()
+    yield machine.rules()
     yield machine.kernels()
     yield machine.cores()
     yield machine.memory()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
@@ -16,6 +15,7 @@ from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
     from arena.store import Store
+    from referee.spec import GameSpec
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +25,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     verify.add_argument("ids", nargs="*", metavar="ID", help="the games; without any, the latest 100")
     verify.add_argument("--all", action="store_true", help="every recorded game")
     verify.add_argument("--tournament", type=int, metavar="N", help="every game of a tournament")
+    verify.add_argument("--worker", metavar="ID", help="every game that a worker of the cluster has played")
+    verify.add_argument("--void", action="store_true", help="void what is wrong: it is played again, ratings follow")
     archive = actions.add("archive", _archive, "bring the archive up to date now: a file a month with every result")
     what = archive.add_mutually_exclusive_group()
     what.add_argument("--anew", action="store_true", help="write all files once more")
@@ -36,18 +38,23 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def _verify(arguments: argparse.Namespace) -> int:
     """Exit code 1 when a record is wrong."""
-    if sum([bool(arguments.ids), arguments.all, arguments.tournament is not None]) > 1:
-        raise CommandError("name games, or a tournament, or all of them")
+    from referee.verification import problem_of
+
+    if sum([bool(arguments.ids), arguments.all, arguments.tournament is not None, bool(arguments.worker)]) > 1:
+        raise CommandError("name games, or a tournament, or a worker, or all of them")
     count = 0
     failures: list[dict[str, str]] = []
     with closing(open_store(settings_of(arguments))) as store:
-        for name, line in _lines(store, arguments):
-            problem = _problem(name, line)
+        for name, line, spec in _records(store, arguments):
+            problem = problem_of(line, spec, name)
             count += 1
             if problem:
                 failures.append({"game": name, "problem": problem})
                 output.error(f"game {name}: {problem}", is_fault=False)
             output.progress(f"{count} games, {len(failures)} wrong")
+        if arguments.void and failures:
+            store.results.undo({failure["game"]: failure["problem"] for failure in failures})
+            output.note(f"{len(failures)} results are void: their games are played again, all ratings are folded anew")
     output.progress(f"{count} games, {len(failures)} wrong", is_last=True)
     if arguments.json:
         output.document({"checked": count, "failed": len(failures), "failures": failures})
@@ -89,28 +96,14 @@ def _archive(arguments: argparse.Namespace) -> int:
     return Exit.FAILED if problems else Exit.DONE
 
 
-def _lines(store: Store, arguments: argparse.Namespace) -> Iterator[tuple[str, bytes]]:
-    """(game, record as JSON) of what was asked for."""
+def _records(store: Store, arguments: argparse.Namespace) -> Iterator[tuple[str, bytes, GameSpec]]:
+    """(game, record as JSON, what was planned) of what was asked for."""
     if arguments.ids:
         for name in arguments.ids:
-            yield name, store.games.record(name).line().encode()
+            yield name, store.games.record(name).line().encode(), store.games.spec(name)
         return
-    after = 0 if arguments.all or arguments.tournament is not None else max(0, store.results.last_commit() - 100)
-    for number, line in store.results.records(tournament_id=arguments.tournament, after=after):
-        try:
-            name = str(json.loads(line)["id"])
-        except (ValueError, KeyError, TypeError):
-            name = f"with commit number {number}"
-        yield name, line
-
-
-def _problem(name: str, line: bytes) -> str:
-    """What is wrong with a record; empty when it is right."""
-    from referee.record import RecordError, read_record, verify
-
-    try:
-        record = read_record(line)
-        verify(record)
-    except (RecordError, ValueError) as error:
-        return str(error)
-    return "" if record.id == name else f"calls itself {record.id}"
+    is_narrowed = arguments.all or arguments.tournament is not None or arguments.worker
+    after = 0 if is_narrowed else max(0, store.results.last_commit() - 100)
+    found = store.results.with_plans(tournament_id=arguments.tournament, worker=arguments.worker, after=after)
+    for _, name, line, spec in found:
+        yield name, line, spec

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.cli.part import Part, State
+from referee import source
 from referee.rules.cache import cache_root
 from referee.sandbox import LEVELS, Assessment, assess, open_sandbox, refusal
 from referee.sandbox.cgroup import Place, find_place
@@ -97,6 +98,12 @@ def programs() -> Iterator[Part]:
             yield Part(name, "ok", place)
         else:
             yield Part(name, "weak", f"not there; needed for {purpose}", f"apt-get install {package}")
+
+
+def rules() -> Part:
+    """By which sources games are judged here: the same number on all machines of a cluster."""
+    compilers = ", ".join(f"{name} {source.parts()[name]}" for name in ("numba", "numpy"))
+    return Part("rules", "ok", f"{source.digest()}: rules, referee and protocol, with {compilers}")
 
 
 def kernels() -> Part:

@@ -66,7 +66,7 @@ def cluster(settings: Settings) -> Part:
         return Part("executor", "broken", str(error), "change the setting 'executor'")
     except (OSError, TimeoutError) as error:
         return Part("executor", "broken", f"no scheduler answers at {settings.executor}: {reason(error)}", fix)
-    strangers = "".join(f"; {worker.name} is of another version: {worker.version}" for worker in state.refused)
+    strangers = "".join(f"; {worker.name} gets no games: {worker.problem}" for worker in state.refused)
     if not state.slots:
         start = f"arena worker --scheduler {settings.executor}"
         return Part(

@@ -108,7 +108,8 @@ def pick(records: list[GameRecord], name: str | None) -> GameRecord:
 
 
 def _verify(records: list[GameRecord]) -> int:
-    from referee.record import RecordError, verify
+    from referee.record import RecordError
+    from referee.verification import verify
 
     wrong = 0
     for record in records:

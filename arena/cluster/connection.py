@@ -14,6 +14,7 @@ from distributed import Client
 from arena.cluster.link import METADATA, ClusterError, Security, reason, version
 from arena.cluster.state import ClusterState, state_of
 from arena.log import logger
+from referee import source
 
 LOOK_S = 1.0
 """How often the workers are counted."""
@@ -44,6 +45,8 @@ class Connection:
         self.state = ClusterState(address)
         """What there is to play on, as last heard."""
         self.link: Link | None = None
+        self.shut_out: dict[str, str] = {}
+        """The ids of workers that get no more games, and why."""
 
     async def linked(self) -> Link | None:
         """The link, waiting until there is one; None if it was lost at once."""
@@ -77,7 +80,7 @@ class Connection:
         )
         try:
             await client
-            await client.set_metadata(METADATA, {"version": version()})
+            await self._introduce(client)
             await client.run_on_scheduler(_tune)
             self._subscribe(client)
             self._count(await client.scheduler.identity(n_workers=-1))
@@ -87,6 +90,25 @@ class Connection:
         link = self.link = Link(client)
         self._is_linked.set()
         return link
+
+    async def _introduce(self, client: Client) -> None:
+        """Tell the workers what this arena is, and whom it has shut out."""
+        told = {"version": version(), "parts": dict(source.parts()), "shut_out": dict(self.shut_out)}
+        await client.set_metadata(METADATA, told)
+
+    async def refuse(self, worker_id: str, why: str) -> None:
+        """Give a worker no more games: tell it why, and have the scheduler forget it."""
+        self.shut_out[worker_id] = why
+        if self.link:
+            with contextlib.suppress(OSError, TimeoutError, ValueError, CancelledError):
+                async with asyncio.timeout(ANSWER_S):
+                    self._count(await self.link.client.scheduler.identity(n_workers=-1))
+                    await self._remove_refused(self.link.client)
+
+    async def _remove_refused(self, client: Client) -> None:
+        if there := [worker.address for worker in self.state.workers if worker.id in self.shut_out]:
+            await self._introduce(client)
+            await client.run_on_scheduler(_remove, addresses=there)
 
     async def keep(self, link: Link) -> None:
         """Watch the scheduler; connect anew whenever it is lost, until cancelled."""
@@ -122,12 +144,13 @@ class Connection:
             try:
                 async with asyncio.timeout(ANSWER_S):
                     identity = await client.scheduler.identity(n_workers=-1)
+                    self._count(identity)
+                    await self._remove_refused(client)
             except (OSError, TimeoutError, ValueError):
                 return
             first = first or identity["id"]
             if identity["id"] != first or client.status != "running":
                 return
-            self._count(identity)
             # Once more: after a cut too short to be seen here, the scheduler knows of no subscriptions.
             self._subscribe(client)
             with contextlib.suppress(TimeoutError):
@@ -139,15 +162,21 @@ class Connection:
 
     def _count(self, identity: Mapping[str, Any]) -> None:
         before = {worker.name for worker in self.state.refused}
-        self.state = state_of(self._address, identity)
+        self.state = state_of(self._address, identity, self.shut_out)
         for refused in self.state.refused:
             if refused.name not in before:
-                self._log.warning("worker refused", name=refused.name, version=refused.version, wanted=version())
+                self._log.warning("worker refused", name=refused.name, problem=refused.problem, wanted=version())
 
 
 def _tune(dask_scheduler: Any) -> None:
     """Set what matters on a scheduler that somebody else started, such as `dask scheduler`."""
     dask_scheduler.allowed_failures = 0
+
+
+async def _remove(dask_scheduler: Any, addresses: list[str]) -> None:
+    """Let workers go at once; what they had begun is lost."""
+    for address in addresses:
+        await dask_scheduler.remove_worker(address, stimulus_id="shut-out")
 
 
 async def shut(client: Client) -> None:

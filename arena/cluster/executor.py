@@ -30,11 +30,21 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+UNKNOWN = "unknown"
+"""The worker of a job that none has owned up to."""
+
+
+class ClusterFuture(Future[T]):
+    """The future of a job; `worker` is the id of who did it, as far as that is known."""
+
+    worker = UNKNOWN
+
+
 @dataclass(slots=True, eq=False)
 class _Job:
     key: str
     name: str
-    future: Future[Any]
+    future: ClusterFuture[Any]
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     is_taken: bool = False
@@ -90,7 +100,7 @@ class ClusterExecutor(Executor):
         """
         if kwargs:
             raise TypeError("jobs of a cluster take positional arguments only")
-        future: Future[T] = Future()
+        future: ClusterFuture[T] = ClusterFuture()
         name = _name(args)
         with self._lock:
             if self._is_closed:
@@ -110,6 +120,10 @@ class ClusterExecutor(Executor):
             found = [job for job in self._jobs.values() if job.future is future]
         for job in found:
             self._loop.call(self._stop, job)
+
+    def shut_out(self, worker: str, why: str) -> None:
+        """Give the worker with that id no more games; what it has begun is lost."""
+        self._loop.call(lambda: self._loop.begin(self._connection.refuse(worker, why)))
 
     def abort(self) -> None:
         """Call off everything."""
@@ -209,6 +223,8 @@ class ClusterExecutor(Executor):
             if found.get("event") == TAKEN:
                 with self._lock:
                     job = self._jobs.get(str(found["key"]))
+                if job:
+                    job.future.worker = str(found["worker"])
                 if job and not job.is_taken:
                     job.is_taken = True
                     with contextlib.suppress(InvalidStateError):
@@ -219,6 +235,7 @@ class ClusterExecutor(Executor):
                     if job:
                         self._tries.pop(job.name, None)
                 if job:
+                    job.future.worker = str(found["worker"])
                     _settle(job.future, pickle.loads(found["result"]))  # noqa: S301 - from our own workers
             elif self._on_event:
                 self._on_event(dict(found))

@@ -20,11 +20,14 @@ LOOK_S = 0.1
 
 
 class Jobs:
-    """What is done in `slots` game slots; bundles are unpacked below `folder`. `reports` takes what jobs tell."""
+    """What is done in `slots` game slots; bundles are unpacked below `folder`. `reports` takes what jobs tell.
 
-    def __init__(self, slots: int, *, sandbox: str, folder: Path, reports: Reports) -> None:
+    `worker` is the id of the process, told with every job.
+    """
+
+    def __init__(self, slots: int, *, sandbox: str, folder: Path, reports: Reports, worker: str) -> None:
         self.slots = slots
-        self._folder, self._reports = folder, reports
+        self._folder, self._reports, self._worker = folder, reports, worker
         self._pool = SlotPool(slots, sandbox=sandbox, on_event=reports.tell)
         self._running: dict[str, Future[Any]] = {}
 
@@ -48,7 +51,7 @@ class Jobs:
         """Do a job in a slot; call it off once `is_awaited` says no."""
         games = [str(game.id) for game in arguments[0]] if arguments and isinstance(arguments[0], (list, tuple)) else []
         self._reports.follow(games, topic)
-        self._reports.put(topic, {"event": TAKEN, "key": key})
+        self._reports.put(topic, {"event": TAKEN, "key": key, "worker": self._worker})
         future = self._running[key] = self._pool.submit(function, *map(self._localised, arguments))
         answer = asyncio.wrap_future(future)
         try:
@@ -56,7 +59,8 @@ class Jobs:
                 if not is_awaited():
                     self._pool.call_off(future)
             result = answer.result()
-            self._reports.put(topic, {"event": DONE, "key": key, "result": pickle.dumps(result)})
+            done = {"event": DONE, "key": key, "worker": self._worker, "result": pickle.dumps(result)}
+            self._reports.put(topic, done)
             return result
         finally:
             if not future.done():  # the worker is closing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from distributed.core import rpc
 from distributed.security import Security as Security  # noqa: PLC0414 - the others have it from here
 
 from arena.errors import ArenaError
+from referee import source
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -23,7 +25,7 @@ PORT = 8786
 """Where Dask schedulers listen unless told otherwise."""
 SLOT = "slot"
 """The resource of a worker that one job takes."""
-WIRE = 2
+WIRE = 3
 """Raised whenever what an arena and its workers send each other changes."""
 METADATA = "arena"
 """Under which key of the scheduler's metadata the arena says what it is."""
@@ -72,9 +74,15 @@ class ClusterError(ArenaError):
 
 
 class VersionError(ClusterError):
-    """The arena and a worker are not of the same version."""
+    """The arena and a worker are not of the same version, or do not judge games by the same sources."""
 
     kind = "conflict"
+
+
+class ShutOutError(ClusterError):
+    """The arena wants no more games from this worker: what it said of one was wrong."""
+
+    kind = "forbidden"
 
 
 def configure() -> None:
@@ -88,11 +96,26 @@ def configure() -> None:
 
 
 def version() -> str:
-    """What both sides must have in common."""
+    """What both sides must have in common: the version, that of the wire, and the digest of what judges games."""
     try:
-        return f"{version_of('bot-arena')}/{WIRE}"
+        number = version_of("bot-arena")
     except PackageNotFoundError:
-        return f"0/{WIRE}"
+        number = "0"
+    return f"{number}/{WIRE}/{source.digest()}"
+
+
+def difference(theirs: Mapping[str, Any]) -> str:
+    """What of this machine is not as an arena is that tells `theirs` of itself; empty when all is."""
+    if theirs["version"] == version():
+        return ""
+    parts, mine = dict(theirs.get("parts") or {}), source.parts()
+    other = [
+        f"{name} ({parts.get(name, 'none')} there, {mine.get(name, 'none')} here)"
+        for name in sorted({*parts, *mine})
+        if parts.get(name) != mine.get(name)
+    ]
+    found = f"is version {theirs['version']}, this worker is {version()}"
+    return f"{found}; they differ in {', '.join(other)}" if parts and other else found
 
 
 def address_of(url: str) -> str:
@@ -126,12 +149,15 @@ def security_of(settings: Settings, address: str) -> Security | None:
     )
 
 
-async def ask_arena(address: str, security: Security | None) -> str | None:
-    """The version of the arena that uses a scheduler; None when none has come yet. Raises OSError, TimeoutError."""
+async def ask_arena(address: str, security: Security | None) -> Mapping[str, Any] | None:
+    """What the arena that uses a scheduler tells of itself; None when none has come yet. Raises OSError, TimeoutError.
+
+    `version` is always in it, `parts` what its digest is made of, `shut_out` the workers it wants no more, and why.
+    """
     arguments = security.get_connection_args("worker") if security else {}
     async with rpc(address, connection_args=arguments) as scheduler:
         found = await scheduler.get_metadata(keys=[METADATA], default=None)
-    return str(found["version"]) if isinstance(found, dict) and "version" in found else None
+    return found if isinstance(found, dict) and "version" in found else None
 
 
 def reason(error: BaseException) -> str:

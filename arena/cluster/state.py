@@ -14,7 +14,10 @@ from arena.cluster.link import Security, configure, version
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """One worker as the scheduler knows it. `is_fit` is whether it is of the arena's version."""
+    """One worker as the scheduler knows it. One that is not fit gets no games: `problem` says why.
+
+    `id` is its process, `address` where Dask has it.
+    """
 
     name: str
     version: str
@@ -22,6 +25,9 @@ class WorkerState:
     busy: int
     sandbox: str
     is_fit: bool
+    problem: str = ""
+    id: str = ""
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +48,34 @@ class ClusterState:
 
     @property
     def refused(self) -> tuple[WorkerState, ...]:
-        """Workers that get no games: they are of another version."""
+        """Workers that get no games: they are of another version, or were shut out."""
         return tuple(worker for worker in self.workers if not worker.is_fit)
 
 
-def state_of(address: str, identity: Mapping[str, Any]) -> ClusterState:
-    """The workers in what a scheduler says of itself; Dask workers that are none of ours are left out."""
+def state_of(address: str, identity: Mapping[str, Any], shut_out: Mapping[str, str] | None = None) -> ClusterState:
+    """The workers in what a scheduler says of itself; Dask workers that are none of ours are left out.
+
+    `shut_out` are the ids of workers that are wanted no more, and why.
+    """
     workers = []
-    for known in identity["workers"].values():
+    for place, known in identity["workers"].items():
         told: Mapping[str, Any] = known.get("arena") or {}
         if not told or known["status"] != "running":
             continue
+        theirs, worker_id = str(told.get("version", "?")), str(told.get("id", ""))
+        problem = "" if theirs == version() else f"version {theirs}, not that of the arena"
+        problem = (shut_out or {}).get(worker_id) or problem
         workers.append(
             WorkerState(
                 str(told.get("name", known["name"])),
-                str(told.get("version", "?")),
+                theirs,
                 int(known["nthreads"]),
                 int((known.get("metrics") or {}).get("arena", {}).get("busy", 0)),
                 str(told.get("sandbox", "?")),
-                told.get("version") == version(),
+                not problem,
+                problem,
+                worker_id,
+                str(place),
             )
         )
     return ClusterState(address, True, tuple(sorted(workers, key=lambda worker: worker.name)))

@@ -19,7 +19,18 @@ from distributed import Status
 from distributed import Worker as DaskWorker
 
 from arena.cluster.jobs import Jobs
-from arena.cluster.link import SLOT, ClusterError, Security, VersionError, ask_arena, configure, reason, version
+from arena.cluster.link import (
+    SLOT,
+    ClusterError,
+    Security,
+    ShutOutError,
+    VersionError,
+    ask_arena,
+    configure,
+    difference,
+    reason,
+    version,
+)
 from arena.cluster.reports import Reports
 from arena.log import logger
 
@@ -47,10 +58,12 @@ class Worker:
 
     def __init__(self, slots: int, *, sandbox: str, folder: Path, name: str = "") -> None:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
+        self.id = f"{self.name}-{uuid.uuid4().hex[:6]}"
+        """This process, whatever others are called: what it brings is charged to it."""
         self._dask_name = name
         self.sandbox, self._folder = sandbox, folder
         self._reports = Reports(self._send)
-        self.jobs = Jobs(slots, sandbox=sandbox, folder=folder, reports=self._reports)
+        self.jobs = Jobs(slots, sandbox=sandbox, folder=folder, reports=self._reports, worker=self.id)
         self._dask: DaskWorker | None = None
         self._log = logger("worker")
 
@@ -74,7 +87,8 @@ class Worker:
     ) -> None:
         """Serve the scheduler at `address` until `stop` is set, then let running games finish.
 
-        Raises ClusterError when nobody answers there at first, VersionError when the arena is of another version.
+        Raises ClusterError when nobody answers there at first, VersionError when the arena is of another version,
+        ShutOutError when it wants no more games from here.
         """
         global _worker  # noqa: PLW0603 - Dask's tasks are module-level functions
         configure()
@@ -139,7 +153,12 @@ class Worker:
             security=security,
             dashboard_address="127.0.0.1:0",
             startup_information={
-                "arena": lambda _: {"name": self.name, "version": version(), "sandbox": self.sandbox},
+                "arena": lambda _: {
+                    "name": self.name,
+                    "id": self.id,
+                    "version": version(),
+                    "sandbox": self.sandbox,
+                },
             },
             metrics={"arena": lambda _: {"busy": len(self.jobs)}},
         )
@@ -152,16 +171,20 @@ class Worker:
     async def _compare(self, address: str, security: Security | None) -> None:
         async with asyncio.timeout(ANSWER_S):
             theirs = await ask_arena(address, security)
-        if theirs is not None and theirs != version():
-            raise VersionError(
-                f"the arena at {address} is version {theirs}, this worker is {version()}; "
-                "install the arena's version here"
+        if theirs is None:
+            return
+        if why := (theirs.get("shut_out") or {}).get(self.id):
+            raise ShutOutError(
+                f"the arena at {address} has shut out this worker: {why}; "
+                "see to its installation and its memory before it is started again"
             )
+        if found := difference(theirs):
+            raise VersionError(f"the arena at {address} {found}; install the arena's version here")
 
     async def _serve(
         self, dask: DaskWorker, address: str, security: Security | None, stopping: asyncio.Task[Any]
     ) -> None:
-        """Until the order to stop or the end of the worker. Raises VersionError."""
+        """Until the order to stop or the end of the worker. Raises VersionError, ShutOutError."""
         ended = asyncio.create_task(dask.finished())
         try:
             while not ended.done() and not stopping.done():

@@ -35,11 +35,15 @@ _NAME = re.compile(r"\d{4}-\d{2}\.ndjson\.zst(\.sha256)?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class DumpIndex:
-    """All files by month, the commit number up to which every result is in them, and when that was (ISO 8601)."""
+    """All files by month, the commit number up to which every result is in them, and when that was (ISO 8601).
+
+    `undone`: how many results of the arena had turned out to be wrong by then; when more have, all is written anew.
+    """
 
     through: int = 0
     written: str = ""
     files: Mapping[str, Dump] = field(default_factory=dict)
+    undone: int = 0
 
     @property
     def latest_first(self) -> list[Dump]:
@@ -73,7 +77,7 @@ class Dumps:
         try:
             found = json.loads((self.folder / _INDEX).read_text(encoding="utf-8"))
             files = {month: Dump(**dump) for month, dump in found["files"].items()}
-            return DumpIndex(int(found["through"]), str(found["written"]), files)
+            return DumpIndex(int(found["through"]), str(found["written"]), files, int(found.get("undone", 0)))
         except FileNotFoundError:
             return DumpIndex()
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -95,10 +99,13 @@ class Dumps:
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._alone():
             index = DumpIndex() if anew else self._sound()
+            undone = store.results.undone()
+            if index.undone != undone:
+                index = DumpIndex(undone=undone)
             try:
                 return self._append(store, index, must_stop)
             except DamagedError:
-                return self._append(store, DumpIndex(), must_stop)
+                return self._append(store, DumpIndex(undone=undone), must_stop)
 
     def check(self) -> list[str]:
         """What is wrong with the files, in words."""
@@ -158,7 +165,8 @@ class Dumps:
             os.replace(self.folder / f"{dump.file}.new", self.folder / dump.file)
             _write(self.folder / f"{dump.file}.sha256", f"{dump.sha256}  {dump.file}\n")
         files = {**index.files, **{dump.month: dump for dump in dumps}}
-        index = DumpIndex(through, now().isoformat(timespec="seconds"), dict(sorted(files.items())))
+        written = now().isoformat(timespec="seconds")
+        index = DumpIndex(through, written, dict(sorted(files.items())), index.undone)
         _write(self.folder / _INDEX, json.dumps(asdict(index), indent=1) + "\n")
         return index
 

@@ -18,6 +18,7 @@ from arena.coordinator import cron
 from arena.coordinator.checks import Checks, check_in_sandbox
 from arena.coordinator.executors import slots_of, workers_of
 from arena.coordinator.handout import Handout
+from arena.coordinator.inspection import Inspection, Verifier
 from arena.coordinator.lease import LEASE, LeaseOwner
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.memory import Memory
@@ -52,7 +53,8 @@ RESTORE_TICKS = 10
 class Coordinator:
     """`run(stop)` is the task. `clock` gives the time of day; `check` checks one claimed version, in the sandbox.
 
-    `maintenance` is what is done daily (None: what the settings say), `metrics` counts.
+    `maintenance` is what is done daily (None: what the settings say), `verifier` plays games of workers again (None: a
+    process), `metrics` counts.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Coordinator:
         clock: Callable[[], datetime] = now,
         check: Callable[[int], object] | None = None,
         maintenance: Maintenance | None = None,
+        verifier: Verifier | None = None,
         metrics: RefereeMetrics | None = None,
         grace_s: float = GRACE_S,
     ) -> None:
@@ -78,8 +81,19 @@ class Coordinator:
         self.metrics.waiting.set_function(lambda: len(self.spool))
         self._store, self._bus, self._executor, self._clock, self._grace_s = store, bus, executor, clock, grace_s
         place, owner = BundlePlace.of(settings), self.lease_owner.name
+        self._inspection = Inspection(
+            store, bus, executor, share=settings.verify_share, owner=owner, metrics=self.metrics, verifier=verifier
+        )
         self.recorder = Recorder(
-            store, bus, self.memory, self.spool, owner=owner, metrics=self.metrics, clock=clock, wake=self._wake_up
+            store,
+            bus,
+            self.memory,
+            self.spool,
+            owner=owner,
+            inspection=self._inspection,
+            metrics=self.metrics,
+            clock=clock,
+            wake=self._wake_up,
         )
         self._handout = Handout(
             store,
@@ -126,6 +140,7 @@ class Coordinator:
                 stopping.cancel()
                 await asyncio.gather(news, stopping, return_exceptions=True)
                 await self._in(work, self._steering.close)
+                await self._in(work, self._inspection.close)
                 await self._in(work, self._maintenance.stop)
                 self._become("stopped")
 
@@ -264,6 +279,8 @@ class Coordinator:
         self.metrics.slots.set(slots_of(self._executor))
         with self._fenced():
             self.recorder.collect()
+            for tournament in self._inspection.go_on():
+                self._steering.reopen(tournament)
             at, orders = self._clock(), set(drained(self._ordered))
             if orders or self._ticked is None or abs((at - self._ticked).total_seconds()) >= TICK_S:
                 self._tick(at)

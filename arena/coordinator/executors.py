@@ -10,7 +10,6 @@ import os
 import socket
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import ArenaError
@@ -89,7 +88,10 @@ def workers_of(executor: Executor, busy: int, lease_owner: str) -> RefereeWorker
 
 def _describe(executor: Executor, busy: int) -> list[WorkerNews]:
     if hasattr(executor, "describe"):
-        return [WorkerNews(**asdict(worker)) for worker in executor.describe().workers]
+        return [
+            WorkerNews(one.name, one.slots, one.busy, one.version, one.sandbox, one.is_fit, one.problem)
+            for one in executor.describe().workers
+        ]
     slots = slots_of(executor)
     sandbox = str(getattr(executor, "sandbox", ""))
     return [WorkerNews(socket.gethostname(), slots, min(busy, slots), sandbox=sandbox)]

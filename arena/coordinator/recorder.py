@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import queue
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from arena.coordinator.inspection import Inspection
 from arena.coordinator.memory import Job, Memory
 from arena.coordinator.spool import Spool
 from arena.events.bus import EventBus
@@ -25,9 +27,10 @@ from referee.dispatch import void_record
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
+from referee.spec import PlannedGame
 
 T = TypeVar("T")
-TRIES = {Termination.WORKER_LOST: 8, Termination.SANDBOX_FAILED: 20}
+TRIES = {Termination.WORKER_LOST: 8, Termination.WORKER_WRONG: 8, Termination.SANDBOX_FAILED: 20}
 """How often a game is tried before it stays void: outlasts a bad hour, but no game kills workers for ever."""
 LONGEST_REST_S = 300.0
 """How long a game that came to nothing again and again rests at most before it is tried once more."""
@@ -44,12 +47,14 @@ class Recorder:
         spool: Spool,
         *,
         owner: str,
+        inspection: Inspection,
         metrics: RefereeMetrics,
         clock: Callable[[], datetime],
         wake: Callable[[], None],
     ) -> None:
         self._store, self._bus, self._memory, self._spool = store, bus, memory, spool
         self._owner, self._metrics, self._clock, self._wake = owner, metrics, clock, wake
+        self._inspection = inspection
         self._done: queue.SimpleQueue[Future[list[GameRecord]]] = queue.SimpleQueue()
         self._begun: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._waited: set[str] = set()
@@ -66,9 +71,11 @@ class Recorder:
     def job_done(self, future: Future[list[GameRecord]]) -> None:
         """A job is over, whatever it brought: its results are kept at once, whatever the database is doing."""
         if not future.cancelled() and future.exception() is None:
+            worker, job = getattr(future, "worker", ""), self._memory.jobs.get(future)
             for record in future.result():
-                if record.kind is not Kind.VOID:
-                    self._spool.keep(record)
+                is_asked_for = job is None or any(game.id == record.id for game in job.games)
+                if record.kind is not Kind.VOID and is_asked_for:
+                    self._spool.keep(replace(record, worker=worker))
         self._done.put(future)
         self._wake()
 
@@ -115,7 +122,7 @@ class Recorder:
                 continue
             if (record := self._spool.read(game_id)) and (tournament := self._awaits(record)):
                 self._log.info("result restored", game=game_id)
-                memory.unrecorded.append((record, tournament))
+                memory.unrecorded += [(one, tournament) for one in self._inspected(record.worker, [record])]
 
     def review(self) -> None:
         """Drop the results that still wait, as they did at the last look, although their games are over.
@@ -165,6 +172,8 @@ class Recorder:
             records = [void_record(charged, Termination.WORKER_LOST, str(error))]
         except Exception as error:  # an executor's own: the network, a scheduler that died
             records = [void_record(job.games[0], Termination.WORKER_LOST, f"{type(error).__name__}: {error}")]
+        else:
+            records = self._inspected(getattr(future, "worker", ""), records, job.games)
         stand = [record for record in records if record.termination is not Termination.STOPPED]
         memory.unrecorded.extend((record, job.tournament_id) for record in stand)
         left = {game.id for game in job.games} - {record.id for record in stand}
@@ -172,6 +181,20 @@ class Recorder:
         memory.changed.add(job.tournament_id)
         if left:
             memory.dry.discard(job.tournament_id)
+
+    def _inspected(
+        self, worker: str, records: list[GameRecord], games: Sequence[PlannedGame] | None = None
+    ) -> list[GameRecord]:
+        """What may be recorded of what a worker of a cluster has brought; `games` are those it was asked for."""
+        if not worker:
+            return records
+        if games is None:
+            games = [PlannedGame(record.id, self._store.games.spec(record.id)) for record in records]
+        found = self._inspection.passed(worker, games, records)
+        for record in found:
+            if record.kind is Kind.VOID:
+                self._spool.forget(record.id)
+        return found
 
     def _record(self, record: GameRecord, tournament_id: int) -> None:
         """Make a record part of the arena, exactly once; a void one is played again, or given up after `TRIES`."""

@@ -142,6 +142,12 @@ class Steering:
             return True
         return False
 
+    def reopen(self, tournament_id: int) -> None:
+        """Games of a tournament wait again that had a result."""
+        self._memory.dry.discard(tournament_id)
+        found = self._store.tournaments.get(tournament_id)
+        self.tell_state(tournament_id, found.state, found.problem)
+
     def tell_state(self, tournament_id: int, state: str, problem: str = "") -> None:
         """Say which state a tournament is in now."""
         self._bus.publish(TournamentChanged(tournament=tournament_id, state=state, problem=problem))

@@ -291,7 +291,7 @@ class RefereeChanged(News):
 
 @dataclass(frozen=True, slots=True)
 class WorkerNews:
-    """One worker: `busy` of its `slots` play; one that is not fit is of another version and gets no games."""
+    """One worker: `busy` of its `slots` play; one that is not fit gets no games."""
 
     __pydantic_config__: ClassVar[ConfigDict] = CONFIG
 
@@ -302,11 +302,13 @@ class WorkerNews:
     busy: Number
     """How many it plays now."""
     version: Name = ""
-    """Its version of the arena; empty where it is the referee's own."""
+    """Its version of the arena, with the digest of its rules; empty where it is the referee's own."""
     sandbox: Name = ""
     """What its bots are locked up in."""
     is_fit: bool = True
     """Whether it gets games."""
+    problem: Text = ""
+    """Why it gets none: it is of another version, or was shut out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

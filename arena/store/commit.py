@@ -6,7 +6,7 @@ first, so commits follow one another in the order of their numbers, and ratings 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -70,8 +70,8 @@ class Committed:
 
 
 def pack(record: GameRecord) -> bytes:
-    """A record as it is stored: its JSON, zstd-compressed."""
-    return zstandard.ZstdCompressor(level=6).compress(record.line().encode())
+    """A record as it is stored: its JSON, zstd-compressed. Who played it is nobody's business but the arena's."""
+    return zstandard.ZstdCompressor(level=6).compress(replace(record, worker="").line().encode())
 
 
 def unpack(data: bytes) -> GameRecord:
@@ -170,6 +170,7 @@ def commit(session: Session, record: GameRecord, lease_owner: str = "") -> Commi
             "state": "finished",
             "committed": number,
             "lease_owner": lease_owner,
+            "worker": record.worker[:120],
             "started": _instant(record.started),
             "finished": _instant(record.finished),
             "winner": record.winner,

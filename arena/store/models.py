@@ -235,7 +235,10 @@ class Tournament(SQLModel, table=True):
 
 
 class Entry(SQLModel, table=True):
-    """A version entered in a tournament; `seat` is its number in the tables. `eligibility` says why it may play."""
+    """A version entered in a tournament; `seat` is its number in the tables. `eligibility` says why it may play.
+
+    `suspended` says why it plays no more, where the coordinator has withdrawn it.
+    """
 
     __tablename__ = "entries"
     __table_args__ = (UniqueConstraint("tournament_id", "version_id"), UniqueConstraint("tournament_id", "seat"))
@@ -245,6 +248,7 @@ class Entry(SQLModel, table=True):
     seat: int
     eligibility: str = ""
     withdrawn: datetime | None = _time(nullable=True)
+    suspended: str = Field(default="", sa_column_kwargs={"server_default": ""})
 
 
 # -- games -------------------------------------------------------------------------------------------------------------
@@ -256,8 +260,8 @@ class Game(SQLModel, table=True):
     `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order; `committed`
     numbers all results in the order of their commits (ratings are folded in it). `state`: `planned`, `queued`,
     `running`, `finished`, `void` (given up) or `cancelled`. `attempt` counts the times it was handed out,
-    `lease_owner` names the coordinator that has it or brought its result. `is_rated` is the tournament's word at the
-    time of planning.
+    `lease_owner` names the coordinator that has it or brought its result, `worker` the one of a cluster that played it.
+    `is_rated` is the tournament's word at the time of planning.
     """
 
     __tablename__ = "games"
@@ -290,6 +294,7 @@ class Game(SQLModel, table=True):
     state: str = Field(default="planned", max_length=16)
     attempt: int = 0
     lease_owner: str = Field(default="", max_length=120)
+    worker: str = Field(default="", max_length=120, sa_column_kwargs={"server_default": ""})
     started: datetime | None = _time(nullable=True)
     finished: datetime | None = _time(nullable=True)
     committed: int | None = Field(default=None, unique=True)

@@ -188,6 +188,7 @@ def _row(
         "state": "planned",
         "attempt": 0,
         "lease_owner": "",
+        "worker": "",
         "detail": "",
         "plies": 0,
     }

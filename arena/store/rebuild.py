@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from sqlalchemy import bindparam, delete, insert, select, tuple_, update
@@ -40,16 +40,20 @@ def check(sessions: Sessions) -> list[str]:
     return problems
 
 
-def rebuild(sessions: Sessions) -> int:
+def rebuild(
+    sessions: Sessions, without: Collection[str] = (), undo: Callable[[Session], None] = lambda session: None
+) -> int:
     """Fold every game again and put right whatever differs; returns how many games counted.
 
-    Results can be committed meanwhile: only the repair itself, with the games since, keeps them waiting.
+    Results can be committed meanwhile: only the repair itself, with the games since, keeps them waiting. The results of
+    games in `without` are left out; `undo` takes them out of the database, in the transaction of the repair.
     """
-    table = _Fresh()
+    table = _Fresh(frozenset(without))
     with sessions.reading() as session:
         wrong = list(_wrong_changes(session, table))
     with sessions.writing() as session:
         session.get(Counter, COUNTER, with_for_update=True)  # no commit in between
+        undo(session)
         wrong += _wrong_changes(session, table)
         for part in batched(wrong):
             if gone := [key for key, _, new in part if new is None]:
@@ -67,9 +71,10 @@ def rebuild(sessions: Sessions) -> int:
 
 
 class _Fresh:
-    """Ratings folded from nothing: `count` games that count, up to the commit number `last`."""
+    """Ratings folded from nothing: `count` games that count, up to the commit number `last`, `without` some."""
 
-    def __init__(self) -> None:
+    def __init__(self, without: frozenset[str] = frozenset()) -> None:
+        self.without = without
         self.earlier: dict[int, int] = {}
         self.lines: dict[tuple[str, int], fold.FoldedRating] = {}
         self.count = self.last = 0
@@ -96,7 +101,7 @@ def _wrong_changes(session: Session, table: _Fresh) -> Iterator[tuple[_Key, _Row
         games = _games(session, table.last)
         expected: dict[_Key, _Row] = {}
         for game in games:
-            if game.counts:
+            if game.counts and game.game_id not in table.without:
                 for change in table.play(game):
                     row = change_row(game, change)
                     expected[game.game_id, change.version_id] = tuple(row[name] for name in _CHANGE)

@@ -5,7 +5,7 @@ Lists come without records, which are read as a stream.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, Unpack
 
@@ -19,8 +19,10 @@ from arena.store.game_filter import GameFilter, conditions
 from arena.store.games import LINE, GameLine
 from arena.store.models import Game, Record
 from arena.store.page import bounded
+from arena.store.undo import undo, undone
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
+from referee.spec import GameSpec, spec_from_json
 
 _BATCH = 500
 """Rows per statement, within the parameter limits of every database."""
@@ -70,8 +72,8 @@ class Results:
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._sides: dict[str, tuple[int, dict[tuple[str, str], int]]] = {}
-        """By pool: what `sides` has counted, up to which commit."""
+        self._sides: dict[str, tuple[int, int, dict[tuple[str, str], int]]] = {}
+        """By pool: what `sides` has counted, up to which commit, and how many results had been undone by then."""
 
     def commit(self, record: GameRecord, lease_owner: str = "") -> Committed | None:
         """Record a result exactly once, in one transaction with its ratings; None when the game is over already.
@@ -80,6 +82,15 @@ class Results:
         """
         with self._sessions.writing() as session:
             return commit(session, record, lease_owner)
+
+    def undo(self, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
+        """Void results that are wrong, by game id and with the reason, and fold all ratings anew: see `undo`."""
+        return undo(self._sessions, wrong, lease_owner)
+
+    def undone(self) -> int:
+        """How many results were ever undone; whoever adds results up begins anew when it has grown."""
+        with self._sessions.reading() as session:
+            return undone(session)
 
     def of(
         self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
@@ -114,8 +125,11 @@ class Results:
 
     def sides(self, pool: str) -> dict[tuple[str, str], int]:
         """How often each side won the games of a pool that count: (variant, `first`/`second`/`draw`) -> games."""
-        # Results only ever come in at the end of the line: those counted before need not be counted again.
-        last, before = self._sides.get(pool, (0, {}))
+        # Results come in at the end of the line: those counted before are not counted again, unless some were undone.
+        last, then, before = self._sides.get(pool, (0, 0, {}))
+        undone = self.undone()
+        if then != undone:
+            last, before = 0, {}
         query = (
             select(col(Game.variant), col(Game.winner), func.count(), func.max(col(Game.committed)))
             .where(col(Game.pool) == pool, col(Game.committed) > last)
@@ -127,7 +141,7 @@ class Results:
         for variant, winner, count, newest in rows:
             found[variant, winner] = found.get((variant, winner), 0) + count
             last = max(last, newest)
-        self._sides[pool] = (last, found)
+        self._sides[pool] = (last, undone, found)
         return dict(found)
 
     def committed(self, tournament_id: int, after: int, limit: int) -> list[GameLine]:
@@ -164,6 +178,14 @@ class Results:
         """The same of all results, with what the list says of each."""
         for *line, data in self._walk((*LINE, col(Record.data)), after, {}):
             yield GameLine(*line), unpack_line(data)
+
+    def with_plans(
+        self, *, after: int = 0, **filters: Unpack[GameFilter]
+    ) -> Iterator[tuple[int, str, bytes, GameSpec]]:
+        """(commit number, id, record as JSON, what was planned) of the same."""
+        columns = (col(Game.committed), col(Game.id), col(Record.data), col(Game.spec))
+        for number, game_id, data, spec in self._walk(columns, after, filters):
+            yield number, game_id, unpack_line(data), spec_from_json(spec)
 
     def _walk(self, columns: Sequence[Any], after: int, filters: GameFilter) -> Iterator[Any]:
         versions = filters.get("versions")

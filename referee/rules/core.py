@@ -66,8 +66,10 @@ class Termination(enum.StrEnum):
     OUTPUT_LIMIT = "output-limit", Kind.FORFEIT, "a bot wrote more than it may, or a line that is too long"
     PROCESS_LIMIT = "process-limit", Kind.FORFEIT, "a bot started more processes than it may"
     HANDSHAKE_FAILED = "handshake-failed", Kind.FORFEIT, "a bot did not get ready to play"
+    SUSPENDED = "suspended", Kind.FORFEIT, "a bot was suspended: it did not get ready too many times in a row"
 
     WORKER_LOST = "worker-lost", Kind.VOID, "the machine that played the game was lost"
+    WORKER_WRONG = "worker-wrong", Kind.VOID, "the machine that played the game was shut out: a record of it was wrong"
     SANDBOX_FAILED = "sandbox-failed", Kind.VOID, "the sandbox could not be set up"
     STOPPED = "stopped", Kind.VOID, "the game was called off by the referee"
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from referee.play import play
-from referee.record import GameRecord, RecordError, read_record, verify
+from referee.record import GameRecord, RecordError, read_record
 from referee.record_text import read_texts, write_text
 from referee.roster import Roster
 from referee.spec import Adjudication, PlannedGame, TimeControl
+from referee.verification import verify
 from tests.referee.conftest import BLACK, FAST, WHITE, scripted
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "loa.json"
@@ -120,8 +121,10 @@ def test_scores_adjudicate(game: Build, roster: Roster) -> None:
     bad = ["--say", "info score cp -900"]
     good = ["--say", "info score cp 900"]
     rule = Adjudication(resign_moves=2, resign_score=600)
-    record = play(game([*bad, *BLACK], [*good, *WHITE], adjudication=rule), roster)
+    planned = game([*bad, *BLACK], [*good, *WHITE], adjudication=rule)
+    record = play(planned, roster)
     assert (record.winner, record.termination, len(record.moves)) == ("second", "win-by-score", 5)
+    verify(record, planned.spec)
 
 
 def test_plies_limit_draws(game: Build, roster: Roster) -> None:

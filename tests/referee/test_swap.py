@@ -6,7 +6,8 @@ import pytest
 
 from referee.play import play
 from referee.roster import Roster
-from referee.spec import GameSpec, PlannedGame
+from referee.spec import Adjudication, GameSpec, PlannedGame
+from referee.verification import verify
 from tests.referee.conftest import FAST, scripted
 
 KNOWS = ("--option", "option name SwapPhase type check default false")
@@ -48,3 +49,12 @@ def test_who_knows_no_swaps_sees_the_position_after_them(
     for side, expected in (("first", one_heard), ("second", two_heard)):
         lines = [line if line == AFTER else f"{STARTPOS} moves {line}" if line else STARTPOS for line in expected]
         assert heard(record.logs.get(side, "")) == lines
+
+
+def test_what_the_referee_passes_is_not_adjudicated(roster: Roster) -> None:
+    first, second = scripted("one", "resign"), scripted("two", "resign")
+    rulings = Adjudication(max_plies=1)
+    spec = GameSpec("pijersi", "standard", first, second, {"swap_phase": True}, adjudication=rulings, limits=FAST)
+    record = play(PlannedGame.of(spec), roster)
+    assert (record.termination, record.moves) == ("resigned", ("()", "()"))
+    verify(record, spec)

@@ -16,6 +16,7 @@ from arena.pages import lists
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, run, store_of
+from referee import source
 from referee.sandbox import open_sandbox
 
 routes = web.RouteTableDef()
@@ -42,6 +43,7 @@ class Worker:
     sandbox: str
     version: str
     is_fit: bool
+    problem: str = ""
 
     @property
     def idle(self) -> int:
@@ -59,7 +61,7 @@ def workers_of(told: RefereeWorkers | None, at: float) -> list[Worker] | None:
     if told is None or time.time() - at > FRESH_S:
         return None
     return [
-        Worker(one.name[:200], one.slots, one.busy, one.sandbox[:60], one.version[:60], one.is_fit)
+        Worker(one.name[:200], one.slots, one.busy, one.sandbox[:60], one.version[:60], one.is_fit, one.problem)
         for one in told.workers
     ]
 
@@ -90,6 +92,7 @@ async def show(request: web.Request) -> web.Response:
         keep="no-store",
         version=VERSION,
         python=platform.python_version(),
+        rules=source.digest(),
         settings=settings,
         table=table,
         told=live.workers,

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from arena.__main__ import main
-from arena.cluster.link import WIRE, ClusterError, address_of, security_of, version
+from arena.cluster.link import WIRE, ClusterError, address_of, difference, security_of, version
 from arena.config import Settings
 from arena.store import Store
+from referee import source
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster, Opener
 from tests.arena.cluster.processes import Command
@@ -45,6 +46,26 @@ def test_a_worker_of_another_version_is_refused(cluster: Cluster, open_executor:
         stranger.close()
 
 
+def test_a_worker_with_other_rules_of_the_same_version_is_refused(
+    cluster: Cluster, open_executor: Opener, tmp_path: Path
+) -> None:
+    open_executor()
+    for package in ("referee", "protocol"):
+        shutil.copytree(processes.ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    kernel = tmp_path / "referee" / "rules" / "loa" / "kernel.py"
+    kernel.write_text(kernel.read_text() + "\n# another rule\n")
+    words = ["worker", "--scheduler", cluster.address, "--slots", "1", "--data", str(tmp_path), "--sandbox", "none"]
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from arena.__main__ import main; sys.exit(main())"
+    stranger = Command(*words, "--no-warm", program=("-c", program))
+    try:
+        assert stranger.end() == 1, stranger.said
+        (line,) = [line for line in stranger.said if "install the arena's version" in line]
+        assert "they differ in loa (" in line
+        assert "tablut" not in line
+    finally:
+        stranger.close()
+
+
 def test_a_worker_that_was_there_before_an_arena_of_another_version_leaves(
     tmp_path: Path, open_executor: Opener
 ) -> None:
@@ -63,6 +84,16 @@ def test_a_worker_that_was_there_before_an_arena_of_another_version_leaves(
                 executor.shutdown(cancel_futures=True)
         finally:
             stranger.close()
+
+
+def test_a_difference_names_its_parts() -> None:
+    told = {"version": version(), "parts": dict(source.parts())}
+    assert difference(told) == ""
+    told = {"version": "0.1/2/abc", "parts": {**source.parts(), "numba": "0.1"}}
+    assert difference(told).startswith(
+        f"is version 0.1/2/abc, this worker is {version()}; they differ in numba (0.1 th"
+    )
+    assert difference({"version": "0.1/2"}) == f"is version 0.1/2, this worker is {version()}"
 
 
 @pytest.mark.long

@@ -149,6 +149,22 @@ def test_a_worker_that_is_killed_fails_what_it_had_begun_only(
     assert len(played(executor, waiting, pair(RESIGN, RESIGN, 1), tmp_path)) == 2
 
 
+def test_a_worker_that_is_shut_out_leaves_and_says_why(open_executor: Opener, tmp_path: Path) -> None:
+    with processes.scheduler() as (address, _), processes.worker(address, tmp_path / "worker") as worker:
+        executor = open_executor(address=address)
+        done = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
+        assert len(outcome(done)) == 2
+        (state,) = executor.describe().workers
+        assert done.worker == state.id  # type: ignore[attr-defined]
+        begun = begin(executor, worker, tmp_path)
+        executor.shut_out(state.id, "game 1: it lied")
+        assert outcome(begun) is WorkerLostError
+        assert worker.end() == 4, worker.said
+        assert [line for line in worker.said if "has shut out this worker: game 1: it lied" in line]
+        processes.wait(lambda: not executor.size, "a scheduler without workers")
+        executor.shutdown(cancel_futures=True)
+
+
 def test_a_worker_that_is_told_to_end_finishes_its_game(
     cluster: Cluster, open_executor: Opener, tmp_path: Path
 ) -> None:

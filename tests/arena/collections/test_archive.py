@@ -20,11 +20,12 @@ from arena.collections.conversion import to_archived, to_text
 from arena.collections.notation import write_record
 from arena.store.archive import Archive, Search
 from arena.store.archived_game import ArchivedGame, position_key
-from referee.record import read_record, verify
+from referee.record import read_record
 from referee.rules import families, load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import Position
 from referee.rules.rules import GameFormat, GameText, Ruleset
+from referee.verification import verify
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors"
 FORMATS = [(family, form.name) for family in families() for form in (*load(family).formats, RECORD)]

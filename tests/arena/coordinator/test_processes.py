@@ -18,7 +18,8 @@ import pytest
 from arena import tournaments
 from arena.store import Store
 from arena.store.models import now
-from referee.record import read_record, verify
+from referee.record import read_record
+from referee.verification import verify
 from tests.arena.coordinator.stage import Stage
 from tests.referee.conftest import BLACK, HERE, WHITE
 

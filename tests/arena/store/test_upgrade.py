@@ -21,13 +21,13 @@ from sqlalchemy import Connection, DateTime, LargeBinary, MetaData, Table, inser
 
 from arena.store import SchemaError, Store, schema, url_in
 from arena.store.backup import load
-from referee.record import verify
+from referee.verification import verify
 
 DUMP = Path(__file__).parent / "data" / "schema-0001.ndjson.zst"
 OWNER = "old-machine:4242:0a1b2c3d-77:0a1b2c3d"
 """Who owned the lease when the old arena was left."""
 RENAMED = {("games", "worker"): "lease_owner", ("voids", "worker"): "lease_owner", ("leases", "holder"): "owner"}
-ADDED = {"tokens": {"parent_id": None}}
+ADDED = {"tokens": {"parent_id": None}, "games": {"worker": ""}, "entries": {"suspended": ""}}
 NEW_TABLES = ("guesses", "known_places")
 Rows = dict[str, list[dict[str, Any]]]
 

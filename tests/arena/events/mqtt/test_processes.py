@@ -24,7 +24,7 @@ from arena.store.credentials import digest_of, new_token
 from arena.store.models import now
 from arena.tournaments import create
 from referee.bot_argument import SAMPLES
-from referee.record import verify
+from referee.verification import verify
 from tests.arena.coordinator.stage import Stage
 from tests.arena.events.mqtt.broker import Mosquitto
 

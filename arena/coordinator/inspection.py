@@ -1,0 +1,143 @@
+"""Looks at what the workers of a cluster bring: a share of their records is verified before it becomes a result.
+
+A worker with a wrong one is shut out: what it brings from then on is void, and what it had brought is verified anew,
+voided where it is wrong. Refuses to know how games are handed out and recorded.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+
+from arena.events.bus import EventBus
+from arena.events.messages import GameGone
+from arena.log import logger
+from arena.metrics import RefereeMetrics
+from arena.store import Store
+from referee.dispatch import void_record
+from referee.pool import JobError, SlotPool, WorkerLostError
+from referee.record import GameRecord
+from referee.rules.core import Kind, Termination
+from referee.spec import GameSpec, PlannedGame
+from referee.verification import problem_of
+
+PORTION = 200
+"""So many games of a worker that was shut out are verified in one turn."""
+
+
+class Verifier:
+    """A process that verifies records, started when first needed: the rules' kernels would hold up a server."""
+
+    def __init__(self) -> None:
+        self._pool: SlotPool | None = None
+        self._log = logger("coordinator")
+
+    def problem(self, line: str | bytes, spec: GameSpec, game_id: str) -> str:
+        """What is wrong with a record; empty also where that cannot be found out here."""
+        if self._pool is None:
+            self._pool = SlotPool(1)
+        try:
+            return str(self._pool.submit(problem_of, line, spec, game_id).result())
+        except (JobError, WorkerLostError) as error:
+            self._log.error("not verified", game=game_id, error=str(error))
+            return ""
+
+    def close(self) -> None:
+        """End the process."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+
+class Inspection:
+    """`share` (0 to 1) of the records of each worker is verified, its first one always. All in one thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        bus: EventBus,
+        executor: Executor,
+        *,
+        share: float,
+        owner: str,
+        metrics: RefereeMetrics,
+        verifier: Verifier | None = None,
+    ) -> None:
+        self._store, self._bus, self._executor = store, bus, executor
+        self._share, self._owner, self._metrics = share, owner, metrics
+        self._verifier = verifier or Verifier()
+        self._known: set[str] = set()
+        """Workers of which a record was verified."""
+        self._shut_out: dict[str, str] = {}
+        """Workers with a wrong record, and what was wrong."""
+        self._suspects: deque[tuple[str, int]] = deque()
+        """Workers whose earlier results are still to be verified, and behind which commit."""
+        self._log = logger("coordinator")
+
+    def passed(self, worker: str, games: Sequence[PlannedGame], records: Sequence[GameRecord]) -> list[GameRecord]:
+        """The records of a job as they may be recorded: void where nothing from that worker is believed."""
+        planned = {game.id: game for game in games}
+        found = []
+        for record in records:
+            game = planned.get(record.id)
+            if game is None:
+                self._log.error("record refused", game=record.id, worker=worker, error="it was not asked for")
+                continue
+            if worker not in self._shut_out and record.kind is not Kind.VOID and self._is_chosen(worker):
+                self._verify(worker, game, record)
+            if (why := self._shut_out.get(worker)) and record.termination is not Termination.STOPPED:
+                record = void_record(game, Termination.WORKER_WRONG, f"{worker} was shut out: {why}")
+            found.append(replace(record, worker=worker))
+        return found
+
+    def go_on(self) -> set[int]:
+        """Verify some of what workers that were shut out had brought; the tournaments with games to be played again.
+
+        Raises StoreUnavailableError; nothing is forgotten then.
+        """
+        if not self._suspects:
+            return set()
+        worker, after = self._suspects[0]
+        wrong: dict[str, str] = {}
+        count, last = 0, after
+        for number, game_id, line, spec in self._store.results.with_plans(worker=worker, after=after):
+            last, count = number, count + 1
+            if problem := self._verifier.problem(line, spec, game_id):
+                wrong[game_id] = problem
+            if count >= PORTION:
+                break
+        undone = self._store.results.undo(wrong, self._owner)
+        self._suspects.popleft()
+        if count >= PORTION:
+            self._suspects.append((worker, last))
+        else:
+            self._log.info("worker's games verified", worker=worker)
+        for game_id in undone:
+            self._metrics.voids.labels(Termination.WORKER_WRONG.value).inc()
+            self._log.warning("result void", game=game_id, worker=worker, problem=wrong[game_id])
+            self._bus.publish(GameGone(game=game_id))
+        return {self._store.games.get(game_id).tournament_id for game_id in undone}
+
+    def close(self) -> None:
+        """End the process that verifies."""
+        self._verifier.close()
+
+    def _is_chosen(self, worker: str) -> bool:
+        if worker in self._known:
+            return random.random() < self._share
+        self._known.add(worker)
+        return self._share > 0
+
+    def _verify(self, worker: str, game: PlannedGame, record: GameRecord) -> None:
+        problem = self._verifier.problem(record.line(), game.spec, game.id)
+        self._metrics.verified.labels("wrong" if problem else "right").inc()
+        if not problem:
+            return
+        self._log.error("worker shut out", worker=worker, game=game.id, problem=problem)
+        self._shut_out[worker] = problem
+        self._suspects.append((worker, 0))
+        if hasattr(self._executor, "shut_out"):
+            self._executor.shut_out(worker, problem)

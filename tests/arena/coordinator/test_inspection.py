@@ -1,0 +1,170 @@
+"""Workers that bring wrong records: found out by a share of their games, shut out, what they brought put right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from arena.collections.dumps import Dumps
+from arena.coordinator.coordinator import Coordinator
+from arena.coordinator.inspection import Verifier
+from referee.record import GameRecord
+from referee.rules.core import Termination
+from referee.spec import GameSpec, PlannedGame
+from tests.arena.coordinator.stage import Dice, Stage, record_of
+
+LIE = "this is a lie"
+
+
+class Reader(Verifier):
+    """Finds the records wrong that say so themselves; `read` are the games it was asked about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[str] = []
+
+    def problem(self, line: str | bytes, spec: GameSpec, game_id: str) -> str:
+        self.read.append(game_id)
+        return LIE if json.loads(line)["detail"] == LIE else ""
+
+
+class Cluster(Dice):
+    """Two workers take the jobs in turn; `bad` lies from its second job on, until it is shut out."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.refused: dict[str, str] = {}
+        self.jobs = 0
+        self.is_honest = False
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.jobs += 1
+        worker = "bad" if self.jobs % 2 and "bad" not in self.refused else "good"
+        lies = worker == "bad" and self.jobs > 1 and not self.is_honest
+        self.reply = liar if lies else record_of
+        future = super().submit(fn, *args, **kwargs)
+        future.worker = worker  # type: ignore[attr-defined]
+        return future
+
+    def shut_out(self, worker: str, why: str) -> None:
+        self.refused[worker] = why
+
+
+def liar(game: PlannedGame) -> GameRecord:
+    return replace(record_of(game), winner="first", detail=LIE, termination=Termination("connection"))
+
+
+def coordinator(stage: Stage, cluster: Cluster, share: float, reader: Verifier | None = None) -> Coordinator:
+    stage.settings = stage.settings.model_copy(update={"verify_share": share})
+    return stage.coordinator(cluster, verifier=reader or Reader())
+
+
+def play(stage: Stage, one: Coordinator, number: int, turns: int = 100) -> None:
+    for _ in range(turns):
+        one.turn()
+        stage.now = stage.now.replace(year=stage.now.year + 1)  # whatever rests has rested
+        if stage.tournament(number).state == "finished":
+            return
+    raise AssertionError(stage.store.games.counts(number))
+
+
+def check_truth(stage: Stage, number: int, games: int) -> None:
+    """Every game has one result, none of them a lie, and the ratings follow from them."""
+    records = [json.loads(line) for _, line in stage.store.results.records(tournament_id=number)]
+    assert len({record["id"] for record in records}) == len(records) == games
+    assert not [record for record in records if record["detail"] == LIE or "worker" in record]
+    found = stage.tournament(number)
+    assert (found.state, found.planned_games, found.finished_games) == ("finished", games, games)
+    assert stage.store.ratings.check() == []
+    assert sum(line.games for line in stage.store.ratings.leaderboard("loa").items) == 2 * games
+    assert sum(stage.store.results.sides("loa").values()) == games
+
+
+def test_every_record_of_a_worker_may_be_verified(stage: Stage) -> None:
+    number = stage.create(games=2)
+    cluster, reader = Cluster(), Reader()
+    play(stage, coordinator(stage, cluster, 1.0, reader), number)
+    assert cluster.refused == {"bad": LIE}
+    check_truth(stage, number, 12)
+    assert len(reader.read) >= 12
+    voids = stage.store.voids.page().items
+    assert {void.termination for void in voids} == {"worker-wrong"}
+    assert all(LIE in void.detail and "bad" in void.detail for void in voids)
+
+
+def test_what_a_worker_brought_before_it_was_found_out_is_put_right(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = stage.create(games=4)
+    cluster, reader = Cluster(), Reader()
+    one = coordinator(stage, cluster, 1e-12, reader)
+    play(stage, one, number)
+    lies = [record for record in records_of(stage, number) if record["detail"] == LIE]
+    assert lies
+    assert len(reader.read) == 2, "the first game of each worker, and both were right"
+    assert sum(stage.store.results.sides("loa").values()) == 24
+    dumps = Dumps(stage.settings.data / "dumps")
+    assert dumps.update(stage.store) == 24
+    again = stage.create(games=2)
+    monkeypatch.setattr("random.random", lambda: 0.0)
+    play(stage, one, again)
+    assert cluster.refused == {"bad": LIE}
+    play(stage, one, number)
+    check_records = {record["id"] for record in records_of(stage, number)}
+    assert {record["id"] for record in lies} <= check_records
+    assert not [record for record in records_of(stage, number) if record["detail"] == LIE]
+    assert not [record for record in records_of(stage, again) if record["detail"] == LIE]
+    for tournament, games in ((number, 24), (again, 12)):
+        found = stage.tournament(tournament)
+        assert (found.planned_games, found.finished_games) == (games, games)
+    assert stage.store.ratings.check() == []
+    assert sum(stage.store.results.sides("loa").values()) == 36
+    assert dumps.update(stage.store) == 36, "the archive is written anew"
+    assert dumps.update(stage.store) == 0
+
+
+def test_a_share_of_nothing_verifies_nothing(stage: Stage) -> None:
+    number = stage.create(games=2)
+    reader = Reader()
+    play(stage, coordinator(stage, Cluster(), 0.0, reader), number)
+    assert reader.read == []
+    workers = {name for name in ("good", "bad") if list(stage.store.results.with_plans(worker=name))}
+    assert workers == {"good", "bad"}
+
+
+def test_a_game_that_was_not_asked_for_is_refused(stage: Stage) -> None:
+    number = stage.create(games=2)
+    cluster = Cluster()
+    cluster.is_honest = True
+    one = coordinator(stage, cluster, 0.0)
+    other = replace(record_of(stage_game(stage)), id="0" * 16)
+    assert one._inspection.passed("good", [], [other]) == []
+    play(stage, one, number)
+    check_truth(stage, number, 12)
+
+
+def test_the_rules_are_asked_in_a_process_of_its_own(stage: Stage) -> None:
+    verifier = Verifier()
+    game = stage_game(stage)
+    try:
+        assert "game" in verifier.problem(record_of(game).line(), game.spec, game.id)
+        assert "not a game record" in verifier.problem("{}", game.spec, game.id)
+    finally:
+        verifier.close()
+
+
+def records_of(stage: Stage, number: int) -> Sequence[dict[str, Any]]:
+    """The records of a tournament."""
+    return [json.loads(line) for _, line in stage.store.results.records(tournament_id=number)]
+
+
+def stage_game(stage: Stage) -> PlannedGame:
+    """A game that nobody planned."""
+    from tests.referee.conftest import scripted
+
+    return PlannedGame.of(GameSpec("loa", "standard", scripted("ada v1"), scripted("bob v1")))
