@@ -38,6 +38,8 @@ KEEPALIVE_S = 10
 INCOMING = 10_000
 """Messages that wait to be looked at."""
 _CLOSE_S = 2.0
+_PASSWORD_WORDS = ("user name", "authori")
+"""In what a broker says to a user whom it does not know, or who may not do that."""
 _NO_DELAY = (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
@@ -101,7 +103,7 @@ class Connection:
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Connect, and stay connected. Raises BusError when the broker cannot be used now."""
+        """Connect, or go on without for now, and stay connected. Raises BusError when the broker will not have us."""
         self._loop = asyncio.get_running_loop()
         first: asyncio.Future[None] = self._loop.create_future()
         self._task = asyncio.create_task(self._run(first))
@@ -138,6 +140,7 @@ class Connection:
     async def _run(self, first: asyncio.Future[None]) -> None:
         loop = asyncio.get_running_loop()
         pause = PAUSES_S[0]
+        is_told = False
         while True:
             problem: BaseException | None = None
             since = None
@@ -156,15 +159,20 @@ class Connection:
                     self._log.exception("broker")
             finally:
                 self._metrics.bus_connected.set(0)
-            if not first.done():
+            if not first.done() and _is_refused(problem):  # waiting will not mend it
                 first.set_exception(_refusal(self._url, problem))
                 return
-            hint = {}
+            hint = {"hint": _refusal(self._url, problem).fix}
             if since is not None and loop.time() - since >= STEADY_S:
-                pause = PAUSES_S[0]
+                pause, hint = PAUSES_S[0], {}
             elif since is not None:
                 hint = {"hint": "when it hangs up again and again, its access list keeps this user from writing"}
-            self._log.warning("broker lost", broker=str(self._url), error=str(problem), retry_s=round(pause, 1), **hint)
+            if since is not None or not is_told:  # once an outage: further attempts say nothing new
+                words = {"broker": str(self._url), "error": str(problem), "retry_s": round(pause, 1), **hint}
+                self._log.warning("broker lost" if since is not None else "broker away", **words)
+            is_told = True
+            if not first.done():
+                first.set_result(None)  # it comes later, as it comes back when it was away
             await asyncio.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, PAUSES_S[1])
 
@@ -243,13 +251,19 @@ def _tls(url: BrokerUrl, ca: str) -> ssl.SSLContext:
         raise BusError(f"cannot use the broker {url}: {reason}", "check the setting mqtt_ca") from None
 
 
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether a broker answers but will not have us as we are, or we not it."""
+    text = str(error).lower()
+    return any(word in text for word in ("certificate", *_PASSWORD_WORDS))
+
+
 def _refusal(url: BrokerUrl, error: BaseException | None) -> BusError:
     """Why a broker cannot be used, for people."""
     text = str(error).lower()
     fix = "start it there, or change the setting mqtt"
     if "certificate" in text or "ssl" in text:
         fix = "set mqtt_ca to the file of the authority that signed its certificate, and name the host as it does"
-    elif "user name" in text or "authori" in text:
+    elif any(word in text for word in _PASSWORD_WORDS):
         fix = "check the user and the password in the setting mqtt, and the broker's access list"
     elif "timed out" in text or "disconnect" in text:
         fix = f"see whether an MQTT broker {'with' if url.is_tls else 'without'} TLS listens there"

@@ -31,18 +31,29 @@ from tests.arena.events.mqtt.test_mqtt import act, listening, moves, play, until
 pytest.importorskip("amqtt", reason="amqtt is not installed: pip install 'bot-arena[broker]'")
 
 
-@pytest.mark.parametrize("command", [("serve", "--no-referee", "--port", "0"), ("referee",)])
-def test_a_broker_that_is_not_there(
-    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(
+    ("command", "sign"), [(("serve", "--no-referee", "--port", "0"), "first Ctrl-C"), (("referee",), '"acting"')]
+)
+def test_a_broker_that_is_not_there_is_done_without(command: tuple[str, ...], sign: str, tmp_path: Path) -> None:
     assert run(["init", "--data", str(tmp_path), "--json"]) == Exit.DONE
     port = free_port()
     words = ["--data", str(tmp_path), "--mqtt", f"mqtt://ann:hush@127.0.0.1:{port}"]
-    assert run([*command, *words]) == Exit.UNREACHABLE
-    err = capsys.readouterr().err
-    assert f"mqtt://ann@127.0.0.1:{port}" in err
-    assert "refused; start it there, or change the setting mqtt" in err
-    assert "hush" not in err
+    line = [sys.executable, "-m", "arena", *command, *words]
+    environment = {**_environment(), "ARENA_SANDBOX": "none", "ARENA_ALLOW_WEAK_SANDBOX": "true"}
+    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr is not None
+        log = ""
+        while sign not in log:  # it does its work
+            text = process.stderr.readline()
+            assert text, log
+            log += text
+        process.send_signal(signal.SIGTERM)
+        log += process.stderr.read()
+        assert process.wait(60) == 0
+    assert log.count("broker away") == 1
+    assert f"mqtt://ann@127.0.0.1:{port}" in log
+    assert "start it there, or change the setting mqtt" in log
+    assert "hush" not in log
 
 
 def broker_part(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path, url: str) -> Any:
