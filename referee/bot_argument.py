@@ -11,14 +11,16 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from protocol.capabilities import CLOCKS_OPTION
-from protocol.negotiation import Ineligible
+from protocol.negotiation import RULE_PREFIX, SETUP_OPTION, VARIANT_OPTION, Ineligible
+from protocol.options import OptionDecl
 from referee.bot import Bot
 from referee.bot_file import read_bot_file, read_capabilities
+from referee.bot_settings import BotSettings, split_settings
 from referee.bridge import bridged, is_bridge
 from referee.check import check
 from referee.failure import BotError, SandboxError
@@ -43,13 +45,27 @@ _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
 
 
 def read_bot(text: str, family: str) -> BotSpec:
-    """The bot that `text` means; its name is empty unless given as `NAME=BOT`. Raises ValueError with what to write.
+    """The bot that `text` means: `[NAME=]BOT[;tc=TC][;option.X=V]…`. Its name is empty unless given.
 
-    Raises FileNotFoundError for a program that is not there.
+    Raises ValueError with what to write, FileNotFoundError for a program that is not there.
     """
-    named = _NAMED.fullmatch(text)
-    if named and not os.path.exists(text):
-        return replace(read_bot(named[2], family), name=named[1])
+    text, own = _parts(text)
+    named = None if os.path.exists(text) else _NAMED.fullmatch(text)
+    spec = replace(_read(named[2], family), name=named[1]) if named else _read(text, family)
+    options = dict(spec.options) | dict(own.options)  # what is typed comes before what its file says
+    return replace(spec, time=own.time, options=tuple(options.items()))
+
+
+def typed_options(text: str) -> tuple[tuple[str, str], ...]:
+    """The options that are set where a bot is written, as (name, value)."""
+    return _parts(text)[1].options
+
+
+def _parts(text: str) -> tuple[str, BotSettings]:
+    return (text, BotSettings()) if os.path.exists(text) else split_settings(text)
+
+
+def _read(text: str, family: str) -> BotSpec:
     if text.startswith("sample:"):
         sample = text.removeprefix("sample:")
         if sample not in SAMPLES:
@@ -105,15 +121,27 @@ class UnintroducedError(ValueError):
     """A bot that does not start, or does not say who it is: it would lose every game."""
 
 
+OF_THE_GAME = frozenset({"Family", VARIANT_OPTION, SETUP_OPTION})
+"""Options by which a bot is told what is played."""
+
+
 def introduce(
-    spec: BotSpec, ruleset: Ruleset, sandbox: Sandbox, limits: Limits, control: TimeControl | None = None
+    spec: BotSpec,
+    ruleset: Ruleset,
+    sandbox: Sandbox,
+    limits: Limits,
+    control: TimeControl | None = None,
+    *,
+    typed: Sequence[tuple[str, str]] = (),
 ) -> BotSpec:
     """Start the bot once to learn its name, whether it can play by these rules, and what it can take.
 
     A bot that says nothing of its clocks, and whose capabilities are not written down, is asked a few questions more.
     Raises UnintroducedError when it does not even shake hands, IneligibleError when it has not announced what the
-    rules demand, or cannot limit its search as `control` does.
+    rules demand, or one of the options that were `typed` for it, or cannot limit its search as `control` does (that of
+    its own, if it has one).
     """
+    control = control and (spec.time or control)
     file_name = Path(spec.command[0]).stem if len(spec.command) == 1 else Path(spec.command[-1]).name or "bot"
     bot = Bot(spec, limits, sandbox)
     try:
@@ -123,6 +151,8 @@ def introduce(
         name = spec.name or _clean(bot.session.name) or file_name
         if isinstance(plan, Ineligible):
             raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
+        if problem := wrong_option(bot.session.options, typed):
+            raise IneligibleError(f"bot {name!r} {problem}")
         spec = replace(spec, name=name, version=_clean(bot.session.learned().name))
         is_known = bool(spec.capabilities) or CLOCKS_OPTION in bot.session.options
     except (BotError, SandboxError) as error:
@@ -138,6 +168,19 @@ def introduce(
     if control is not None and control.kind in ("depth", "nodes") and not spec.capabilities.get(control.kind, True):
         raise IneligibleError(f"bot {spec.name!r} does not know `go {control.kind} N`; take a time control in seconds")
     return spec
+
+
+def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str, str]]) -> str:
+    """What is wrong with options set for a bot that announced these, as in `bot … has no option`; empty if nothing."""
+    for name, value in given:
+        if name in OF_THE_GAME or name.startswith((RULE_PREFIX, "UGI_")):
+            return f"is told {name!r} by the referee, from the rules of the game"
+        option = announced.get(name)
+        if option is None:
+            return f"has no option {name!r}; it announced {', '.join(sorted(announced)) or 'none'}"
+        if not option.accepts(value):
+            return f"does not take {value!r} for its option {name!r}: {option}"
+    return ""
 
 
 def _not_introduced(spec: BotSpec, reason: str, log: str) -> str:

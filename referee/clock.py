@@ -6,44 +6,54 @@ from referee.spec import TimeControl
 
 
 class Clock:
-    """Time left per side (0 = first, 1 = second) in milliseconds under one time control.
+    """Time left per side (0 = first, 1 = second) in milliseconds; `second`: the control of that side if it has its own.
 
     `margin_ms` is never given to the bots: a side flags only when it overstepped by more than the margin.
     """
 
-    def __init__(self, control: TimeControl, margin_ms: int = 0) -> None:
-        self.control = control
+    def __init__(self, control: TimeControl, margin_ms: int = 0, *, second: TimeControl | None = None) -> None:
+        self.controls = (control, second or control)
         self.margin_ms = margin_ms
-        self.left_ms: list[float] = [float(control.base_ms), float(control.base_ms)]
-        self._fixed_words = b""
-        if control.kind == "movetime":
-            self._fixed_words = b"movetime %d" % control.base_ms
-        elif control.kind != "clock":
-            self._fixed_words = f"{control.kind} {control.limit}".encode()
+        self.left_ms: list[float] = [float(each.base_ms) for each in self.controls]
+        self._fixed_words = tuple(_fixed_words(each) for each in self.controls)
 
     def allowance_ms(self, side: int) -> float | None:
         """How long the side may take for this move, margin included; None where only a search limit holds."""
-        if self.control.kind == "clock":
+        control = self.controls[side]
+        if control.kind == "clock":
             return max(0.0, self.left_ms[side]) + self.margin_ms
-        return self.control.base_ms + self.margin_ms if self.control.kind == "movetime" else None
+        return control.base_ms + self.margin_ms if control.kind == "movetime" else None
 
     def charge(self, side: int, used_ms: float) -> bool:
         """Take `used_ms` off the side's clock and add the increment; False when the flag fell."""
-        if self.control.kind == "movetime":
-            return used_ms <= self.control.base_ms + self.margin_ms
-        if self.control.kind != "clock":
+        control = self.controls[side]
+        if control.kind == "movetime":
+            return used_ms <= control.base_ms + self.margin_ms
+        if control.kind != "clock":
             return True
         left = self.left_ms[side] - used_ms
         if left < -self.margin_ms:
             self.left_ms[side] = left
             return False
-        self.left_ms[side] = max(0.0, left) + self.control.increment_ms
+        self.left_ms[side] = max(0.0, left) + control.increment_ms
         return True
 
-    def words(self) -> bytes:
-        """The arguments of `go` for both sides: `p1time … p2inc …`, `movetime …`, `depth …` or `nodes …`."""
-        if self._fixed_words:
-            return self._fixed_words
-        first, second = self.left_ms
-        plus = self.control.increment_ms
-        return b"p1time %d p2time %d p1inc %d p2inc %d" % (max(1, first), max(1, second), plus, plus)
+    def words(self, side: int) -> bytes:
+        """The arguments of a side's `go`: `p1time … p2inc …`, `movetime …`, `depth …` or `nodes …`.
+
+        An opponent without a clock is shown with the clock of the side itself.
+        """
+        if self._fixed_words[side]:
+            return self._fixed_words[side]
+        one, two = (number if self.controls[number].kind == "clock" else side for number in (0, 1))
+        left, controls = self.left_ms, self.controls
+        plus = controls[one].increment_ms, controls[two].increment_ms
+        return b"p1time %d p2time %d p1inc %d p2inc %d" % (max(1, left[one]), max(1, left[two]), *plus)
+
+
+def _fixed_words(control: TimeControl) -> bytes:
+    if control.kind == "clock":
+        return b""
+    if control.kind == "movetime":
+        return b"movetime %d" % control.base_ms
+    return f"{control.kind} {control.limit}".encode()

@@ -83,8 +83,8 @@ def _shake_hands(bot: Bot) -> None:
 def _contest(course: Course, players: Sequence[Player]) -> Ending:
     """Ask, wait, judge, until the game is over. Raises Stopped and SandboxError."""
     spec, line = course.spec, course.line
-    clock = Clock(spec.time, spec.limits.margin_ms)
-    is_timed = spec.time.kind in ("clock", "movetime")
+    clock = Clock(spec.controls[0], spec.limits.margin_ms, second=spec.controls[1])
+    is_timed = [control.kind in ("clock", "movetime") for control in spec.controls]
     adjudicator = Adjudicator(spec.adjudication)
     texts = move_texts(spec.family)
     codes, names = texts.codes, texts.names
@@ -110,7 +110,7 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
             code = texts.read(thought.move, line)
         if code is None or not line.is_legal(code):
             return by_illegal_move(course, side, player.bot, thought.move)
-        ply = Ply(round(thought.ms, 3), round(charged_ms, 3) if is_timed else 0.0, round(thought.lag_ms, 3))
+        ply = Ply(round(thought.ms, 3), round(charged_ms, 3) if is_timed[side] else 0.0, round(thought.lag_ms, 3))
         info = thought.info
         if info:
             ply.score, ply.depth, ply.nodes = hundredths(info), info.depth, info.nodes
@@ -156,7 +156,7 @@ def _record(
         round=spec.round,
         pair=spec.pair,
         seed=spec.seed,
-        time=str(spec.time),
+        time=spec.time_text,
         first_version=spec.first.version,
         second_version=spec.second.version,
         detail=ending.detail,

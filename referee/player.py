@@ -76,11 +76,11 @@ class Player:
 
     def _words(self, clock: Clock, side: int) -> bytes:
         """The arguments of `go`: what is left on the clocks, or a move time that leaves room for its lateness."""
-        control, bot = clock.control, self.bot
+        control, bot = clock.controls[side], self.bot
         if control.kind == "movetime":
             return b"movetime %d" % shortened(control.base_ms, bot.overshoot.at_worst_ms(is_first=not bot.has_answered))
         if control.kind != "clock" or bot.capabilities.clocks:
-            return clock.words()
+            return clock.words(side)
         late = bot.overshoot
         left_ms = int(clock.left_ms[side])
         return b"movetime %d" % movetime_for(

@@ -64,6 +64,16 @@ def read_time_control(text: str) -> TimeControl:
     return control
 
 
+VERSUS = " v "
+"""Between the time controls of the two sides where they differ."""
+
+
+def read_time_controls(text: str) -> tuple[TimeControl, TimeControl]:
+    """What first and second play with, from `GameSpec.time_text`. Raises ParseError."""
+    first, _, second = text.partition(VERSUS)
+    return read_time_control(first), read_time_control(second or first)
+
+
 @dataclass(frozen=True, slots=True)
 class Adjudication:
     """When a game is ended before the rules end it. 0 moves = off; scores in hundredths, `moves` per side in a row."""
@@ -131,6 +141,8 @@ class BotSpec:
     """UGI options set before every game, as (name, value)."""
     bundle: str = ""
     """The SHA-256 of the stored bundle the command runs in; empty for a bot of this machine, run in `folder`."""
+    time: TimeControl | None = None
+    """The bot's own time control, in place of the game's: time odds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +165,25 @@ class GameSpec:
     pair: int = 0
     seed: int = 0
 
+    @property
+    def controls(self) -> tuple[TimeControl, TimeControl]:
+        """What first and second play with."""
+        return self.first.time or self.time, self.second.time or self.time
+
+    @property
+    def time_text(self) -> str:
+        """The time control in words, `10+0.1 v 1+0.01` where the sides have different ones."""
+        first, second = self.controls
+        return str(first) if first == second else f"{first}{VERSUS}{second}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; a bot without a time control of its own has no key for it."""
+        data = asdict(self)
+        for bot in (data["first"], data["second"]):
+            if bot["time"] is None:
+                del bot["time"]
+        return data
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedGame:
@@ -167,15 +198,16 @@ class PlannedGame:
     @classmethod
     def of(cls, spec: GameSpec) -> PlannedGame:
         """Plan a game. Its id is the content hash of the whole spec: same plan, same ids, everywhere."""
-        return cls(digest(asdict(spec)), spec)
+        return cls(digest(spec.as_json()), spec)
 
 
 def spec_from_json(data: Mapping[str, Any]) -> GameSpec:
-    """The spec of `asdict(spec)` after a trip through JSON. Raises ValueError or TypeError for anything else."""
+    """The spec of `as_json` after a trip through JSON. Raises ValueError or TypeError for anything else."""
 
     def bot(part: Mapping[str, Any]) -> BotSpec:
         options = tuple((str(name), str(value)) for name, value in part["options"])
-        return BotSpec(**{**part, "command": tuple(part["command"]), "options": options})
+        time = TimeControl(**part["time"]) if part.get("time") else None
+        return BotSpec(**{**part, "command": tuple(part["command"]), "options": options, "time": time})
 
     known = {item.name for item in fields(GameSpec)}
     if set(data) - known:

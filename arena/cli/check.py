@@ -42,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     rulesets = [rules.settle(name, options) for name in arguments.variant or [rules.variants[0].name]]
     try:
         spec = read_bot(arguments.bot, arguments.family)
+        if spec.time is not None:
+            raise CommandError(f"bot {arguments.bot!r}: a time control is for games; leave tc={spec.time} out")
         refuse_unreachable([spec], arguments.sandbox)
         sandbox, notes = choose(arguments.sandbox, [spec], Limits())
     except ValueError as error:

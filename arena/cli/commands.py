@@ -68,6 +68,7 @@ COMMANDS: tuple[Command, ...] = (
         (
             "arena play sample:greedy sample:random --family loa --games 10",
             'arena play ./mybot "python other.py" --family tablut --tc 1+0.05 --out runs/first',
+            'arena play "fast=./mybot;tc=1+0.01;option.Threads=1" ./mybot --family loa --tc 10+0.1',
         ),
         "local",
     ),

@@ -11,7 +11,7 @@ from typing import Any
 
 from arena.cli import output
 from referee.adjudicate import read_draw_rule, read_resign_rule
-from referee.bot_argument import introduce, make_unique
+from referee.bot_argument import introduce, make_unique, typed_options
 from referee.openings import is_dealt, openings
 from referee.plan import Plan, pairs_of, schedule
 from referee.record import GameRecord
@@ -109,7 +109,10 @@ def _introduced(
     output.note(f"{len(bots)} bots, asking each for its name ...")
     limits, control = limits_of(arguments), read_time_control(arguments.tc)
     is_reaper, before = become_subreaper(), children()
-    named = make_unique([introduce(bot, ruleset, sandbox, limits, control) for bot in bots])
+    typed = map(typed_options, arguments.bots)
+    named = make_unique(
+        [introduce(bot, ruleset, sandbox, limits, control, typed=own) for bot, own in zip(bots, typed, strict=True)]
+    )
     if is_reaper:
         sweep(before)
     return named

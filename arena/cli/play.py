@@ -33,7 +33,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "bots",
         nargs="+",
         metavar="BOT",
-        help="path, quoted command, sample:NAME, 'bridge:NAME …', tcp:HOST:PORT, folder or bot.toml; NAME=BOT",
+        help="path, quoted command, sample:NAME, 'bridge:NAME …', tcp:HOST:PORT, folder or bot.toml; NAME=BOT; "
+        "with settings of its own: 'BOT;tc=5+0.05;option.Hash=64'",
     )
     parser.add_argument("--family", required=True, metavar="F", help=", ".join(families()))
     parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")

@@ -6,7 +6,7 @@ Lists for readers are those of `games`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import bindparam, func, insert, select, update
@@ -184,7 +184,7 @@ def _row(
         "first": spec.first.name,
         "second": spec.second.name,
         "is_rated": tournament.is_rated,
-        "spec": asdict(spec),
+        "spec": spec.as_json(),
         "state": "planned",
         "attempt": 0,
         "lease_owner": "",

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from referee.bot_argument import UnintroducedError, introduce, read_bot
+from referee.bot_argument import IneligibleError, UnintroducedError, introduce, read_bot, typed_options
 from referee.bot_file import at_home, read_bot_file, write_bot_file
+from referee.bot_settings import split_settings
+from referee.play import play
+from referee.record_text import read_texts, write_text
+from referee.roster import Roster
 from referee.rules import load
 from referee.rules.core import UnknownNameError
 from referee.sandbox import Sandbox
 from referee.sandbox.view import look, named_files
 from referee.sandbox_choice import why_not
-from referee.spec import BotSpec
+from referee.spec import BotSpec, GameSpec, PlannedGame, read_time_control
+from referee.verification import verify
 from tests.referee.conftest import FAST, scripted
 from tests.referee.sandbox.levels import sandbox_or_skip
 
@@ -159,8 +165,8 @@ def test_what_was_written_down_starts_in_the_sandbox(place: Path) -> None:
     spec = at_home(read_bot("bridge:python agents/agent.py:choose", "loa"), place)
     (place / "engine.toml").write_text(write_bot_file(spec, place), encoding="utf-8")
     sandbox = sandbox_or_skip("bwrap")
-    assert why_not(read_bot("engine.toml", "loa"), sandbox, FAST) == ""
-    assert why_not(read_bot("bridge:python agents/agent.py:choose", "loa"), sandbox, FAST) == ""
+    assert not why_not(read_bot("engine.toml", "loa"), sandbox, FAST)
+    assert not why_not(read_bot("bridge:python agents/agent.py:choose", "loa"), sandbox, FAST)
 
 
 def test_a_bot_file_may_name_a_bridge_and_the_family(place: Path) -> None:
@@ -169,3 +175,83 @@ def test_a_bot_file_may_name_a_bridge_and_the_family(place: Path) -> None:
     assert read_bot(str(place), "tablut").command == command
     (place / "bot.toml").write_text('command = ["./engine", "--game={family}"]\n', encoding="utf-8")
     assert read_bot(str(place), "tablut").command == ("./engine", "--game=tablut")
+
+
+# -- settings of its own -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "bot", "time", "options"),
+    [
+        ("fast=./engine;tc=10+0.1;option.Hash=64;option.Threads=1", "fast=./engine", "10+0.1", "Hash=64 Threads=1"),
+        ("./engine -x ; tc = 1/move ; option.Own Book = a b", "./engine -x ", "1/move", "Own Book=a b"),
+        ("sh -c 'a; b';tc=depth:4", "sh -c 'a; b'", "depth:4", ""),
+        ('./engine;option.Book="x;tc=1";option.Note=', "./engine", None, "Book=x;tc=1 Note="),
+        ("./o'neil;tc=2", "./o'neil", "2+0", ""),
+        ("./engine", "./engine", None, ""),
+    ],
+)
+def test_settings_stand_behind_a_bot(text: str, bot: str, time: str | None, options: str) -> None:
+    found, own = split_settings(text)
+    assert found == bot
+    assert own.time == (read_time_control(time) if time else None)
+    assert " ".join(f"{name}={value}" for name, value in own.options) == options
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("./engine;tc=soon", "10+0.1"),
+        ("./engine;time=3", "'time=3' is no setting; write BOT;tc=10+0.1;option.NAME=VALUE"),
+        ("./engine;option.=3", "'option.=3' is no setting"),
+        ("./engine;option.Hash", "'option.Hash' is no setting"),
+        ("./engine;", "'' is no setting"),
+        ("./engine;tc=1;tc=2", "'tc=2' is set twice"),
+        ("./engine;option.Hash=1;option.Hash=2", "'option.Hash=2' is set twice"),
+        ("./engine;option.Hash=1\nquit", "one printable line"),
+    ],
+)
+def test_a_setting_that_is_none_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        split_settings(text)
+
+
+def test_what_is_typed_comes_before_what_the_file_says(place: Path) -> None:
+    (place / "bot.toml").write_text('command = "./engine"\noptions = { Hash = 1, Threads = 2 }\n', encoding="utf-8")
+    spec = read_bot("big=.;option.Hash=64;tc=5+0", "loa")
+    assert (spec.name, dict(spec.options), str(spec.time)) == ("big", {"Hash": "64", "Threads": "2"}, "5+0")
+    (place / "odd;tc=1").write_text("", encoding="utf-8")
+    assert read_bot("odd;tc=1", "loa") == BotSpec("", (str(place / "odd;tc=1"),)), "a file of that name is the bot"
+    assert typed_options("odd;tc=1") == ()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("Hsah", "64", "has no option 'Hsah'; it announced Hash"),
+        ("Hash", "0", "does not take '0' for its option 'Hash': option name Hash type spin default 16 min 1 max 99"),
+        ("Variant", "zen", "is told 'Variant' by the referee"),
+        ("Rule.simultaneous", "draw", "is told 'Rule.simultaneous' by the referee"),
+    ],
+)
+def test_an_option_that_the_bot_did_not_announce_is_refused_before_the_first_game(
+    option: str, value: str, message: str
+) -> None:
+    spec = scripted("knows", "--option", "option name Hash type spin default 16 min 1 max 99")
+    ruleset, none = load("loa").settle(), Sandbox("none")
+    with pytest.raises(IneligibleError, match=re.escape(f"bot 'knows' {message}")):
+        introduce(spec, ruleset, none, FAST, typed=[(option, value)])
+    assert introduce(spec, ruleset, none, FAST, typed=[("Hash", "64")]).name == "knows"
+
+
+def test_time_odds_are_played_recorded_and_verified(roster: Roster) -> None:
+    one, two = scripted("one", "--echo", "b1b3", "resign"), scripted("two", "--echo", "h4f2")
+    odds = replace(one, time=read_time_control("3+0.2")), replace(two, time=read_time_control("1/move"))
+    spec = GameSpec("loa", "standard", *odds, time=read_time_control("9+0"), limits=FAST)
+    record = play(PlannedGame.of(spec), roster)
+    assert (record.time, record.winner, record.termination) == ("3+0.2 v 1/move", "second", "resigned")
+    assert "go p1time 3000 p2time 3000 p1inc 200 p2inc 200" in record.logs["first"]
+    assert "go movetime" in record.logs["second"]
+    verify(record, spec)
+    (again,) = read_texts(write_text(record))
+    assert again.time == record.time

@@ -41,7 +41,7 @@ def test_a_fixed_time_a_move_is_the_same_every_time() -> None:
         assert found.allowance_ms(0) == found.allowance_ms(1) == 200 + MARGIN
         assert found.charge(0, 200 + MARGIN)
         assert not found.charge(1, 200 + MARGIN + 1)
-        assert found.words() == b"movetime 200"
+        assert found.words(0) == b"movetime 200"
 
 
 @pytest.mark.parametrize("kind", ["depth", "nodes"])
@@ -49,15 +49,43 @@ def test_a_search_limit_knows_no_time(kind: str) -> None:
     found = Clock(TimeControl(kind, 0, 0, 7), MARGIN)  # type: ignore[arg-type]
     assert found.allowance_ms(0) is None
     assert found.charge(0, 10**9)
-    assert found.words() == f"{kind} 7".encode()
+    assert found.words(0) == f"{kind} 7".encode()
 
 
 def test_both_sides_are_told_both_clocks_and_never_zero() -> None:
     found = clock(base=1000, increment=5)
     found.charge(0, 250.4)
-    assert found.words() == b"p1time 754 p2time 1000 p1inc 5 p2inc 5"
+    assert found.words(0) == b"p1time 754 p2time 1000 p1inc 5 p2inc 5"
     found = clock(base=1, increment=0)
-    assert found.words() == b"p1time 1 p2time 1 p1inc 0 p2inc 0"
+    assert found.words(0) == b"p1time 1 p2time 1 p1inc 0 p2inc 0"
     found.charge(1, 1)
     found.charge(0, 1)
-    assert found.words() == b"p1time 1 p2time 1 p1inc 0 p2inc 0"
+    assert found.words(0) == b"p1time 1 p2time 1 p1inc 0 p2inc 0"
+
+
+def test_each_side_may_have_a_time_control_of_its_own() -> None:
+    found = Clock(TimeControl("clock", 1000, 100), MARGIN, second=TimeControl("clock", 200, 5))
+    assert found.words(0) == found.words(1) == b"p1time 1000 p2time 200 p1inc 100 p2inc 5"
+    assert found.charge(0, 100)
+    assert found.charge(1, 100)
+    assert found.left_ms == [1000, 105]
+    assert not found.charge(1, 105 + MARGIN + 1)
+
+
+@pytest.mark.parametrize(
+    ("own", "words", "allowance"),
+    [
+        (TimeControl("movetime", 250, 0), b"movetime 250", 250 + MARGIN),
+        (TimeControl("depth", 0, 0, 3), b"depth 3", None),
+        (TimeControl("nodes", 0, 0, 40), b"nodes 40", None),
+    ],
+)
+def test_a_clock_against_something_else(own: TimeControl, words: bytes, allowance: float | None) -> None:
+    found = Clock(TimeControl("clock", 1000, 100), MARGIN, second=own)
+    assert found.words(0) == b"p1time 1000 p2time 1000 p1inc 100 p2inc 100", "an opponent without a clock has one's own"
+    assert (found.words(1), found.allowance_ms(1)) == (words, allowance)
+    assert found.charge(1, 200)
+    assert found.charge(1, 400) is (own.kind != "movetime")
+    turned = Clock(own, MARGIN, second=TimeControl("clock", 1000, 100))
+    assert turned.words(1) == b"p1time 1000 p2time 1000 p1inc 100 p2inc 100"
+    assert (turned.words(0), turned.allowance_ms(1)) == (words, 1000 + MARGIN)

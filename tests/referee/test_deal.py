@@ -7,12 +7,12 @@ import pytest
 from referee.openings import is_dealt, openings
 from referee.plan import Plan, pairs_of, schedule
 from referee.play import play
-from referee.record import verify
 from referee.roster import Roster
 from referee.rules import load
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 from referee.spec import BotSpec, PlannedGame
+from referee.verification import verify
 from tests.referee.conftest import FAST, scripted
 
 PIJERSI = load("pijersi")
@@ -43,7 +43,7 @@ def test_a_bot_that_knows_set_ups_is_shown_a_deal_as_a_position(ruleset: Ruleset
             f"position fen {record.position}"
         ]
         assert record.position == game.spec.position
-        verify(record)
+        verify(record, game.spec)
 
 
 def test_a_numbered_set_up_is_still_told_by_its_name(roster: Roster) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from referee.adjudicate import Adjudicator, read_draw_rule, read_resign_rule
 from referee.clock import Clock
 from referee.rules.core import ParseError, Termination
-from referee.spec import Adjudication, BotSpec, GameSpec, PlannedGame, TimeControl, read_time_control, spec_from_json
+from referee.spec import (
+    Adjudication,
+    BotSpec,
+    GameSpec,
+    PlannedGame,
+    TimeControl,
+    read_time_control,
+    read_time_controls,
+    spec_from_json,
+)
 
 SPEC = GameSpec("loa", "standard", BotSpec("a", ("./a",)), BotSpec("b", ("./b", "-x"), options=(("Hash", "16"),)))
 
@@ -35,11 +44,24 @@ def test_same_spec_same_id_and_any_change_another() -> None:
 
 
 def test_a_spec_survives_json() -> None:
-    again = spec_from_json(json.loads(json.dumps(asdict(SPEC))))
+    again = spec_from_json(json.loads(json.dumps(SPEC.as_json())))
     assert again == SPEC
     assert id_of(again) == id_of(SPEC)
     with pytest.raises(ValueError, match="unknown keys"):
-        spec_from_json({**asdict(SPEC), "colour": "red"})
+        spec_from_json({**SPEC.as_json(), "colour": "red"})
+
+
+def test_a_time_of_its_own_is_told_and_kept_and_no_key_without_one() -> None:
+    assert "time" not in SPEC.as_json()["first"], "ids of games without odds are those of before"
+    odds = replace(SPEC, second=replace(SPEC.second, time=TimeControl("clock", 1000, 10)))
+    again = spec_from_json(json.loads(json.dumps(odds.as_json())))
+    assert again == odds
+    assert id_of(again) == id_of(odds) != id_of(SPEC)
+    assert odds.controls == (SPEC.time, TimeControl("clock", 1000, 10))
+    assert odds.time_text == "10+0.1 v 1+0.01"
+    assert read_time_controls(odds.time_text) == odds.controls
+    same = replace(SPEC, first=replace(SPEC.first, time=SPEC.time))
+    assert (same.time_text, read_time_controls(same.time_text)) == ("10+0.1", (SPEC.time, SPEC.time))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +93,7 @@ def test_any_text_is_a_time_control_or_a_parse_error(text: str) -> None:
 
 def test_a_clock_counts_down_and_up_and_flags_behind_the_margin() -> None:
     clock = Clock(TimeControl("clock", 1000, 100), margin_ms=20)
-    assert clock.words() == b"p1time 1000 p2time 1000 p1inc 100 p2inc 100"
+    assert clock.words(0) == b"p1time 1000 p2time 1000 p1inc 100 p2inc 100"
     assert clock.charge(0, 400)
     assert clock.left_ms == [700, 1000]
     assert clock.allowance_ms(0) == 720
@@ -79,7 +101,7 @@ def test_a_clock_counts_down_and_up_and_flags_behind_the_margin() -> None:
     assert clock.left_ms == [700, 100]
     assert not clock.charge(1, 121)
     assert Clock(TimeControl("nodes", 0, 0, 9)).allowance_ms(0) is None
-    assert Clock(TimeControl("movetime", 500, 0)).words() == b"movetime 500"
+    assert Clock(TimeControl("movetime", 500, 0)).words(0) == b"movetime 500"
 
 
 def test_a_draw_by_score_needs_both_sides_calm_for_long() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from aiohttp import web
@@ -155,7 +154,7 @@ def _document(found: services.game.Game) -> GameDocument:
     names = {line.first_id: line.first, line.second_id: line.second}
     return GameDocument(
         **GameItem.model_validate(line).model_dump(),
-        spec=public_spec(asdict(found.spec)),
+        spec=public_spec(found.spec.as_json()),
         record=without_logs(record.as_json()) if record else None,
         ratings=[
             RatingStep(
@@ -174,7 +173,7 @@ def public_spec(spec: dict[str, Any]) -> dict[str, Any]:
     """A spec as everybody may see it: who plays, not by which command and from which folder of a machine."""
     for side in ("first", "second"):
         bot = spec[side]
-        spec[side] = {"name": bot["name"], "version": bot["version"], "options": bot["options"]}
+        spec[side] = {name: bot[name] for name in ("name", "version", "options", "time") if name in bot}
     return spec
 
 

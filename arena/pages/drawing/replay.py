@@ -21,7 +21,7 @@ from referee.rules import load
 from referee.rules.core import ParseError, Side
 from referee.rules.position import IllegalMoveError
 from referee.rules.rules import Rules, Ruleset
-from referee.spec import GameSpec, read_time_control
+from referee.spec import GameSpec, read_time_controls
 
 _KEPT = 200
 """Games whose scenes are kept."""
@@ -142,7 +142,7 @@ class Replays:
         ruleset = load(spec.family).settle(spec.variant, spec.options)
         scenes, problem = self._scenes((game.id, game.attempt), ruleset, spec.position, moves)
         count = min(len(scenes) - 1, len(moves))
-        clocks = _clocks(str(spec.time), known[:count], scenes[: count + 1])
+        clocks = _clocks(spec.time_text, known[:count], scenes[: count + 1])
         return Replay(load(spec.family), scenes[: count + 1], known[:count], clocks, is_over=False, problem=problem)
 
     def _scenes(
@@ -167,15 +167,21 @@ class Replays:
 def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tuple[float | None, float | None]]:
     """What the clocks show after every ply; Nones where the game has no clock."""
     try:
-        control = read_time_control(time) if time else None
+        first, second = read_time_controls(time)
     except ParseError:
-        control = None
-    if control is None or control.kind != "clock":
         return [(None, None)] * (len(plies) + 1)
-    clock = Clock(control)
-    found: list[tuple[float | None, float | None]] = [(clock.left_ms[0], clock.left_ms[1])]
+    clock = Clock(first, second=second)
+    is_shown = [control.kind == "clock" for control in clock.controls]
+
+    def shown() -> tuple[float | None, float | None]:
+        one, two = (
+            max(0.0, left) if is_clock else None for left, is_clock in zip(clock.left_ms, is_shown, strict=True)
+        )
+        return one, two
+
+    found = [shown()]
     for ply, scene in zip(plies, scenes[1:], strict=False):
         if not ply.book:
             clock.charge(int(scene.side == "second"), ply.charged_ms or ply.ms)
-        found.append((max(0.0, clock.left_ms[0]), max(0.0, clock.left_ms[1])))
+        found.append(shown())
     return found

@@ -1,0 +1,63 @@
+"""Settings written behind a bot: `fast=./engine;tc=10+0.1;option.Hash=64`, each behind a semicolon.
+
+A semicolon inside quotes is none, so commands and values may hold any: `"sh -c 'a; b'";option.Book="x;y"`. Refuses to
+know bots.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from referee.spec import TimeControl, read_time_control
+
+TIME = "tc"
+OPTION = "option."
+_HINT = "write BOT;tc=10+0.1;option.NAME=VALUE"
+
+
+@dataclass(frozen=True, slots=True)
+class BotSettings:
+    """A bot's own time control, and UGI options set before every game as (name, value)."""
+
+    time: TimeControl | None = None
+    options: tuple[tuple[str, str], ...] = ()
+
+
+def split_settings(text: str) -> tuple[str, BotSettings]:
+    """The bot, and what is set behind it. Raises ValueError naming the setting that is none."""
+    bot, *parts = _split(text)
+    time: TimeControl | None = None
+    options: dict[str, str] = {}
+    for part in parts:
+        name, separator, value = part.strip().partition("=")
+        name, value = name.strip(), _unquoted(value.strip())
+        if name == TIME and time is None:
+            time = read_time_control(value)
+        elif name.startswith(OPTION) and name != OPTION and separator and name not in options:
+            options[name] = value
+        else:
+            again = " is set twice" if name == TIME or name in options else " is no setting"
+            raise ValueError(f"bot {text!r}: {part.strip()!r}{again}; {_HINT}")
+        if not value.isprintable() or not name.isprintable():
+            raise ValueError(f"bot {text!r}: {name}: one printable line; {_HINT}")
+    found = tuple((name.removeprefix(OPTION), value) for name, value in options.items())
+    return bot, BotSettings(time, found)
+
+
+def _split(text: str) -> list[str]:
+    """The text at its semicolons outside quotes; one that stands in a quote which nobody closes divides too."""
+    parts, start, quote = [], 0, ""
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"" and letter in text[place + 1 :]:
+            quote = letter
+        elif letter == ";":
+            parts.append(text[start:place])
+            start = place + 1
+    return [*parts, text[start:]]
+
+
+def _unquoted(value: str) -> str:
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    return value[1:-1] if is_quoted else value
