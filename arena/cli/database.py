@@ -50,8 +50,9 @@ def open_store(settings: Settings, *, may_make: bool = False) -> Store:
 
 def open_any(settings: Settings) -> Store:
     """The store whatever its schema, for what makes or mends that; the data folder is made if need be."""
+    from arena.data_folder import make_folder
     from arena.store import Store
 
     if not settings.database:
-        settings.data.mkdir(parents=True, exist_ok=True)
+        make_folder(settings.data, is_passage=True)
     return Store(settings.database_url)

@@ -55,6 +55,7 @@ def examine(settings: Settings) -> Iterator[Part]:
     yield machine.memory()
     yield machine.clock()
     yield machine.lag_meter()
+    yield neighbours.data_folder(settings)
     yield neighbours.sqlite(settings)
     yield neighbours.service("database", "database", settings.database, "SQLite in the data folder")
     yield neighbours.broker(settings)

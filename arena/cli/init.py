@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -26,13 +27,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make what is not there yet; password and token of the first administrator are printed once and kept nowhere."""
     from arena.config import FILE
+    from arena.data_folder import make_folder
     from arena.services.arena import Arena
     from referee.bot_argument import SAMPLES
     from referee.rules import families, load
 
     settings = settings_of(arguments)
     variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
-    settings.data.mkdir(parents=True, exist_ok=True)
+    make_folder(settings.data, is_passage=True)
     file = settings.data / FILE
     is_written = not arguments.config and _write_settings(file)
     with closing(open_any(settings)) as store:
@@ -65,7 +67,7 @@ def _write_settings(file: Path) -> bool:
     from arena.config import template
 
     try:
-        with open(file, "x", encoding="utf-8") as target:
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as target:
             target.write(template())
     except FileExistsError:
         return False

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from arena.cli.part import Part
 from arena.config import Settings
+from arena.data_folder import exposed
 
 _PORTS = {"postgresql": 5432, "dask": 8786}
 
@@ -31,6 +32,20 @@ def sqlite(settings: Settings) -> Part:
     if mode != "wal":
         return Part("sqlite", "weak", f"{version}, no write-ahead log there", "put the data folder on a local disk")
     return Part("sqlite", "ok", f"{version}, write-ahead log works in {folder or 'a temporary folder'}")
+
+
+def data_folder(settings: Settings) -> Part:
+    """Whether other users of this machine may read what the arena keeps."""
+    if not settings.data.is_dir():
+        return Part("data folder", "ok", f"{settings.data} is not there yet")
+    try:
+        found = list(exposed(settings.data))
+    except OSError as error:
+        return Part("data folder", "broken", f"{settings.data}: {error.strerror}", "run this as the arena's user")
+    if found:
+        names = " ".join(map(str, found))
+        return Part("data folder", "weak", f"other users may read {names}", f"chmod o= {names}")
+    return Part("data folder", "ok", f"{settings.data}, for its owner alone")
 
 
 def broker(settings: Settings) -> Part:

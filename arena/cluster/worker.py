@@ -32,6 +32,7 @@ from arena.cluster.link import (
     version,
 )
 from arena.cluster.reports import Reports
+from arena.data_folder import make_folder
 from arena.log import logger
 
 LOOK_S = 0.1
@@ -141,7 +142,7 @@ class Worker:
                 await asyncio.sleep(RETRY_S)
 
     async def _register(self, address: str, security: Security | None) -> DaskWorker:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         dask = DaskWorker(
             address,
             nthreads=self.jobs.slots,

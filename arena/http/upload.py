@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from aiohttp import web
 
+from arena.data_folder import make_folder
 from arena.http.problem import Problem
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Upload:
         """The whole file, checked against the sum the client gave. Raises Problem (400, 413, 422)."""
         if (self._request.content_length or 0) > self._limit:
             raise self._too_large()
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         with tempfile.TemporaryFile(dir=self._folder) as file:
             found = await self._copy(file)
             if sha256 and found.sha256 != sha256:

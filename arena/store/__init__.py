@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from arena.data_folder import make_folder
 from arena.store import schema
 from arena.store.answers import Answers
 from arena.store.audit import AuditLog
@@ -92,7 +93,7 @@ class Store:
     @classmethod
     def in_folder(cls, folder: Path) -> Store:
         """The embedded default: SQLite in a data folder, made if need be. Raises SchemaError for an older schema."""
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder, is_passage=True)
         store = cls(url_in(folder))
         try:
             if schema.is_fresh(store.engine):

@@ -28,6 +28,7 @@ from sqlalchemy import (
     select,
 )
 
+from arena.data_folder import make_folder
 from arena.store.archived_game import ArchivedGame
 from arena.store.engine import Sessions, open_engine
 
@@ -81,7 +82,7 @@ class Archive:
     """The archive of a data folder."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder, is_passage=True)
         self.engine = open_engine(f"sqlite:///{(folder / FILE).resolve()}")
         self._sessions = Sessions(self.engine)
         _TABLES.create_all(self._sessions.writer)

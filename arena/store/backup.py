@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -165,7 +166,7 @@ def _writer(path: Path) -> Iterator[IO[bytes]]:
         raise FileExistsError(f"{path} is there already")
     fresh = path.with_name(f"{path.name}.new")
     try:
-        with open(fresh, "wb") as file:
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             if path.suffix == ".zst":
                 with zstandard.ZstdCompressor(level=6).stream_writer(file, closefd=False) as packed:
                     yield packed

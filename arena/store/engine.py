@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from itertools import count, islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, Table, create_engine, event
@@ -16,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.orm import Session
 from sqlmodel import SQLModel
 
+from arena.data_folder import make_file
 from arena.store.errors import BadValueError, translated
 
 T = TypeVar("T")
@@ -51,6 +53,9 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
         raise BadValueError(f"not a database of the arena: {target.drivername}; use sqlite or postgresql+psycopg")
     elif target.database in (None, "", ":memory:"):
         raise BadValueError("the arena's SQLite database is a file: sqlite:///FILE")
+    else:
+        with suppress(OSError):  # whoever connects is told
+            make_file(Path(target.database))
     try:
         engine = create_engine(target, **options)
     except (NoSuchModuleError, ModuleNotFoundError) as error:

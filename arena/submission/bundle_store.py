@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import fsspec  # type: ignore[import-untyped]
 from fsspec.core import url_to_fs  # type: ignore[import-untyped]
+from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 
+from arena.data_folder import make_file, make_folder
 from arena.store.errors import StoreUnavailableError
 from arena.submission.manifest import make_executable
 from arena.submission.unpack import ArchiveError, BundleBounds, unpack
@@ -95,8 +97,11 @@ class BundleStore:
         incoming = f"{self._root}/incoming/{uuid.uuid4().hex}"
         file.seek(0)
         with _reachable():
-            self._fs.makedirs(os.path.dirname(incoming), exist_ok=True)
-            self._fs.makedirs(os.path.dirname(path), exist_ok=True)
+            for folder in (os.path.dirname(incoming), os.path.dirname(path)):
+                if isinstance(self._fs, LocalFileSystem):
+                    make_folder(Path(folder))
+                else:
+                    self._fs.makedirs(folder, exist_ok=True)
             try:
                 with self._fs.open(incoming, "wb") as target:
                     shutil.copyfileobj(file, target, _CHUNK)
@@ -169,14 +174,14 @@ class BundleStore:
                 self._make_room(place)
             self._sound.add(digest)
             os.utime(listing)
-            root: str = json.loads(listing.read_text(encoding="utf-8"))["root"]
-            return place / "files" / root
+            found = json.loads(listing.read_text(encoding="utf-8"))
+            return place / str(found.get("folder", "files")) / str(found["root"])
 
     @contextlib.contextmanager
     def workspace(self) -> Iterator[Path]:
         """A folder to work in, gone afterwards; one that a killed process left behind goes within days."""
         work = self._cache / f"work-{uuid.uuid4().hex}"
-        work.mkdir(parents=True)
+        make_folder(work, is_passage=True)
         try:
             yield work
         finally:
@@ -184,19 +189,22 @@ class BundleStore:
 
     def _unpack(self, digest: str, place: Path) -> None:
         with self.workspace() as work:
+            files = work / f"files-{uuid.uuid4().hex}"  # where bots pass through, no other one finds it
             try:
                 with tempfile.TemporaryFile(dir=work) as file:
                     self.fetch(digest, file)
-                    contents = unpack(file, work / "files", self.bounds)
+                    contents = unpack(file, files, self.bounds)
             except ArchiveError as error:
                 raise BundleError(f"bundle {digest} cannot be unpacked: {error}") from None
             listing = {
-                "root": str(contents.folder.relative_to(work / "files")),
+                "folder": files.name,
+                "root": str(contents.folder.relative_to(files)),
                 "size_bytes": contents.size_bytes,
-                "files": {name: _digest(work / "files" / name) for name in contents.files},
+                "files": {name: _digest(files / name) for name in contents.files},
             }
+            make_file(work / "files.json")
             (work / "files.json").write_text(json.dumps(listing), encoding="utf-8")
-            place.parent.mkdir(exist_ok=True)
+            make_folder(place.parent, is_passage=True)
             try:
                 work.rename(place)
             except OSError:
@@ -277,8 +285,9 @@ def _digest(path: Path) -> str:
 def _is_sound(place: Path) -> bool:
     """Whether an unpacked copy is what was unpacked: the same files, the same contents, nothing besides."""
     try:
-        files: dict[str, str] = json.loads((place / "files.json").read_text(encoding="utf-8"))["files"]
-        root = place / "files"
+        listing = json.loads((place / "files.json").read_text(encoding="utf-8"))
+        files: dict[str, str] = listing["files"]
+        root = place / listing.get("folder", "files")
         present = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_symlink() or not path.is_dir()}
         return present == set(files) and all(_digest(root / name) == digest for name, digest in files.items())
     except (OSError, ValueError, KeyError, TypeError):

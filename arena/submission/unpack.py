@@ -64,6 +64,7 @@ def unpack(file: BinaryIO, folder: Path, bounds: BundleBounds) -> Contents:
     Files are read-only afterwards, executable when marked so or when they begin like a program or a script.
     """
     folder.mkdir(parents=True)
+    folder.chmod(0o755)  # a bot may be another user
     try:
         kind = kind_of(file)
         writer = FolderWriter(folder, bounds)

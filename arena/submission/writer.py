@@ -49,6 +49,7 @@ class FolderWriter:
         self._count(name)
         try:
             (self._folder / name).mkdir()
+            (self._folder / name).chmod(0o755)
         except FileExistsError:
             raise ArchiveError(f"{name!r} is a file and a folder at once") from None
         self._folders.add(name)

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 from aiohttp import BodyPartReader, MultipartReader, web
 
 from arena import services
+from arena.data_folder import make_folder
 from arena.errors import ArenaError
 from arena.http.call import CONTEXT, WebContext
 from arena.http.identity import is_from_own_page, session_of
@@ -88,7 +89,7 @@ async def submit(request: web.Request) -> web.Response:
 
 def _incoming(context: WebContext) -> Path:
     folder = Path(context.settings.data) / "incoming"
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     return folder
 
 

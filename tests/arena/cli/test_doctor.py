@@ -33,6 +33,19 @@ def test_every_part_has_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out.count("\n") >= len(parts)
 
 
+def test_a_folder_that_others_can_read_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir(0o755)
+    _, parts = look(folder, capsys)
+    assert parts["data folder"]["state"] == "weak"
+    assert parts["data folder"]["fix"] == f"chmod o= {folder}"
+    folder.chmod(0o700)
+    _, parts = look(folder, capsys)
+    assert (parts["data folder"]["state"], parts["data folder"]["fix"]) == ("ok", "")
+    _, parts = look(tmp_path / "none", capsys)
+    assert parts["data folder"]["detail"].endswith("is not there yet")
+
+
 def test_a_service_that_does_not_answer_is_broken(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,7 +78,7 @@ def test_a_copy_that_was_changed_is_unpacked_again(local: BundleStore, tmp_path:
     (folder / "run.sh").write_bytes(b"#!/bin/sh\necho changed\n")
     again = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked")
     assert (again.folder(DIGEST) / "run.sh").read_bytes() == SCRIPT
-    (folder / "more").write_bytes(b"x")
+    (again.folder(DIGEST) / "more").write_bytes(b"x")
     again = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked")
     assert not (again.folder(DIGEST) / "more").exists()
     assert [path.name for path in (tmp_path / "unpacked").glob("work-*")] == []
