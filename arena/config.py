@@ -6,6 +6,7 @@ The first that says something wins, in that order. The file is `arena.toml` in t
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -117,6 +118,14 @@ class Settings(BaseSettings):
         "", description="Where `arena referee` offers its metrics, as PORT (of 127.0.0.1) or HOST:PORT; empty: nowhere."
     )
 
+    metrics_from: list[str] = Field(
+        default_factory=list,
+        description="Addresses and networks that may read /metrics of the pages; all others need an admin's token.",
+    )
+    public_hosts: bool = Field(
+        False, description="Whether everybody may read the host names of referees and workers, not only organisers."
+    )
+
     # In memory, per web process: two of them behind one address allow twice as much.
     reads_per_minute: int = Field(
         600, ge=1, description="Requests that read, per user or address and web process, in the long run."
@@ -129,6 +138,9 @@ class Settings(BaseSettings):
     )
     uploads_per_minute: int = Field(6, ge=1, description="Uploads per user, in the long run.")
     logins_per_minute: int = Field(6, ge=1, description="Wrong log-ins, per name and per address, in the long run.")
+    connections_per_address: int = Field(
+        256, ge=1, description="Connections one address may have open; trusted proxies may have any number."
+    )
     streams_per_client: int = Field(20, ge=1, description="Streams one user or address may have open.")
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged.")
@@ -154,6 +166,16 @@ class Settings(BaseSettings):
         if not text.isprintable():
             raise ValueError("write one line, such as CC0-1.0 or CC-BY-4.0")
         return text
+
+    @field_validator("trusted_proxies", "metrics_from", mode="after")
+    @classmethod
+    def _are_networks(cls, texts: list[str]) -> list[str]:
+        for text in texts:
+            try:
+                ipaddress.ip_network(text, strict=False)
+            except ValueError:
+                raise ValueError(f"{text!r} is no address and no network; write 192.0.2.1 or 192.0.2.0/24") from None
+        return texts
 
     @field_validator("metrics", mode="after")
     @classmethod

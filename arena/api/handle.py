@@ -16,9 +16,10 @@ from arena.errors import did_you_mean, near
 from arena.http import cache
 from arena.http.address import PREFIX
 from arena.http.call import CONTEXT, Answer, Call, require
-from arena.http.identity import cookie_name, identify, too_many
-from arena.http.problem import Problem, not_found, shown
-from arena.http.upload import Upload
+from arena.http.identity import cookie_name, identify
+from arena.http.json_text import escaped
+from arena.http.problem import Problem, not_found, shown, too_many
+from arena.http.upload import BODY_S, Upload, within
 
 MAX_BODY_BYTES = 2**20
 JSON = "application/json"
@@ -88,7 +89,7 @@ def render(request: web.Request, given: Answer[Any], *, is_private: bool) -> web
         headers["Link"] = f'<{target}>; rel="next"'
     if given.body is None:
         return web.Response(status=given.status, headers={"Cache-Control": "no-store", **headers})
-    body = given.body.model_dump_json().encode() if isinstance(given.body, BaseModel) else given.body
+    body = escaped(given.body.model_dump_json()).encode() if isinstance(given.body, BaseModel) else given.body
     keep = given.keep or ("revalidate" if request.method in ("GET", "HEAD") else "never")
     response = cache.answer(
         request, body, status=given.status, keep=keep, is_private=is_private, content_type=f"{JSON}; charset=utf-8"
@@ -115,10 +116,11 @@ async def read_body(request: web.Request) -> bytes:
         raise Problem("media-type", f"the body is {shown(kind)}, not JSON", hint=f"send Content-Type: {JSON}")
     content = bytearray()
     try:
-        async for chunk in request.content.iter_any():
-            content += chunk
-            if len(content) > MAX_BODY_BYTES:
-                raise Problem("too-large", f"a body has {MAX_BODY_BYTES:,} bytes at most", limit=MAX_BODY_BYTES)
+        async with within(BODY_S):
+            async for chunk in request.content.iter_any():
+                content += chunk
+                if len(content) > MAX_BODY_BYTES:
+                    raise Problem("too-large", f"a body has {MAX_BODY_BYTES:,} bytes at most", limit=MAX_BODY_BYTES)
     except web.RequestPayloadError as error:
         raise Problem("bad-request", "the body ended early or is not encoded as its headers say") from error
     return bytes(content)

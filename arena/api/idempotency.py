@@ -17,6 +17,7 @@ from typing import Any
 from aiohttp import web
 
 from arena.http.call import Call
+from arena.http.json_text import as_json
 from arena.http.problem import Problem
 from arena.store.models import now
 
@@ -98,7 +99,7 @@ def _again(status: int, kept: Mapping[str, Any]) -> web.Response:
     body = kept.get("body")
     return web.Response(
         status=status,
-        body=None if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode(),
+        body=None if body is None else as_json(body).encode(),
         headers={
             "Content-Type": "application/json; charset=utf-8",
             "Cache-Control": "no-store",

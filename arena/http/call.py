@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def _networks(texts: Iterable[str]) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(one, strict=False) for one in texts)
 
 
 def _limiters(settings: Settings) -> dict[str, Limiter]:
@@ -68,15 +72,18 @@ class WebContext:
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server shuts down: streams end."""
 
-    trusted: tuple[_Network, ...] = field(init=False)
+    trusted: tuple[Network, ...] = field(init=False)
     """The proxies whose word on the client's address is taken."""
+    scrapers: tuple[Network, ...] = field(init=False)
+    """Who may read the metrics without a token."""
 
     def __post_init__(self) -> None:
         self.limiters = _limiters(self.settings)
         self.feeds = Feeds(self.live, self.closing)
         self.responses = ResponseCache(self.store.changes)
         self.streams = Gate(self.settings.streams_per_client, STREAMS)
-        self.trusted = tuple(ipaddress.ip_network(one, strict=False) for one in self.settings.trusted_proxies)
+        self.trusted = _networks(self.settings.trusted_proxies)
+        self.scrapers = _networks(self.settings.metrics_from)
 
     @property
     def store(self) -> Store:
@@ -154,12 +161,13 @@ def client(request: web.BaseRequest) -> str:
     trusted = request.app[CONTEXT].trusted if isinstance(request, web.Request) else ()
     if trusted:
         hops = [hop.strip() for value in request.headers.getall("X-Forwarded-For", []) for hop in value.split(",")]
-        while hops and _is_in(found, trusted):
+        while hops and is_in(found, trusted):
             found = hops.pop()
     return found
 
 
-def _is_in(text: str, networks: Iterable[_Network]) -> bool:
+def is_in(text: str, networks: Iterable[Network]) -> bool:
+    """Whether an address is in one of these networks; what is none is in none."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -168,9 +176,14 @@ def _is_in(text: str, networks: Iterable[_Network]) -> bool:
 
 
 def address(request: web.BaseRequest) -> str:
-    """The client's address for counting; of IPv6 the network, since one machine has 2^64 of them."""
+    """The client's address for counting."""
+    return address_of(client(request))
+
+
+def address_of(text: str) -> str:
+    """An address for counting; of IPv6 the network, since one machine has 2^64 of them."""
     try:
-        found = ipaddress.ip_address(client(request))
+        found = ipaddress.ip_address(text)
     except ValueError:
         return "address:unknown"
     if isinstance(found, ipaddress.IPv6Address):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from contextlib import suppress
 
 from aiohttp import web
 
-from arena.http.call import CONTEXT, WebContext, client
+from arena.http.call import CONTEXT, WebContext, client, is_in
 from arena.http.identity import identify
 from arena.http.problem import Problem
 from arena.metrics import CONTENT_TYPE
@@ -53,12 +52,16 @@ def _look(context: WebContext) -> bool:
 
 @routes.get("/metrics")
 async def metrics(request: web.Request) -> web.Response:
-    """The counters for Prometheus: from this machine, or with an admin's token."""
+    """The counters for Prometheus: with an admin's token, or from where the settings say.
+
+    An address alone, this machine's too, is not believed: it may be that of a proxy.
+    """
     context = request.app[CONTEXT]
-    if not _is_near(request):
+    if not is_in(client(request), context.scrapers):
         identity = await identify(request)
         if identity is None or "admin" not in identity.scopes:
-            raise Problem("forbidden", "metrics are for this machine and for admins", hint="send an admin's token")
+            hint = "send an admin's token; or whoever runs this server sets metrics_from"
+            raise Problem("forbidden", "metrics are for admins", hint=hint)
     with suppress(StoreError):  # what the process has counted itself is worth telling just then
         await asyncio.to_thread(_count, context)
     return web.Response(body=context.metrics.text(), headers={"Content-Type": CONTENT_TYPE, **_NO_STORE})
@@ -67,10 +70,3 @@ async def metrics(request: web.Request) -> web.Response:
 def _count(context: WebContext) -> None:
     store = context.store
     context.metrics.set_database(store.queue.open(), store.tournaments.counts(), has_referee=_look(context))
-
-
-def _is_near(request: web.Request) -> bool:
-    try:
-        return ipaddress.ip_address(client(request)).is_loopback
-    except ValueError:
-        return False

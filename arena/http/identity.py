@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 from aiohttp import web
 
 from arena.http.call import CONTEXT, IDENTITY, Call, WebContext, address
-from arena.http.problem import Problem
+from arena.http.problem import Problem, too_many
 from arena.services.account import Place, TooManyTriesError
 from arena.store.credentials import digest_of
 from arena.store.users import Identity
@@ -75,17 +75,6 @@ def _refused(request: web.Request, context: WebContext, detail: str) -> Problem:
         detail,
         hint="send Authorization: Bearer arena_…; tokens are made on the account page or by `arena user token`",
         headers={"WWW-Authenticate": 'Bearer realm="arena", error="invalid_token"'},
-    )
-
-
-def too_many(wait: float) -> Problem:
-    """The problem of an empty bucket."""
-    seconds = max(1, int(wait + 0.999))
-    return Problem(
-        "too-many",
-        f"too many requests; there is room again in {seconds} s",
-        hint="wait as long as Retry-After says",
-        headers={"Retry-After": str(seconds)},
     )
 
 

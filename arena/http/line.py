@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
+
+from arena.http.json_text import as_json
 
 NDJSON = "application/x-ndjson"
 SSE = "text/event-stream"
@@ -24,7 +25,7 @@ class StreamLine:
 
 def written(line: StreamLine, form: str) -> bytes:
     """A line as it goes over the wire."""
-    text = json.dumps({"event": line.event, "seq": line.seq, **line.data}, separators=(",", ":"), ensure_ascii=False)
+    text = as_json({"event": line.event, "seq": line.seq, **line.data})
     if form == NDJSON:
         return text.encode() + b"\n"
     return f"id: {line.seq}\nevent: {line.event}\ndata: {text}\n\n".encode()

@@ -18,8 +18,8 @@ from aiohttp.typedefs import Middleware
 
 from arena import log
 from arena.errors import ArenaError, did_you_mean, near
-from arena.http.call import CONTEXT, WebContext
-from arena.http.problem import Problem, from_http
+from arena.http.call import CONTEXT, WebContext, address
+from arena.http.problem import Problem, from_http, too_many
 from referee.rules.core import ParseError, UnknownNameError
 
 Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -37,6 +37,8 @@ PLAIN_HEADERS = {**_HEADERS, "Content-Security-Policy": _DATA_POLICY, "Server": 
 """What stands on every answer of data, also on one that passes no middleware."""
 _EXPOSED = "ETag, Link, Location, Retry-After, Content-Disposition, X-Request-Id"
 _MAX_TARGET = 8_000
+_UNCOUNTED = ("/healthz", "/readyz", "/metrics")
+"""What watchers ask, as often as they like; for data see `arena.api.handle`."""
 
 _logger = log.logger("web")
 
@@ -70,6 +72,9 @@ async def _answer(request: web.Request, handler: Next, page: ErrorPage, number: 
             raise Problem("too-long", f"the address has {len(request.raw_path):,} bytes", limit=_MAX_TARGET)
         if request.method == "OPTIONS" and is_data(request) and "Access-Control-Request-Method" in request.headers:
             return _preflight()
+        if not is_data(request) and request.path not in _UNCOUNTED:
+            if wait := request.app[CONTEXT].limiters["page"].take(address(request)):
+                raise too_many(wait)
         return await handler(request)
     except asyncio.CancelledError:
         raise

@@ -7,7 +7,6 @@ The kinds are those of `arena.errors`. Refuses to know any route.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from aiohttp import web
 
 from arena.errors import KINDS, ArenaError, did_you_mean, kind_of_status, near
 from arena.http.address import DOCS
+from arena.http.json_text import as_json
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -60,7 +60,7 @@ class Problem(ArenaError):  # noqa: N818 - the word of RFC 9457
         """The answer, never to be cached."""
         return web.Response(
             status=self.status,
-            body=json.dumps(self.document(), ensure_ascii=False).encode("utf-8", "replace"),
+            body=as_json(self.document()).encode("utf-8", "replace"),
             headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store", **self.headers},
         )
 
@@ -75,6 +75,17 @@ def not_found(what: str, name: str, known: Iterable[str] = ()) -> Problem:
     """The problem of a name that nothing has, with the nearest ones."""
     found = near(name, known)
     return Problem("not-found", f"no {what} {shown(name)}", hint=did_you_mean(found), near=found)
+
+
+def too_many(wait: float) -> Problem:
+    """The problem of an empty bucket."""
+    seconds = max(1, int(wait + 0.999))
+    return Problem(
+        "too-many",
+        f"too many requests; there is room again in {seconds} s",
+        hint="wait as long as Retry-After says",
+        headers={"Retry-After": str(seconds)},
+    )
 
 
 def from_http(error: web.HTTPException) -> Problem:

@@ -22,6 +22,21 @@ if TYPE_CHECKING:
 _CHUNK = 256 * 1024
 IDLE_S = 60
 """An upload that stands still that long is given up."""
+WHOLE_S = 1800
+"""No upload takes longer than that, however it trickles in."""
+BODY_S = 30
+"""How long a document or a plain form may take."""
+
+
+@asynccontextmanager
+async def within(seconds: float) -> AsyncIterator[None]:
+    """Reading what a client sends, for so long at most. Raises Problem (400)."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        detail = f"what was announced did not come within {seconds:g} s"
+        raise Problem("bad-request", detail, hint="send it again", headers={"Connection": "close"}) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +63,8 @@ class Upload:
             raise self._too_large()
         make_folder(self._folder)
         with tempfile.TemporaryFile(dir=self._folder) as file:
-            found = await self._copy(file)
+            async with within(WHOLE_S):
+                found = await self._copy(file)
             if sha256 and found.sha256 != sha256:
                 raise Problem("invalid", f"what came in has the SHA-256 {found.sha256}", field="sha256", hint="again")
             yield found
@@ -56,7 +72,7 @@ class Upload:
     async def _copy(self, file: BinaryIO) -> Received:
         size, total = 0, hashlib.sha256()
         try:
-            while chunk := await asyncio.wait_for(self._request.content.read(_CHUNK), IDLE_S):
+            while chunk := await self._chunk():
                 size += len(chunk)
                 if size > self._limit:
                     raise self._too_large()
@@ -64,12 +80,14 @@ class Upload:
                 await asyncio.to_thread(file.write, chunk)
         except (web.RequestPayloadError, ConnectionError) as error:
             raise Problem("bad-request", "the upload ended early", hint="send it again") from error
-        except TimeoutError:
-            raise Problem("bad-request", f"nothing came for {IDLE_S} s", hint="send it again") from None
         if not size:
             raise Problem("invalid", "an empty file", hint="send the bundle as the body: curl --data-binary @FILE")
         await asyncio.to_thread(file.seek, 0)
         return Received(file, size, total.hexdigest())
+
+    async def _chunk(self) -> bytes:
+        async with within(IDLE_S):
+            return await self._request.content.read(_CHUNK)
 
     def _too_large(self) -> Problem:
         return Problem("too-large", f"an upload has {self._limit:,} bytes at most", limit=self._limit)

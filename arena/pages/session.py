@@ -22,6 +22,7 @@ from arena.http.identity import (
     with_password,
 )
 from arena.http.problem import Problem
+from arena.http.upload import BODY_S, within
 from arena.store import StoreError
 from arena.store.credentials import new_secret
 
@@ -39,7 +40,8 @@ async def read_form(request: web.Request) -> dict[str, str]:
     if (request.content_length or 0) > FORM_BYTES:
         raise Problem("too-large", f"a form has {FORM_BYTES:,} bytes at most", limit=FORM_BYTES)
     try:
-        fields = await request.post()
+        async with within(BODY_S):
+            fields = await request.post()
     except (ValueError, LookupError) as error:
         raise Problem("bad-request", "the form cannot be read") from error
     found: dict[str, str] = {}

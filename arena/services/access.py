@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from arena.config import Settings
 from arena.store import Identity
+from arena.store.credentials import digest_of
 
 
 def may_read_log(by: Identity | None, owner: str) -> bool:
     """Whether somebody may read what a bot wrote to its standard error: its owner, organisers, admins."""
     return by is not None and (by.name == owner or "organise" in by.scopes)
+
+
+def may_read_hosts(settings: Settings, by: Identity | None) -> bool:
+    """Whether somebody may read the names of the machines that play: organisers, and everybody where it is set so."""
+    return settings.public_hosts or (by is not None and "organise" in by.scopes)
+
+
+def shown_owner(settings: Settings, by: Identity | None, owner: str) -> str:
+    """The owner of a lease as somebody may see it: its name, which holds that of its machine, or a mark."""
+    return owner if not owner or may_read_hosts(settings, by) else f"referee-{digest_of(owner)[:8]}"

@@ -13,6 +13,7 @@ capabilities = { clocks = false } # optional: read, checked and left alone, the 
 from __future__ import annotations
 
 import shlex
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -33,6 +34,8 @@ NEEDS = ("start_ms", "ready_ms", "quit_ms", "overshoot_ms", "memory_bytes", "pro
 _MAX_FILE = 64 * 1024
 _MAX_WORDS, _MAX_WORD = 32, 500
 _MAX_OPTIONS = 64
+_TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+"""Kinds of characters that turn the direction of what follows."""
 
 
 class ManifestError(ValueError):
@@ -93,6 +96,8 @@ def _manifest(table: Mapping[str, Any], folder: Path) -> Manifest:
     name, description = table.get("name", ""), table.get("description", "")
     if not isinstance(name, str) or not isinstance(description, str):
         raise ManifestError(f"{FILE}: name and description are texts")
+    if any(_is_hidden(letter) for letter in description):
+        raise ManifestError(f"{FILE}: description: no NUL and no other characters that control or turn text")
     _check_capabilities(table.get("capabilities", {}))
     return Manifest(
         command=_command(table.get("command"), folder),
@@ -102,6 +107,11 @@ def _manifest(table: Mapping[str, Any], folder: Path) -> Manifest:
         limits=_limits(table.get("limits", {})),
         description=description[:1000],
     )
+
+
+def _is_hidden(letter: str) -> bool:
+    is_control = unicodedata.category(letter) == "Cc" and letter not in "\n\t"
+    return is_control or unicodedata.bidirectional(letter) in _TURNING
 
 
 def _check_capabilities(given: Any) -> None:

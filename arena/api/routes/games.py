@@ -33,6 +33,7 @@ from arena.events.messages import PlyNews, Subject
 from arena.http import stream
 from arena.http.call import Answer, Call
 from arena.http.feed import Batch
+from arena.http.json_text import as_json
 from arena.http.line import FORMS, NDJSON, StreamLine
 from arena.http.problem import Problem
 from arena.services.game import OVER
@@ -135,7 +136,7 @@ def _chunk(lines: Iterator[tuple[int, bytes]], form: str) -> bytes:
     parts = []
     for _, line in lines:
         data = without_logs(json.loads(line))
-        text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+        text = as_json(data)
         parts.append(text + "\n" if form == NDJSON else write_text(read_record(text)))
         if len(parts) >= _CHUNK:
             break
@@ -210,7 +211,7 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
     if found is None:
         raise Problem("conflict", f"game {game} has no record yet", state=line.state, hint="watch its stream")
     data = without_logs(found.as_json())
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    text = as_json(data)
     if query.notation:
         text = await call.run(_in_notation, found, query.notation)
     elif form == TEXT:

@@ -16,6 +16,7 @@ from arena.collections.dumps import DumpIndex, Dumps
 from arena.http.address import DOCS, PREFIX, VERSION
 from arena.http.call import Answer, Call
 from arena.http.problem import Problem
+from arena.services.access import shown_owner
 from arena.store.models import Audit
 from arena.tournaments.settings import Document
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
@@ -96,10 +97,13 @@ async def limits(call: Call) -> Limits:
 
 @routes.get("/referee", tag="service", summary="Who referees", example="/api/v1/referee")
 async def referee(call: Call) -> Answer[Referee]:
-    """The process that plays and records, and how many games are waiting and running."""
+    """The process that plays and records, and how many games are waiting and running.
+
+    `holder` is a mark of it; organisers read its name, in which its machine's is.
+    """
     lease = await call.run(call.store.leases.get, "referee")
     body = Referee(
-        holder=lease.owner if lease else None,
+        holder=shown_owner(call.context.settings, call.identity, lease.owner) if lease else None,
         until=lease.until if lease else None,
         is_alive=lease is not None and lease.is_alive,
         games=await call.run(call.store.queue.open),

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from arena.http.json_text import TURNING
+
 MAX_ID = 2**31 - 1
 
 Number = Annotated[int, Field(ge=1, le=MAX_ID)]
@@ -17,8 +19,8 @@ UserName = BotName
 GameId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,32}$")]
 VariantName = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,120}$")]
 PoolName = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,200}$")]
-OneLine = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", min_length=1, max_length=80)]
-Prose = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*$", max_length=1000)]
+OneLine = Annotated[str, StringConstraints(pattern=rf"^[^\x00-\x1f\x7f{TURNING}]*$", min_length=1, max_length=80)]
+Prose = Annotated[str, StringConstraints(pattern=rf"^[^\x00-\x08\x0b-\x1f\x7f{TURNING}]*$", max_length=1000)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
 
+from arena.http.call import CONTEXT
+from arena.http.identity import session_of
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice
 from arena.pages.view import page, run, store_of
+from arena.services.access import shown_owner
 from arena.store.games import GameLine
 from referee.rules import families
 from referee.rules.core import Termination
@@ -55,12 +59,16 @@ async def show(request: web.Request) -> web.Response:
         }
 
     found = await run(read)
+    settings, identity = request.app[CONTEXT].settings, await session_of(request)
+    attempts = [
+        replace(one, lease_owner=shown_owner(settings, identity, one.lease_owner)) for one in found["voids"].items
+    ]
     return page(
         request,
         "errors.html",
         family=family,
         guilty=arranged(request, _FORFEITS, found["forfeits"].items, value=_value),
-        attempts=arranged(request, _VOIDS, found["voids"].items, parameter="order"),
+        attempts=arranged(request, _VOIDS, attempts, parameter="order"),
         **found,
     )
 

@@ -10,6 +10,7 @@ from aiohttp import web
 from arena.events.messages import PlyNews
 from arena.http.call import CONTEXT
 from arena.http.identity import session_of
+from arena.http.json_text import as_json
 from arena.http.problem import not_found
 from arena.pages import filters, lists
 from arena.pages.drawing import board
@@ -197,16 +198,10 @@ async def scenes(request: web.Request) -> web.Response:
     if after < 0:
         body["chart"] = board.chart(replay.rules, replay.scenes[0].board)
         body["sides"] = list(replay.rules.sides)
-    response = web.json_response(body, dumps=_dumps)
+    response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "public, max-age=86400" if is_over else "no-store"
     response.enable_compression()
     return response
-
-
-def _dumps(data: object) -> str:
-    import json
-
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False)
 
 
 def _ply(ply: Ply) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aiohttp import web
@@ -12,10 +12,12 @@ from aiohttp import web
 from arena.events.messages import RefereeWorkers
 from arena.http.address import VERSION
 from arena.http.call import CONTEXT
+from arena.http.identity import session_of
 from arena.pages import lists
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, run, store_of
+from arena.services.access import may_read_hosts, shown_owner
 from referee import source
 from referee.sandbox import open_sandbox
 
@@ -85,7 +87,11 @@ async def show(request: web.Request) -> web.Response:
     table = lists.games(request, found["running"][:100], with_family=True)
     settings = request.app[CONTEXT].settings
     live = request.app[CONTEXT].live
+    identity = await session_of(request)
     workers = workers_of(live.workers, live.workers_at)
+    if workers and not may_read_hosts(settings, identity):
+        workers = [replace(one, name=f"worker {number}") for number, one in enumerate(workers, 1)]
+    lease = found["lease"]
     return page(
         request,
         "referees.html",
@@ -94,6 +100,7 @@ async def show(request: web.Request) -> web.Response:
         python=platform.python_version(),
         rules=source.digest(),
         settings=settings,
+        owner=shown_owner(settings, identity, lease.owner) if lease else "",
         table=table,
         told=live.workers,
         workers=arranged(request, _WORKERS, workers, parameter="workers") if workers is not None else None,

@@ -17,6 +17,7 @@ from arena.errors import ArenaError
 from arena.http.call import CONTEXT, WebContext
 from arena.http.identity import is_from_own_page, session_of
 from arena.http.problem import Problem
+from arena.http.upload import IDLE_S, WHOLE_S, within
 from arena.pages.view import act, arena_of, number_in, page, redirect, run, told
 from referee.rules import families
 
@@ -69,7 +70,8 @@ async def submit(request: web.Request) -> web.Response:
         raise Problem("media-type", "this takes a form with a file")
     with tempfile.TemporaryFile(dir=_incoming(context)) as file:
         form = Form(file)
-        is_ours = await _read(request, form, lambda token: is_from_own_page(request, identity, token), context)
+        async with within(WHOLE_S):
+            is_ours = await _read(request, form, lambda token: is_from_own_page(request, identity, token), context)
         if not is_ours:
             raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")
         unknown = [name for name in form.families if name not in families()]
@@ -111,7 +113,7 @@ async def _read(request: web.Request, form: Form, is_ours: Callable[[str], bool]
 async def _take(part: BodyPartReader, form: Form, limit: int) -> None:
     """Put one part of the form where it belongs; what nobody asked for is passed over."""
     if part.name == "file":
-        while chunk := await part.read_chunk(_CHUNK):
+        while chunk := await _chunk(part):
             form.size += len(chunk)
             if form.size > limit:
                 raise Problem("too-large", f"an upload has {limit:,} bytes at most", limit=limit)
@@ -124,7 +126,8 @@ async def _take(part: BodyPartReader, form: Form, limit: int) -> None:
 
 async def _next(reader: MultipartReader) -> BodyPartReader | None:
     """The next part; None at the end. Raises Problem for a form in the form."""
-    part = await reader.next()
+    async with within(IDLE_S):
+        part = await reader.next()
     if part is not None and not isinstance(part, BodyPartReader):
         raise _unreadable()
     return part
@@ -134,9 +137,14 @@ def _unreadable() -> Problem:
     return Problem("bad-request", "the form cannot be read", hint="send it again")
 
 
+async def _chunk(part: BodyPartReader, size: int = _CHUNK) -> bytes:
+    async with within(IDLE_S):
+        return await part.read_chunk(size)
+
+
 async def _text(part: BodyPartReader) -> str:
-    data = await part.read_chunk(_FIELD_BYTES)
-    if not part.at_eof() and await part.read_chunk(_FIELD_BYTES):
+    data = await _chunk(part, _FIELD_BYTES)
+    if not part.at_eof() and await _chunk(part, _FIELD_BYTES):
         raise Problem("bad-request", "a field is too long")
     return data.decode("utf-8", "replace")
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import socket
 from collections.abc import Iterator
+from ipaddress import ip_network
 
 import pytest
 
@@ -316,6 +317,7 @@ def test_a_database_that_does_not_answer(arena: Arena, monkeypatch: pytest.Monke
         ready = arena.server.get("/readyz")
         assert ready.status == 503
         assert ready.json["parts"]["database"] == "unavailable"
+        patch.setattr(arena.server.context, "scrapers", (ip_network("127.0.0.0/8"),))
         assert arena.server.get("/metrics").status == 200
     assert arena.server.get(f"{PREFIX}/leaderboards").status == 200
     assert arena.server.get("/readyz").status == 200
@@ -369,7 +371,6 @@ def test_guessing_tokens_gets_slow(arena: Arena) -> None:
 
 
 def test_forwarded_addresses_count_only_from_trusted_proxies(arena: Arena) -> None:
-    from ipaddress import ip_network
 
     from arena.http.limit import Limiter, Rate
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from ipaddress import ip_network
+
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from arena.events.messages import RefereeWorkers, WorkerNews
 from arena.http.address import PREFIX
+from arena.http.limit import Limiter, Rate
 from tests.arena.api.filled import Arena
 
 
 def samples(arena: Arena) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    text = arena.server.get("/metrics").body.decode()
+    text = arena.server.get("/metrics", token=arena.tokens["admin"]).body.decode()
     return {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)
@@ -40,15 +46,44 @@ def test_requests_are_counted_by_route_not_by_address(arena: Arena) -> None:
     assert not any("three" in str(key) for key in found)
 
 
-def test_metrics_are_not_for_everybody(arena: Arena) -> None:
-    from ipaddress import ip_network
+def test_metrics_are_not_for_everybody(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = arena.server
+    refused = server.get("/metrics")
+    assert refused.status == 403, "not even for this machine: a proxy may be on it"
+    assert b"metrics_from" in refused.body
+    assert server.get("/metrics", token=arena.tokens["author"]).status == 403
+    assert server.get("/metrics", token=arena.tokens["admin"]).status == 200
+    monkeypatch.setattr(server.context, "scrapers", (ip_network("192.0.2.0/24"),))
+    monkeypatch.setattr(server.context, "trusted", (ip_network("127.0.0.0/8"),))
+    assert server.get("/metrics", headers={"X-Forwarded-For": "192.0.2.7"}).status == 200
+    assert server.get("/metrics", headers={"X-Forwarded-For": "198.51.100.7"}).status == 403
 
-    context = arena.server.context
-    context.trusted = (ip_network("127.0.0.0/8"),)
-    try:
-        far = {"X-Forwarded-For": "198.51.100.7"}
-        assert arena.server.get("/metrics", headers=far).status == 403
-        assert arena.server.get("/metrics", headers=far, token=arena.tokens["author"]).status == 403
-        assert arena.server.get("/metrics", headers=far, token=arena.tokens["admin"]).status == 200
-    finally:
-        context.trusted = ()
+
+def test_pages_are_not_for_hammering(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(arena.server.context.limiters, "page", Limiter(Rate(60, 2)))
+    replies = [arena.server.get(path) for path in ("/help", "/login", "/static/arena.css")]
+    assert [reply.status for reply in replies] == [200, 200, 429]
+    assert replies[-1].headers["Retry-After"] == "1"
+    assert replies[-1].headers["Content-Type"].startswith("text/html")
+    assert arena.server.get("/readyz").status == 200
+    assert arena.server.get(f"{PREFIX}/families").status == 200
+
+
+def test_host_names_are_for_organisers(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, context = arena.server, arena.server.context
+    server.store.leases.take("referee", "host.example:17:0", 60)
+    news = RefereeWorkers(
+        lease_owner="host.example:17:0", workers=[WorkerNews("host.example-4", 2, 1)], cores=2, load=0
+    )
+    monkeypatch.setattr(context.live, "workers", news)
+    monkeypatch.setattr(context.live, "workers_at", time.time())
+    for token in (None, arena.tokens["author"]):
+        holder = server.get(f"{PREFIX}/referee", token=token).json["holder"]
+        assert holder.startswith("referee-")
+    shown = server.get("/referees").body.decode()
+    assert "host.example" not in shown
+    assert holder in shown
+    assert "worker 1" in shown
+    assert server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["holder"] == "host.example:17:0"
+    monkeypatch.setattr(context.arena, "settings", context.settings.model_copy(update={"public_hosts": True}))
+    assert "host.example-4" in server.get("/referees").body.decode()

@@ -96,6 +96,8 @@ def test_a_single_executable_needs_no_manifest(tmp_path: Path) -> None:
         ('command = "./run.sh"\ncapabilities = 3', "capabilities: a table"),
         ('command = "./run.sh"\ncapabilities = {colour = true}', "unknown capability 'colour'"),
         ('command = "./run.sh"\ncapabilities = {clocks = "no"}', "clocks = 'no'; it is one of true, false"),
+        ("command = './run.sh'\ndescription = 'a\u202eb'", "control or turn text"),
+        ("command = './run.sh'\ndescription = \"a\\u0000b\"", "no NUL"),
         ("command = [", "bot.toml:"),
         ("a" + ".a" * 20_000 + " = 1", r"bot\.toml: a key of more than 8 parts"),
         (f"command = './run.sh'\noptions = {{a = {'1' * 5000}}}", r"bot\.toml: a name or number of more than 100"),
