@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from arena.store.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
-from referee.dispatch import void_record
 from referee.record import GameRecord
 from referee.rules.core import Termination
 from referee.slot import play_games
 from referee.spec import PlannedGame, canonical
+from referee.unplayed import void_record
 
 if TYPE_CHECKING:
     from arena.config import Settings

@@ -10,22 +10,40 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future
 from itertools import groupby
 
 from referee.pool import WorkerLostError
-from referee.record import GameRecord, now
+from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
 from referee.slot import play_games
 from referee.spec import PlannedGame
+from referee.suspension import Suspension
+from referee.unplayed import void_record
 
 ATTEMPTS = 3
 """How often a game is tried before it stays void."""
 
 
 class Dispatcher:
-    """Runs games; `stop()` (from a signal handler or another thread) lets running ones finish and starts no more."""
+    """Runs games; `stop()` (from a signal handler or another thread) lets running ones finish and starts no more.
 
-    def __init__(self, executor: Executor, in_flight: int, on_record: Callable[[GameRecord], None]) -> None:
+    `suspension` knows who plays no more; `on_suspend` is called with whoever is suspended.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        in_flight: int,
+        on_record: Callable[[GameRecord], None],
+        *,
+        suspension: Suspension | None = None,
+        on_suspend: Callable[[str], None] = lambda name: None,
+    ) -> None:
         self._executor = executor
         self._in_flight = in_flight
         self._on_record = on_record
+        self._suspension = suspension or Suspension(0)
+        self._on_suspend = on_suspend
+        self._running: dict[Future[list[GameRecord]], list[PlannedGame]] = {}
+        self._recalled: set[Future[list[GameRecord]]] = set()
+        """Called off because a bot was suspended: what they leave is forfeited."""
         self._stopping = False
         self._aborting = False
         self._voids: dict[str, int] = {}
@@ -47,14 +65,15 @@ class Dispatcher:
             [list(pair) for _, pair in groupby(games, key=lambda game: (game.spec.event, game.spec.pair))]
         )
         again: list[list[PlannedGame]] = []
-        running: dict[Future[list[GameRecord]], list[PlannedGame]] = {}
+        running = self._running
         given_up: list[GameRecord] = []
         while True:
             while len(running) < self._in_flight and not self._stopping and not is_enough():
                 job = again.pop() if again else next(waiting, None)
                 if job is None:
                     break
-                running[self._executor.submit(play_games, job)] = job
+                if job := self._left_of(job):
+                    running[self._executor.submit(play_games, job)] = job
             if not running:
                 return given_up
             done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -67,6 +86,31 @@ class Dispatcher:
                 if left:
                     again.append(left)
 
+    def _left_of(self, job: list[PlannedGame]) -> list[PlannedGame]:
+        """What is to be played of a job: the games of suspended bots are lost as they are."""
+        left = []
+        for game in job:
+            if record := self._suspension.forfeit(game):
+                self._keep(record)
+            else:
+                left.append(game)
+        return left
+
+    def _keep(self, record: GameRecord) -> None:
+        """Hand over a record; call off what whoever it suspends is playing."""
+        self._on_record(record)
+        name = self._suspension.add(record)
+        if name is None:
+            return
+        self._on_suspend(name)
+        for future, job in self._running.items():
+            if any(name in (game.spec.first.name, game.spec.second.name) for game in job):
+                self._recalled.add(future)
+                if hasattr(self._executor, "call_off"):
+                    self._executor.call_off(future)
+                else:
+                    future.cancel()
+
     def _take(
         self, future: Future[list[GameRecord]], job: list[PlannedGame], given_up: list[GameRecord]
     ) -> list[PlannedGame]:
@@ -74,13 +118,13 @@ class Dispatcher:
         try:
             records = future.result()
         except CancelledError:
-            return []
+            return job if future in self._recalled else []
         except WorkerLostError as error:
             records = [void_record(job[0], Termination.WORKER_LOST, str(error))]
         left = []
         for game, record in zip(job, records, strict=False):
             if record.kind is not Kind.VOID:
-                self._on_record(record)
+                self._keep(record)
                 continue
             tries = self._voids[game.id] = self._voids.get(game.id, 0) + 1
             if self._aborting or tries >= ATTEMPTS:
@@ -90,36 +134,7 @@ class Dispatcher:
         return left if self._aborting else left + job[len(records) :]
 
 
-def void_record(game: PlannedGame, termination: Termination, detail: str) -> GameRecord:
-    """The record of a game that came to nothing before it began, or whose worker took its record with it."""
-    spec = game.spec
-    return GameRecord(
-        id=game.id,
-        family=spec.family,
-        variant=spec.variant,
-        options=spec.options,
-        position=spec.position or "",
-        first=spec.first.name,
-        second=spec.second.name,
-        winner=None,
-        termination=termination,
-        kind=Kind.VOID,
-        moves=(),
-        plies=(),
-        started=now(),
-        finished=now(),
-        event=spec.event,
-        sequence=spec.sequence,
-        round=spec.round,
-        pair=spec.pair,
-        detail=detail,
-    )
-
-
 def left_to_play(games: Iterable[PlannedGame], finished: Iterable[GameRecord]) -> list[PlannedGame]:
     """The games whose record is not there yet."""
     known = {record.id for record in finished}
     return [game for game in games if game.id not in known]
-
-
-__all__ = ["ATTEMPTS", "Dispatcher", "left_to_play", "void_record"]

@@ -62,7 +62,7 @@ def _compare(record: GameRecord, spec: GameSpec) -> None:
     if dict(record.options) != dict(ruleset.overrides):
         refuse("the options", dict(record.options), dict(ruleset.overrides))
     start = str(Position.start(ruleset, spec.position))
-    if record.position != start:
+    if str(Position.start(ruleset, record.position)) != start:
         refuse("the start", record.position, start)
     opening = tuple(spec.opening)
     if record.termination is not Termination.SUSPENDED and record.moves[: len(opening)] != opening:

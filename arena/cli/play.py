@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli import output
-from arena.cli.choice import positive, read_options
+from arena.cli.choice import positive, read_options, whole
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import InterruptThread
 from arena.cli.local_run import UnkeptRun, games_of, limits_of
@@ -22,9 +22,11 @@ from referee.ratings.sprt import Sprt, Verdict, judge, read_sprt
 from referee.record import GameRecord
 from referee.record_text import write_text
 from referee.rules import families, load
+from referee.rules.core import Termination
 from referee.run_folder import FolderError, RunFolder
 from referee.sandbox_choice import choose
 from referee.spec import Limits, PlannedGame
+from referee.suspension import SUSPEND_AFTER, Suspension
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +56,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--margin", type=int, default=Limits().margin_ms, metavar="MS", help="time margin per move")
     add_memory(parser)
+    parser.add_argument(
+        "--suspend-after",
+        type=whole,
+        default=SUSPEND_AFTER,
+        metavar="N",
+        help=f"a bot not ready N times in a row forfeits its other games (default {SUSPEND_AFTER}; 0: never)",
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of openings (default 0)")
     parser.add_argument("--sandbox", default="auto", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
     parser.add_argument("--affinity", default="off", choices=("auto", "off"), help="pin each game to a core")
@@ -110,12 +119,14 @@ def _play(
     def keep(record: GameRecord) -> None:
         folder.append(record)
         fresh.append(record)
-        report(record, len(folder.records), len(games), arguments.log)
+        if record.termination is not Termination.SUSPENDED:  # one line has said so for all of them
+            report(record, len(folder.records), len(games), arguments.log)
 
     def verdict() -> Verdict | None:
         return judge(sprt, folder.records, names[0]) if sprt else None
 
-    void = _dispatch(arguments, left, keep, lambda: _is_decided(verdict()))
+    suspension = Suspension(arguments.suspend_after, folder.records)
+    void = _dispatch(arguments, left, keep, lambda: _is_decided(verdict()), suspension)
     elapsed_s, final = time.monotonic() - begin, verdict()
     records = sorted(folder.records, key=lambda record: record.sequence)
     found = summarise(records, fresh, names, elapsed_s, final)
@@ -137,10 +148,15 @@ def _dispatch(
     games: list[PlannedGame],
     keep: Callable[[GameRecord], None],
     is_decided: Callable[[], bool],
+    suspension: Suspension,
 ) -> list[GameRecord]:
     """Play games until all are done or nothing depends on them any more; those that stayed void."""
+
+    def tell(name: str) -> None:
+        output.note(f"{name} is suspended: {suspension.why}; it forfeits all its other games")
+
     pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=arguments.affinity == "auto")
-    dispatcher = Dispatcher(pool, 2 * arguments.concurrency, keep)
+    dispatcher = Dispatcher(pool, 2 * arguments.concurrency, keep, suspension=suspension, on_suspend=tell)
 
     def abort() -> None:
         dispatcher.abort()

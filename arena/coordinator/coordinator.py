@@ -26,6 +26,7 @@ from arena.coordinator.outage import Outage
 from arena.coordinator.recorder import Recorder, drained
 from arena.coordinator.spool import Spool
 from arena.coordinator.steering import Steering
+from arena.coordinator.suspension import Suspensions
 from arena.events.bus import EventBus
 from arena.events.messages import RefereeChanged, RefereeState, RefereeWoken, SlotStarted
 from arena.log import logger
@@ -105,6 +106,7 @@ class Coordinator:
             on_done=self.recorder.job_done,
             wake=self._wake_up,
         )
+        self._suspensions = Suspensions(store, bus, self.memory, self._handout, self.recorder)
         self._steering = Steering(store, bus, self.memory, self._handout)
         check = check or check_in_sandbox(store, bus, place.open, settings.sandbox)
         self._checks = Checks(store, bus, check, metrics=self.metrics, on_done=lambda: self.order(0))
@@ -281,6 +283,7 @@ class Coordinator:
             self.recorder.collect()
             for tournament in self._inspection.go_on():
                 self._steering.reopen(tournament)
+            self._suspensions.see_to()
             at, orders = self._clock(), set(drained(self._ordered))
             if orders or self._ticked is None or abs((at - self._ticked).total_seconds()) >= TICK_S:
                 self._tick(at)

@@ -17,11 +17,11 @@ from arena.events.messages import GameGone
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import Store
-from referee.dispatch import void_record
 from referee.pool import JobError, SlotPool, WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
 from referee.spec import GameSpec, PlannedGame
+from referee.unplayed import void_record
 from referee.verification import problem_of
 
 PORTION = 200

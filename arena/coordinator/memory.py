@@ -43,6 +43,8 @@ class Memory:
     """Games without a result that are to wait again."""
     begun: list[str] = field(default_factory=list)
     """Games that began and are not marked as running yet."""
+    failed: deque[tuple[int, str]] = field(default_factory=deque)
+    """Bots that did not get ready for a game, each with its tournament."""
     changed: set[int] = field(default_factory=set)
     """Tournaments to carry on."""
     dry: set[int] = field(default_factory=set)

@@ -23,11 +23,11 @@ from arena.events.messages import EndState, GameGone, GameStarted, RatingsChange
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import ConflictError, NotFoundError, Store, StoreUnavailableError
-from referee.dispatch import void_record
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
 from referee.spec import PlannedGame
+from referee.unplayed import void_record
 
 T = TypeVar("T")
 TRIES = {Termination.WORKER_LOST: 8, Termination.WORKER_WRONG: 8, Termination.SANDBOX_FAILED: 20}
@@ -205,6 +205,9 @@ class Recorder:
             return
         if found is not None:
             self._tell_end(record, tournament_id, *found)
+            if record.at_start and record.termination is not Termination.SUSPENDED:
+                loser = record.first if record.loser == "first" else record.second
+                self._memory.failed.append((tournament_id, loser))
 
     def _void(self, record: GameRecord, tournament_id: int) -> tuple[EndState, None] | None:
         """Note an attempt that came to nothing; the state of its game now, None when that was over already."""

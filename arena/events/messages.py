@@ -235,6 +235,22 @@ class TournamentPlanned(News):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EntrySuspended(News):
+    """A bot plays no more in a tournament: it did not get ready too many times in a row."""
+
+    NOUN = "tournament"
+    TOPIC = Topic("tournaments/{tournament}/suspended", "a bot that was suspended", qos=1)
+    tournament: Number
+    """Number of the tournament."""
+    version: Number
+    """Number of the version."""
+    name: Name
+    """Its name."""
+    reason: Text
+    """Why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RatingsChanged(News):
     """The ratings of a pool have changed."""
 
@@ -355,6 +371,7 @@ KINDS: tuple[type[News], ...] = (
     TournamentChanged,
     TournamentGameEnded,
     TournamentPlanned,
+    EntrySuspended,
     RatingsChanged,
     VersionChanged,
     VersionStep,

@@ -1,4 +1,5 @@
-"""What an author wants to hear of: checks of their versions, faults of their bots, tournaments of theirs that ended.
+"""What an author wants to hear of: checks of their versions, faults and suspensions of their bots, tournaments of
+theirs that ended.
 
 Told from what is stored anyway; only when somebody has read it is noted.
 """
@@ -28,7 +29,7 @@ class Notice:
     `what` says how it came out: a version's state, a termination, a tournament's state; `detail` why, if anybody knows.
     """
 
-    kind: Literal["check", "fault", "tournament"]
+    kind: Literal["check", "fault", "suspension", "tournament"]
     at: datetime
     name: str
     key: str
@@ -44,7 +45,8 @@ class Notices:
 
     def of(self, user_id: int, since: datetime | None = None) -> list[Notice]:
         """The news of a user, latest first: all that is kept at hand, or what came after a moment."""
-        found = [*self._checks(user_id, since), *self._faults(user_id, since), *self._ended(user_id, since)]
+        parts = (self._checks, self._faults, self._suspensions, self._ended)
+        found = [one for part in parts for one in part(user_id, since)]
         return sorted(found, key=lambda one: one.at, reverse=True)
 
     def read_until(self, user_id: int) -> datetime | None:
@@ -73,7 +75,7 @@ class Notices:
         return [Notice("check", at, name, str(key), state, problem) for at, name, key, state, problem in rows]
 
     def _faults(self, user_id: int, since: datetime | None) -> list[Notice]:
-        """Forfeits of the user's versions, resignations left out: a bot may give up."""
+        """Forfeits of the user's versions. Resignations are left out: a bot may give up; and those of a suspension."""
         mine = self._versions(user_id)
         if not mine:
             return []
@@ -94,7 +96,7 @@ class Notices:
             .where(
                 col(Game.kind) == Kind.FORFEIT.value,
                 col(Game.committed).is_not(None),
-                col(Game.termination) != Termination.RESIGNED.value,
+                col(Game.termination).not_in((Termination.RESIGNED.value, Termination.SUSPENDED.value)),
                 lost,
             )
             .order_by(col(Game.committed).desc())
@@ -108,6 +110,21 @@ class Notices:
             Notice("fault", at, second if winner == "first" else first, key, what, detail)
             for at, first, second, winner, key, what, detail in rows
         ]
+
+    def _suspensions(self, user_id: int, since: datetime | None) -> list[Notice]:
+        query = (
+            select(col(Entry.withdrawn), col(Version.name), col(Entry.tournament_id), col(Entry.suspended))
+            .join(Version, col(Version.id) == col(Entry.version_id))
+            .join(Bot, col(Bot.id) == col(Version.bot_id))
+            .where(col(Bot.owner_id) == user_id, col(Entry.suspended) != "", col(Entry.withdrawn).is_not(None))
+            .order_by(col(Entry.withdrawn).desc())
+            .limit(LIMIT)
+        )
+        if since is not None:
+            query = query.where(col(Entry.withdrawn) > since)
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        return [Notice("suspension", at, name, str(key), "suspended", reason) for at, name, key, reason in rows]
 
     def _ended(self, user_id: int, since: datetime | None) -> list[Notice]:
         entered = (

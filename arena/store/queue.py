@@ -20,6 +20,7 @@ from referee.ratings.trueskill import pool_of
 from referee.rules import load
 from referee.spec import PlannedGame, spec_from_json
 
+_OPEN = ("planned", "queued", "running")
 _GAMES = table_of(Game)
 _THESE = _GAMES.c.id.in_(bindparam("ids", expanding=True))
 _HAND_OUT = (
@@ -116,6 +117,20 @@ class Queue:
             for game_id, spec, attempt in rows
         ]
 
+    def of_version(self, tournament_id: int, version_id: int) -> list[PlannedGame]:
+        """The games of a version in a tournament that are not over, in planned order."""
+        query = (
+            select(col(Game.id), col(Game.spec))
+            .where(
+                col(Game.tournament_id) == tournament_id,
+                col(Game.state).in_(_OPEN),
+                (col(Game.first_id) == version_id) | (col(Game.second_id) == version_id),
+            )
+            .order_by(col(Game.sequence))
+        )
+        with self._sessions.reading() as session:
+            return [PlannedGame(game_id, spec_from_json(spec)) for game_id, spec in fetch(session, query)]
+
     def hand_out(self, ids: Sequence[str], lease_owner: str) -> list[str]:
         """Mark planned games as queued by a coordinator, one attempt more; returns those that were still planned."""
         with self._sessions.writing() as session:
@@ -141,7 +156,7 @@ class Queue:
         self,
         tournament_id: int,
         *,
-        states: Sequence[str] = ("planned", "queued", "running"),
+        states: Sequence[str] = _OPEN,
         version_id: int | None = None,
     ) -> int:
         """Games of a tournament in these states, all or one version's, will never have a result. Returns how many."""
@@ -157,8 +172,7 @@ class Queue:
 
     def open(self) -> dict[str, int]:
         """How many games of all tournaments are planned, queued and running; states without any are left out."""
-        states = ("planned", "queued", "running")
-        query = select(col(Game.state), func.count()).where(col(Game.state).in_(states)).group_by(col(Game.state))
+        query = select(col(Game.state), func.count()).where(col(Game.state).in_(_OPEN)).group_by(col(Game.state))
         with self._sessions.reading() as session:
             return dict(fetch(session, query))
 

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.store.commit import Committed, commit, unpack_line
+from arena.store.commit import Committed, commit, unpack, unpack_line
 from arena.store.engine import Sessions, fetch
 from arena.store.game_filter import GameFilter, conditions
 from arena.store.games import LINE, GameLine
@@ -107,6 +107,19 @@ class Results:
             rows = fetch(session, query)
         found = [Result(*(*row[:-2], Kind(row[-2]), Termination(row[-1]))) for row in rows]
         return found if tournament_id is not None else found[::-1]
+
+    def last_records(self, tournament_id: int, version_id: int, count: int) -> list[GameRecord]:
+        """The latest records of a version in a tournament, in the order of their commits."""
+        mine = (col(Game.first_id) == version_id) | (col(Game.second_id) == version_id)
+        query = (
+            select(col(Record.data))
+            .join(Game, col(Record.game_id) == col(Game.id))
+            .where(col(Game.tournament_id) == tournament_id, col(Game.committed).is_not(None), mine)
+            .order_by(col(Game.committed).desc())
+            .limit(count)
+        )
+        with self._sessions.reading() as session:
+            return [unpack(row[0]) for row in fetch(session, query)][::-1]
 
     def tally(self, versions: Sequence[int], against: Sequence[int] | None = None) -> list[Tally]:
         """The results of versions (against others) counted by opponent, side and ending. Void games are left out."""

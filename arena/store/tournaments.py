@@ -40,6 +40,7 @@ class EntryLine:
     number: int
     eligibility: str
     withdrawn: datetime | None
+    suspended: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,7 @@ class Tournaments:
                 col(Version.number),
                 col(Entry.eligibility),
                 col(Entry.withdrawn),
+                col(Entry.suspended),
             )
             .join(Version, col(Version.id) == col(Entry.version_id))
             .join(Bot, col(Bot.id) == col(Version.bot_id))
@@ -191,8 +193,8 @@ class Tournaments:
             raise ConflictError(f"version {version_id} is entered in tournament {tournament_id} already") from None
         return seat
 
-    def withdraw(self, tournament_id: int, version_id: int) -> None:
-        """Take an entry out: it is paired no more. Twice is as good as once."""
+    def withdraw(self, tournament_id: int, version_id: int, suspended: str = "") -> None:
+        """Take an entry out: it is paired no more. Twice is as good as once. `suspended`: why the referee does so."""
         with self._sessions.writing() as session:
             session.execute(
                 update(Entry)
@@ -201,7 +203,7 @@ class Tournaments:
                     col(Entry.version_id) == version_id,
                     col(Entry.withdrawn).is_(None),
                 )
-                .values(withdrawn=now())
+                .values(withdrawn=now(), suspended=suspended)
             )
 
     def move(self, tournament_id: int, state: str, *, only_from: Sequence[str] = (), problem: str = "") -> Tournament:

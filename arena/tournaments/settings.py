@@ -23,6 +23,7 @@ from referee.rules import load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.rules import Ruleset
 from referee.spec import Adjudication, Limits, TimeControl, read_time_control
+from referee.suspension import SUSPEND_AFTER
 
 Format = Literal["round-robin", "gauntlet", "swiss", "knockout", "ladder", "sprt"]
 FORMATS: tuple[Format, ...] = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "sprt")
@@ -65,12 +66,16 @@ class Entries(_Part):
 
 
 class Rulings(_Part):
-    """When games end before their rules end them; see `arena play --draw`, `--resign` and `--max-plies`."""
+    """When games end before their rules end them; see `arena play --draw`, `--resign` and `--max-plies`.
+
+    `suspend_after`: a bot that does not get ready for so many games in a row forfeits all its others; 0 = never.
+    """
 
     draw: str = Field(default="", max_length=100)
     resign: str = Field(default="", max_length=100)
     max_plies: int = Field(default=0, ge=0, le=100_000)
     draw_agreement: bool = True
+    suspend_after: int = Field(default=SUSPEND_AFTER, ge=0, le=1000)
 
 
 class Bounds(_Part):

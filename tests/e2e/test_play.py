@@ -174,3 +174,24 @@ def test_check_of_what_is_no_bot_fails_with_the_stage(c_bot: str) -> None:
     assert "exit code 1" in done.stdout
     assert "no such file" in arena("check", "/no/such/bot", "--family", "loa", code=1).stdout
     assert "shebang" in arena("check", str(ROOT / "README.md"), "--family", "loa", code=1).stdout
+
+
+def test_a_bot_that_never_gets_ready_is_suspended(tmp_path: Path) -> None:
+    scripted = ROOT / "tests" / "referee" / "scripted.py"
+    once = tmp_path / "once.sh"
+    once.write_text(
+        f"#!/bin/sh\n[ -e {tmp_path}/met ] && exit 1\ntouch {tmp_path}/met\nexec {sys.executable} {scripted}\n"
+    )
+    once.chmod(0o755)
+    words = ["play", f"mute={once}", f"fine={sys.executable} {scripted} resign", "--family", "loa", "--games", "12"]
+    words += ["--sandbox", "none", "--suspend-after", "3", "--out", str(tmp_path / "run"), "--json"]
+    done = arena(*words)
+    lines = [line for line in done.stderr.splitlines() if "suspended" in line]
+    assert lines == ["mute is suspended: it did not get ready 3 times in a row; it forfeits all its other games"]
+    games = json.loads(done.stdout)["games"]
+    assert [game["termination"] for game in games].count("suspended") >= 6
+    assert {game["kind"] for game in games} == {"forfeit"}
+    assert len(games) == 12
+    (mute,) = [line for line in json.loads(done.stdout)["standings"] if line["name"] == "mute"]
+    assert (mute["points"], mute["forfeits"]) == (0, 12)
+    assert "12 games verified, 0 wrong" in arena("replay", str(tmp_path / "run" / "games.ndjson"), "--verify").stdout

@@ -1,20 +1,22 @@
 """A bot that answers from a list: `scripted.py MOVE…` plays the moves in turn, then stops answering.
 
 `--option LINE` announces an option; `--say TEXT` prints TEXT before every bestmove; `--echo` writes what it hears to
-standard error.
+standard error; `--ignore VERB` never answers that.
 """
 
 import sys
 
 
 def main() -> None:
-    moves, options, says, echoes = [], [], [], False
+    moves, options, says, ignored, echoes = [], [], [], [], False
     words = iter(sys.argv[1:])
     for word in words:
         if word == "--option":
             options.append(next(words))
         elif word == "--say":
             says.append(next(words))
+        elif word == "--ignore":
+            ignored.append(next(words))
         elif word == "--echo":
             echoes = True
         else:
@@ -24,6 +26,8 @@ def main() -> None:
         if echoes:
             print(line.rstrip(), file=sys.stderr, flush=True)
         verb = line.split(" ")[0].strip()
+        if verb in ignored:
+            continue
         if verb == "ugi":
             print("id name scripted\nid author the tests", *options, "ugiok", sep="\n")
         elif verb == "isready":

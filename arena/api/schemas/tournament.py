@@ -30,7 +30,7 @@ class TournamentItem(Out):
 
 
 class EntryItem(Out):
-    """An entry. `eligibility` says why it may play, or why not."""
+    """An entry. `eligibility` says why it may play, or why not; `suspended` why the referee took it out, if it did."""
 
     seat: int
     name: str
@@ -38,6 +38,7 @@ class EntryItem(Out):
     number: int
     eligibility: str
     withdrawn: datetime | None
+    suspended: str
 
 
 class TournamentDocument(TournamentItem):

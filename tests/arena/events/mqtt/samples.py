@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from arena.events.messages import (
+    EntrySuspended,
     GameEnded,
     GamePlies,
     GamePly,
@@ -42,6 +43,7 @@ SAMPLES: dict[type[News], News] = {
         TournamentChanged(tournament=3, state="running", problem="because"),
         ENDED,
         TournamentPlanned(tournament=3, planned=10),
+        EntrySuspended(tournament=3, version=5, name="mute v1", reason="it did not get ready 5 times in a row"),
         RatingsChanged(pool="tablut/bell+king_max_step=4", game=GAME, committed=7),
         VersionChanged(version=5, state="checking"),
         VersionStep(version=5, line="loa: handshake: ok"),

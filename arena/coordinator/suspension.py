@@ -1,0 +1,70 @@
+"""Suspends bots of a tournament that only ever fail to get ready: their open games are forfeited at once.
+
+A look is taken only after such a failure, at what the database has: the next coordinator comes to the same end. Refuses
+to know when a bot is ready.
+"""
+
+from __future__ import annotations
+
+from arena.coordinator.handout import Handout
+from arena.coordinator.memory import Memory
+from arena.coordinator.recorder import Recorder
+from arena.events.bus import EventBus
+from arena.events.messages import EntrySuspended
+from arena.log import logger
+from arena.store import Store
+from arena.store.tournaments import EntryLine
+from arena.tournaments.settings import SettingsError, read
+from referee.suspension import Suspension
+from referee.unplayed import forfeit_record
+
+LOOK_BACK = 4
+"""So many times the limit of games are looked at: those that an opponent lost at the start do not count."""
+
+
+class Suspensions:
+    """What `memory.failed` names is looked at once a turn."""
+
+    def __init__(self, store: Store, bus: EventBus, memory: Memory, handout: Handout, recorder: Recorder) -> None:
+        self._store, self._bus, self._memory = store, bus, memory
+        self._handout, self._recorder = handout, recorder
+        self._log = logger("coordinator")
+
+    def see_to(self) -> None:
+        """Suspend who is due. Raises StoreUnavailableError; what is left is done in the next turn."""
+        failed = self._memory.failed
+        while failed:
+            self._look(*failed[0])
+            failed.popleft()
+
+    def _look(self, tournament_id: int, name: str) -> None:
+        store = self._store
+        entry = next((one for one in store.tournaments.entries(tournament_id) if one.name == name), None)
+        if entry is None or entry.withdrawn is not None:
+            return
+        try:
+            limit = read(store.tournaments.get(tournament_id).settings).rulings.suspend_after
+        except SettingsError:  # another program's: its bots play on
+            return
+        records = store.results.last_records(tournament_id, entry.version_id, LOOK_BACK * limit) if limit else ()
+        suspension = Suspension(limit, records)
+        if name not in suspension.names:
+            return
+        self._forfeit(tournament_id, entry, suspension.why)
+        reason = f"{suspension.why}; its other games are forfeited"
+        store.tournaments.withdraw(tournament_id, entry.version_id, reason)
+        store.audit.note("tournament.suspend", f"tournament:{tournament_id}", version=name, reason=reason)
+        self._log.warning("suspended", tournament=tournament_id, version=name, reason=reason)
+        self._bus.publish(EntrySuspended(tournament=tournament_id, version=entry.version_id, name=name, reason=reason))
+        self._memory.changed.add(tournament_id)
+
+    def _forfeit(self, tournament_id: int, entry: EntryLine, why: str) -> None:
+        """Record its open games as lost, and call off those that are out: what they bring comes too late."""
+        memory = self._memory
+        games = self._store.queue.of_version(tournament_id, entry.version_id)
+        memory.unrecorded.extend((forfeit_record(game, entry.name, why), tournament_id) for game in games)
+        self._recorder.collect()
+        lost = {game.id for game in games}
+        self._handout.call_off(
+            [future for future, job in memory.jobs.items() if any(game.id in lost for game in job.games)]
+        )

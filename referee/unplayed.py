@@ -1,0 +1,57 @@
+"""The records of games that were not played: void ones, and those that a bot loses without being asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from referee.record import GameRecord, now
+from referee.rules import load
+from referee.rules.core import SIDES, Termination, Winner
+from referee.spec import PlannedGame
+
+
+def void_record(game: PlannedGame, termination: Termination, detail: str) -> GameRecord:
+    """The record of a game that came to nothing before it began, or whose worker took its record with it.
+
+    Made of whatever was planned, even if that makes no sense.
+    """
+    return _record(game, None, termination, detail)
+
+
+def forfeit_record(game: PlannedGame, loser: str, why: str) -> GameRecord:
+    """The record of a game that a suspended bot of that name loses at once. Raises UnknownNameError, ParseError."""
+    ruleset = load(game.spec.family).settle(game.spec.variant, game.spec.options)
+    side = 0 if game.spec.first.name == loser else 1
+    detail = f"{SIDES[side]} ({loser}) was suspended: {why}"
+    lost = _record(game, SIDES[1 - side], Termination.SUSPENDED, detail)
+    start = game.spec.position or ruleset.variant.position
+    return replace(lost, options=ruleset.overrides, position=start, at_start=True)
+
+
+def _record(game: PlannedGame, winner: Winner | None, termination: Termination, detail: str) -> GameRecord:
+    spec, at = game.spec, now()
+    return GameRecord(
+        id=game.id,
+        family=spec.family,
+        variant=spec.variant,
+        options=spec.options,
+        position=spec.position or "",
+        first=spec.first.name,
+        second=spec.second.name,
+        winner=winner,
+        termination=termination,
+        kind=termination.kind,
+        moves=(),
+        plies=(),
+        started=at,
+        finished=at,
+        event=spec.event,
+        sequence=spec.sequence,
+        round=spec.round,
+        pair=spec.pair,
+        seed=spec.seed,
+        time=str(spec.time),
+        first_version=spec.first.version,
+        second_version=spec.second.version,
+        detail=detail,
+    )

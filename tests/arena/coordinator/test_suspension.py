@@ -1,0 +1,161 @@
+"""A bot that never gets ready is suspended in its tournament: its games are forfeited at once, its owner is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from arena.events.messages import EntrySuspended, Event
+from arena.store import StoreUnavailableError
+from referee.record import GameRecord
+from referee.rules.core import Termination
+from referee.spec import PlannedGame
+from tests.arena.coordinator.stage import Dice, Stage, record_of
+
+MUTE = "ada v1"
+REASON = "it did not get ready 5 times in a row; its other games are forfeited"
+
+
+def stalling(*names: str) -> Callable[[PlannedGame], GameRecord]:
+    """Replies in which these bots never get ready."""
+
+    def reply(game: PlannedGame) -> GameRecord:
+        spec = game.spec
+        for winner, name in (("second", spec.first.name), ("first", spec.second.name)):
+            if name in names:
+                lost = record_of(game, winner=winner, termination=Termination.STALLED)
+                return replace(lost, moves=(), plies=(), at_start=True)
+        return record_of(game)
+
+    return reply
+
+
+def asked(dice: Dice, stage: Stage, name: str = MUTE) -> int:
+    """How many of its games were given to a slot."""
+    lines = [stage.store.games.get(game) for game in dice.played]
+    return sum(name in (line.first, line.second) for line in lines)
+
+
+def check_forfeits(stage: Stage, number: int, games: int) -> None:
+    """Every game counts once, and every one of that bot is lost."""
+    stage.check_exactly_once(number, games)
+    results = stage.store.results.of(tournament_id=number)
+    mine = [one for one in results if MUTE in (one.first, one.second)]
+    assert all(one.winner == ("second" if one.first == MUTE else "first") for one in mine)
+    assert Termination.SUSPENDED in {one.termination for one in mine}
+    assert not [one for one in results if MUTE not in (one.first, one.second) and one.termination == "suspended"]
+
+
+def test_after_five_failures_in_a_row_the_rest_is_forfeited_and_all_are_told(stage: Stage) -> None:
+    heard: list[Event] = []
+    stage.bus.publish = heard.append  # type: ignore[method-assign]
+    number = stage.create(games=20)
+    dice = stage.play(number, Dice(stalling(MUTE)))
+    check_forfeits(stage, number, 120)
+    assert 5 <= asked(dice, stage) < 12
+    (entry,) = [one for one in stage.store.tournaments.entries(number) if one.suspended]
+    assert (entry.name, entry.suspended, entry.withdrawn is not None) == (MUTE, REASON, True)
+    (news,) = [one for one in heard if isinstance(one, EntrySuspended)]
+    assert (news.tournament, news.name, news.reason) == (number, MUTE, REASON)
+    notices = stage.store.notices.of(stage.user_id)
+    assert [(one.name, one.key, one.detail) for one in notices if one.kind == "suspension"] == [
+        (MUTE, str(number), REASON)
+    ]
+    assert not [one for one in notices if one.what == "suspended" and one.kind == "fault"]
+    (note,) = [one for one in stage.store.audit.page(limit=500).items if one.action == "tournament.suspend"]
+    assert note.detail == {"version": MUTE, "reason": REASON}
+
+
+@pytest.mark.parametrize(("limit", "most"), [(2, 8), (0, 10**6)])
+def test_the_limit_is_the_tournaments(stage: Stage, limit: int, most: int) -> None:
+    number = stage.create(games=10, rulings={"suspend_after": limit})
+    dice = stage.play(number, Dice(stalling(MUTE)))
+    assert asked(dice, stage) == 30 if not limit else asked(dice, stage) <= most
+    stage.check_exactly_once(number, 60)
+
+
+def test_a_bot_that_gets_ready_now_and_then_plays_on(stage: Stage) -> None:
+    number = stage.create(games=10)
+    count = 0
+
+    def reply(game: PlannedGame) -> GameRecord:
+        nonlocal count
+        is_mine = MUTE in (game.spec.first.name, game.spec.second.name)
+        count += is_mine
+        return stalling(MUTE)(game) if is_mine and count % 5 else record_of(game)
+
+    stage.play(number, Dice(reply))
+    assert count == 30
+    assert not [one for one in stage.store.tournaments.entries(number) if one.suspended]
+
+
+def test_two_of_them_do_not_save_each_other(stage: Stage) -> None:
+    number = stage.create(games=20)
+    dice = stage.play(number, Dice(stalling(MUTE, "bob v1")))
+    stage.check_exactly_once(number, 120)
+    suspended = {one.name for one in stage.store.tournaments.entries(number) if one.suspended}
+    assert suspended == {MUTE, "bob v1"}
+    assert len(dice.played) < 60
+
+
+def test_what_is_out_is_called_off_and_its_late_results_change_nothing(stage: Stage) -> None:
+    number = stage.create(games=20, rulings={"suspend_after": 1})
+    dice = Dice(stalling(MUTE), is_held=True)
+    dice.size = 8
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
+    dice.begin()
+    mine = [games for _, games in dice.held if MUTE in (games[0].spec.first.name, games[0].spec.second.name)]
+    assert len(mine) > 1
+    first = next(index for index, (_, games) in enumerate(dice.held) if games is mine[0])
+    dice.held.insert(0, dice.held.pop(first))
+    dice.release(1)
+    coordinator.turn()
+    assert len(dice.called_off) == len(mine) - 1
+    for _ in range(100):
+        dice.release()
+        coordinator.turn()
+    check_forfeits(stage, number, 120)
+    assert asked(dice, stage) == 2
+
+
+@pytest.mark.parametrize("format", ["swiss", "knockout", "ladder", "sprt", "gauntlet"])
+def test_every_format_goes_on_without_it(stage: Stage, format: str) -> None:
+    document: dict[str, Any] = {
+        "swiss": {"rounds": 3, "games": 6},
+        "knockout": {"games": 6},
+        "ladder": {"ladder": {"games": 60, "cap": 0}},
+        "sprt": {"entries": {"bots": ["ada", "bob"]}, "sprt": {"games": 400, "elo0": 0, "elo1": 1}},
+        "gauntlet": {"games": 20, "entries": {"bots": ["ada"], "all": True}},
+    }[format]
+    number = stage.create(format=format, rulings={"suspend_after": 3}, **document)
+    dice = stage.play(number, Dice(stalling(MUTE)))
+    stage.check_exactly_once(number)
+    assert [one.name for one in stage.store.tournaments.entries(number) if one.suspended] == [MUTE]
+    assert asked(dice, stage) <= 12
+
+
+def test_a_database_that_goes_away_meanwhile_delays_it_only(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = stage.create(games=20)
+    coordinator = stage.coordinator(Dice(stalling(MUTE)))
+    commit, count = stage.store.results.commit, 0
+
+    def fragile(*arguments: Any, **options: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count % 7 == 0:
+            raise StoreUnavailableError("locked")
+        return commit(*arguments, **options)
+
+    monkeypatch.setattr(stage.store.results, "commit", fragile)
+    for _ in range(200):
+        try:
+            coordinator.turn()
+        except StoreUnavailableError:
+            continue
+        if stage.tournament(number).state == "finished":
+            break
+    check_forfeits(stage, number, 120)
