@@ -27,7 +27,8 @@ def test_what_is_written_is_read(kind: type[News]) -> None:
 
 OUTCOME = {"tournament": 3, "winner": "first", "termination": "resign", "kind": "rules", "detail": "", "committed": 7}
 PLY = {"move": "a1a2", "ms": 1.5, "score": None}
-WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "is_fit": True}
+REASON = "it did not get ready 5 times in a row"
+WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "is_fit": True, "problem": ""}
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,7 @@ WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "i
         ("tournaments/3/state", {"state": "running", "problem": "because"}),
         ("tournaments/3/games", {**OUTCOME, "game": GAME, "state": "finished"}),
         ("tournaments/3/rounds", {"planned": 10}),
+        ("tournaments/3/suspended", {"version": 5, "name": "mute v1", "reason": REASON}),
         ("ratings/tablut%2Fbell%2Bking_max_step%3D4", {"game": GAME, "committed": 7}),
         ("versions/5/state", {"state": "checking"}),
         ("versions/5/step", {"line": "loa: handshake: ok"}),
