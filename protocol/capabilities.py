@@ -30,7 +30,8 @@ class Capabilities:
     `clocks`: `go p1time …`; else it gets `go movetime`. `stop`: interrupts a search. `repeated_isready`: more than one
     a process. `query`: how it answers, if at all. `setoption`: `bare` is `setoption N V`. `newgame`: `uginewgame`.
     `result`: the line `result …`. `depth`, `nodes`: `go depth N`, `go nodes N`. `overshoot_ms`: by how much it exceeds
-    a `movetime`, seldom more. `first_overshoot_ms`: the same of the first answer of a process.
+    a `movetime`, seldom more. `first_overshoot_ms`: the same of the first answer of a process. `fit_from_ms`: the
+    shortest time for a move that it keeps, 0 = not known. `startpos_only`: it cannot set up positions.
     `families`, `name`, `author`, `options`: what it said in the handshake.
     """
 
@@ -45,6 +46,8 @@ class Capabilities:
     nodes: bool = True
     overshoot_ms: int = 0
     first_overshoot_ms: int = 0
+    fit_from_ms: int = 0
+    startpos_only: bool = False
     families: tuple[str, ...] = ()
     name: str = ""
     author: str = ""

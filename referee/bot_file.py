@@ -17,7 +17,7 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,35 @@ def read_capabilities(data: Mapping[str, Any], source: str) -> dict[str, Any]:
     if unknown:
         raise ValueError(f"{source}: unknown capability {unknown[0]!r}; `arena check BOT --save FILE` writes them")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCapabilities:
+    """The table `[capabilities]` of a bot's file: `before` and `after` it stands what is not touched."""
+
+    file: Path
+    before: str
+    after: str
+
+    def write(self, capabilities: Mapping[str, Any]) -> None:
+        """Put others in their place."""
+        lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in capabilities.items())
+        gap = "\n" if self.after else ""
+        self.file.write_text(f"{self.before}[capabilities]\n{lines}{gap}{self.after}", encoding="utf-8")
+
+
+def saved_capabilities(path: Path) -> SavedCapabilities:
+    """Where the capabilities stand in a bot's file, if there are any. Raises ValueError for what is no such file."""
+    file = path / FILE if path.is_dir() else path
+    if file.suffix != ".toml" or not file.is_file():
+        raise ValueError(f"{path}: --again is for a bot's file; write one with --save FILE")
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    if any(line.split("=")[0].strip() == "capabilities" for line in lines):
+        raise ValueError(f"{file}: write the capabilities as a table [capabilities], then --again finds them")
+    start = next((place for place, line in enumerate(lines) if line.strip() == "[capabilities]"), len(lines))
+    end = next((place for place in range(start + 1, len(lines)) if lines[place].lstrip().startswith("[")), len(lines))
+    before = "".join(lines[:start]).rstrip()
+    return SavedCapabilities(file, f"{before}\n\n" if before else "", "".join(lines[end:]))
 
 
 def at_home(spec: BotSpec, place: Path) -> BotSpec:

@@ -1,112 +1,121 @@
-"""Examines a bot step by step: handshake, every variant, legality, timekeeping, stop, quit; finds what it can take.
+"""Examines a bot step by step: handshake, variants, time, legality, stop, quit; finds what it can take.
 
-Each step keeps the lines exchanged. Needed steps decide whether the bot is fit; the others become capabilities, so the
-referee never sends the bot what it cannot take.
+It is asked as it is in games: the same lines by the same code. Each step keeps the lines exchanged. Needed steps decide
+whether the bot is fit, and the first that fails ends the examination: what comes after it would tell nothing new. The
+others become capabilities, so the referee never sends the bot what it cannot take.
 """
 
 from __future__ import annotations
 
-import math
 import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
+from statistics import median
 
-from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION
+from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, shortened
 from protocol.errors import ProtocolError
 from protocol.messages import SetOption
+from protocol.negotiation import Ineligible
 from protocol.options import OptionDecl
+from referee import ability
+from referee.cause import cause_of
 from referee.check_report import CheckReport, Step
 from referee.examinee import Examinee, Unfit
 from referee.failure import BotError, SandboxError
+from referee.negotiate import negotiate, negotiate_options
 from referee.rules.core import Termination
-from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox
 from referee.spec import BotSpec, Limits
+from referee.timing import MOVE_TIMES_MS, find
 
-SLACK_MS = 1000
-"""How far a `movetime` may be overshot before the bot counts as unable to keep time."""
-PATIENCE_MS = 5000
-"""How long to wait for an answer that no clock limits."""
-COSTLY_READY_MS = 250
-"""A bot that takes longer for every `isready`, not the first alone, is sent one only."""
-SOON_MS = 20
-"""A `movetime` exceeded by less is within what the margin of a game covers."""
-HANDSHAKE = "start and handshake"
+LEGAL_MS = 30_000
+"""How long a variant is tried, after the first two answers: what keeps the check of a slow bot short."""
+HANDSHAKE, QUITS = "start and handshake", "quits"
 ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, "Variant", "Setup", "Family", "UGI_Reuse")
 _EASY = ("check", "spin", "combo", "string")
 _COMPLAINT = re.compile(r"error|unknown|unrecogni[sz]ed|invalid|no such", re.IGNORECASE)
+_WALK = 60
+"""How many plies of a random game are looked at."""
+
+Ability = tuple[str, Callable[[Examinee], str], str]
+"""A step by name, what it does, and what to do where it fails."""
+ABILITIES: tuple[Ability, ...] = (
+    ("clocks", ability.clocks, "answer `go p1time … p2time …`; else it gets movetime"),
+    ("search by depth", ability.depth, "answer `go depth 1`"),
+    ("search by nodes", ability.nodes, "answer `go nodes 100`"),
+    ("stop", ability.stop, "answer `stop` with `bestmove` at once"),
+    ("isready again", ability.ready_again, "answer every `isready`"),
+    ("query", ability.query, "answer `query gameover` with `response false`"),
+    ("memory", ability.memory, ""),
+    (QUITS, ability.leaves, "end the process on `quit`"),
+)
 
 
 class _Examiner:
-    """Puts the questions to one examinee."""
+    """Puts the questions to one examinee. `move_times_ms`: those that it may keep, fastest first."""
 
-    def __init__(self, examinee: Examinee, rulesets: Sequence[Ruleset], *, has_settings: bool) -> None:
+    def __init__(
+        self,
+        examinee: Examinee,
+        rulesets: Sequence[Ruleset],
+        *,
+        has_settings: bool,
+        needs_all: bool,
+        move_times_ms: Sequence[int],
+    ) -> None:
         self.one = examinee
         self.rulesets = rulesets
         self.has_settings = has_settings
         """Whether its owner sets options of his own: then it must be known how it takes them."""
+        self.needs_all = needs_all
+        self.move_times_ms = move_times_ms
 
     def quick_steps(self) -> Iterator[Step]:
         """What must be known of a bot that says nothing of its clocks before it plays its first game."""
-        first = self._step(HANDSHAKE, self.one.shake_hands)
-        yield first
+        yield (first := self._step(HANDSHAKE, self.one.shake_hands))
         if not first.passed or CLOCKS_OPTION in self.one.bot.session.options:
             return
-        entry = self._step("announces", partial(self._eligible, self.rulesets[0]))
-        yield entry
+        yield (entry := self._step("announces", self._eligible))
         if not entry.passed:
             return
         if self.has_settings:
             yield self._step("setoption", self._setoption, needed=False)
-        yield self._step("keeps a move time", self._movetime)
-        yield self._step("clocks", self._clocks, needed=False)
-        yield self._step("isready again", self._ready_again, needed=False)
+        yield self._step("time for a move", self._time, needed=False)
+        yield from self._abilities(*(each for each in ABILITIES if each[0] in ("clocks", "isready again")))
 
     def steps(self) -> Iterator[Step]:
-        """Every step, as it is done."""
-        first = self._step(HANDSHAKE, self.one.shake_hands, advice="answer `ugi` with id lines, options, `ugiok`")
-        yield first
-        if not first.passed:
-            return
-        asks_options = True
-        for ruleset in self.rulesets:
-            entry = self._step(
-                f"announces {ruleset.rules.family} {ruleset.variant.name}",
-                partial(self._eligible, ruleset),
-                advice="announce the options named here, or enter the bot for variants it knows only",
-            )
-            yield entry
-            if not entry.passed:
-                continue
-            self.one.home = self.one.home or ruleset
-            if asks_options:
-                asks_options = False
-                yield self._step(
-                    "setoption",
-                    self._setoption,
-                    needed=False,
-                    advice="take `setoption name N value V` for your options",
-                )
-            yield self._step(
-                f"legal moves in {ruleset.variant.name}",
-                partial(self._legal, ruleset),
-                advice="play one of the legal moves of the position sent; `arena rules moves` lists them",
-            )
-        yield self._step("keeps a move time", self._movetime, advice="answer `go movetime 200` within its time")
-        yield self._step(
-            "clocks", self._clocks, needed=False, advice="answer `go p1time … p2time …`; else it gets movetime"
+        """Every step, as it is done, up to the first needed one that fails."""
+        for step in self._all_steps():
+            yield step
+            if step.needed and not step.passed:
+                return
+
+    def _all_steps(self) -> Iterator[Step]:
+        step, one = self._step, self.one
+        yield step(HANDSHAKE, one.shake_hands, advice="answer `ugi` with id lines, options, `ugiok`")
+        yield step(
+            f"announces {self.rulesets[0].rules.family}",
+            self._eligible,
+            advice="announce the options named here, or enter the bot for variants it knows only",
         )
-        yield self._step("search by depth", self._depth, needed=False, advice="answer `go depth 1`")
-        yield self._step("search by nodes", self._nodes, needed=False, advice="answer `go nodes 100`")
-        yield self._step("stop", self._stop, needed=False, advice="answer `stop` with `bestmove` at once")
-        yield self._step("isready again", self._ready_again, needed=False, advice="answer every `isready`")
-        yield self._step("query", self._query, needed=False, advice="answer `query gameover` with `response false`")
-        yield self._step("memory", self._memory, needed=False)
-        yield self._step("quits", self._quit, needed=False, advice="end the process on `quit`")
+        yield step(
+            "setoption", self._setoption, needed=False, advice="take `setoption name N value V` for your options"
+        )
+        yield step("time for a move", self._time, advice="answer `go movetime MS` before its time is up")
+        legal = "play one of the legal moves of the position sent; `arena rules moves` lists them"
+        assert one.home
+        yield step(f"legal moves in {one.home.variant.name}", partial(self._legal, one.home), advice=legal)
+        yield from self._abilities(("positions", ability.positions, "take `position fen P`; else it gets `startpos`"))
+        for ruleset in self._others():
+            yield step(f"legal moves in {ruleset.variant.name}", partial(self._legal, ruleset), advice=legal)
+        yield from self._abilities(*ABILITIES)
+
+    def _abilities(self, *asked: Ability) -> Iterator[Step]:
+        for name, work, advice in asked:
+            yield self._step(name, partial(work, self.one), needed=False, advice=advice)
 
     def _step(self, name: str, work: Callable[[], str], *, needed: bool = True, advice: str = "") -> Step:
         one, step = self.one, Step(name, needed, advice=advice)
@@ -116,11 +125,17 @@ class _Examiner:
                 one.revive()
             one.begin_step(step)
             step.detail = work()
+            if name != QUITS:
+                one.must_live()
             step.passed = True
-        except (BotError, SandboxError, Unfit) as error:
+        except BotError as error:
+            one.end_step(step)  # what it wrote to standard error is taken down now
+            cause = cause_of(error, one.report.log, advice)
+            step.detail, step.said = cause.detail, cause.said
+            step.advice = cause.advice if needed else advice
+            return step
+        except (SandboxError, Unfit) as error:
             step.detail = str(error)
-            if isinstance(error, BotError) and error.termination is Termination.MEMORY_LIMIT:
-                step.advice = "use less memory, or allow it more: --memory MB"
         except ProtocolError as error:
             step.detail = f"the step cannot be asked: {error}"
         one.end_step(step)
@@ -128,18 +143,34 @@ class _Examiner:
 
     # -- what is asked -------------------------------------------------------------------------------------------
 
-    def _eligible(self, ruleset: Ruleset) -> str:
-        families = self.one.bot.session.families
-        if families and ruleset.rules.family not in families:
-            raise Unfit(f"announced the families {', '.join(families)}, not {ruleset.rules.family}")
+    def _eligible(self) -> str:
+        """Which of the variants it can play, by what it announced; it is made ready for the first of them."""
+        one, refused = self.one, self.one.report.refused
+        families, family = one.bot.session.families, self.rulesets[0].rules.family
+        if families and family not in families:
+            raise Unfit(f"announced the families {', '.join(families)}, not {family}")
         begin = time.monotonic()
+        for ruleset in self.rulesets:
+            plan = negotiate(one.bot, ruleset)
+            if isinstance(plan, Ineligible):
+                refused[ruleset.variant.name] = plan.reason
+            else:
+                one.home = one.home or ruleset
+        if one.home is None or (refused and self.needs_all):
+            raise Unfit("; ".join(dict.fromkeys(refused.values())))
+        with_help = self._get_ready(one.home)
+        left_out = f"; not {', '.join(refused)}" if refused else ""
+        return with_help or f"ready in {1000 * (time.monotonic() - begin):.0f} ms{left_out}"
+
+    def _get_ready(self, ruleset: Ruleset) -> str:
+        """Begin a game; in words how, where that took more than the usual lines."""
         try:
             self.one.prepare(ruleset)
         except BotError as error:
             if error.termination not in (Termination.CRASHED, Termination.STALLED) or not self.one.found.newgame:
                 raise
             return self._without_newgame(ruleset, error)
-        return f"ready in {1000 * (time.monotonic() - begin):.0f} ms"
+        return ""
 
     def _without_newgame(self, ruleset: Ruleset, problem: BotError) -> str:
         """A bot that does not get ready after `uginewgame` may do so without. Raises what it first failed by."""
@@ -178,103 +209,74 @@ class _Examiner:
         before = len(lines)
         try:
             bot.tell(setting)
-            self.one.ask("movetime 50", PATIENCE_MS)
+            self.one.ask("movetime 50", MOVE_TIMES_MS[-1])
         except BotError as error:
             return error.detail
         said = (line for line in lines[before:] if line.startswith("< ") and not line.startswith("< bestmove"))
         return next((line[2:] for line in said if _COMPLAINT.search(line)), None)
 
-    def _legal(self, ruleset: Ruleset) -> str:
-        """The start and twelve random positions."""
-        rng = random.Random(1)
-        position, asked = Position.start(ruleset), 0
-        for ply in range(60):
-            if position.outcome is not None or not position.moves:
-                position = Position.start(ruleset)
-            if ply % 5 == 0:
-                self.one.ask("movetime 50", PATIENCE_MS, position)
-                asked += 1
-            position = position.play(position.moves[rng.randrange(len(position.moves))])
-        return f"{asked} positions, {asked} legal moves"
-
-    def _movetime(self) -> str:
+    def _time(self) -> str:
+        """The shortest move time it keeps, and by how much it exceeds its times."""
         one = self.one
         one.go_home()
-        thought = one.ask("movetime 200", 200 + SLACK_MS)
-        if one.overshoot_ms > SOON_MS:
-            one.learn(overshoot_ms=10 * math.ceil(one.overshoot_ms * 0.15))
-        late = f", plan with {one.found.overshoot_ms} ms more" if one.found.overshoot_ms else ""
-        return f"answered after {thought.ms:.0f} of 200 ms{late}"
+        timing = one.report.timing = find(one.time, self.move_times_ms, one.limits.margin_ms)
+        if timing.fit_from_ms is None:
+            longest = self.move_times_ms[-1] / 1000
+            raise Unfit(f"needs {timing.least_ms / 1000:.1f} s for a move that may take {longest:g} s")
+        one.learn(
+            fit_from_ms=timing.fit_from_ms,
+            overshoot_ms=timing.overshoot_ms,
+            first_overshoot_ms=timing.first_overshoot_ms,
+        )
+        late = f", exceeds its time by {timing.overshoot_ms} ms" if timing.overshoot_ms else ""
+        first = f", its first answer by {timing.first_overshoot_ms} ms" if timing.first_overshoot_ms else ""
+        return f"fit from {timing.fit_from_ms / 1000:g} s a move{late}{first}"
 
-    def _clocks(self) -> str:
-        return f"answered after {self._can('clocks', 'p1time 1000 p2time 1000 p1inc 50 p2inc 50', 1000)} of 1000 ms"
+    def _others(self) -> list[Ruleset]:
+        """The further variants it can play, now that it is known whether it can set up positions."""
+        one, found = self.one, []
+        for ruleset in self.rulesets:
+            if ruleset is one.home or ruleset.variant.name in one.report.refused:
+                continue
+            one.revive()
+            session, from_start = one.bot.session, one.found.startpos_only
+            plan = negotiate_options(session.options, session.families, ruleset, startpos_only=from_start)
+            if isinstance(plan, Ineligible):
+                one.report.refused[ruleset.variant.name] = plan.reason
+            else:
+                found.append(ruleset)
+        return found
 
-    def _depth(self) -> str:
-        return f"depth 1 in {self._can('depth', 'depth 1', PATIENCE_MS)} ms"
+    def _legal(self, ruleset: Ruleset) -> str:
+        """Up to thirteen positions of random games, sent as games send them: the start and the moves."""
+        one, rng, begin = self.one, random.Random(1), time.monotonic()
+        took: list[float] = []
+        told_ms = shortened(self.one.fit_from_ms, one.found.overshoot_ms)
+        one.prepare(ruleset)
+        for ply in range(_WALK):
+            assert one.course
+            if one.course.line.outcome is not None:
+                one.prepare(ruleset)
+            if ply % 5 == 0 and (len(took) < 2 or 1000 * (time.monotonic() - begin) < LEGAL_MS):
+                took.append(one.time(told_ms, max(MOVE_TIMES_MS[-1], 2 * self.one.fit_from_ms)))
+                one.report.timing.add(told_ms, took[-1])
+            legal = one.course.line.legal()
+            one.play(ruleset.rules.notation.write_move(int(legal[rng.randrange(len(legal))])))
+        self._slow_down(median(took))
+        one.report.variants.append(ruleset.variant.name)
+        return f"{len(took)} positions, {len(took)} legal moves"
 
-    def _nodes(self) -> str:
-        return f"100 nodes in {self._can('nodes', 'nodes 100', PATIENCE_MS)} ms"
-
-    def _can(self, capability: str, words: str, allowance_ms: float) -> str:
-        """How many milliseconds it took for an answer; that it can is noted once it has answered."""
-        self.one.learn(**{capability: False})
-        thought = self.one.ask(words, allowance_ms)
-        self.one.learn(**{capability: True})
-        return f"{thought.ms:.0f}"
-
-    def _stop(self) -> str:
-        """A search without end must answer `stop`."""
-        one, bot = self.one, self.one.bot
-        one.learn(stop=False)
-        bot.grace_ms = 2000
-        bot.capabilities = replace(bot.capabilities, stop=True)
-        begin = time.monotonic()
-        try:
-            bot.think(f"position fen {one.start_position()}\ngo infinite\n".encode(), 200)
-        except BotError as error:
-            if error.termination != "time":
-                raise Unfit(f"go infinite, then stop: {error.detail}") from None
-            bot.process.is_sound = True
-        finally:
-            bot.grace_ms = one.limits.grace_ms
-        one.learn(stop=True)
-        waited = 1000 * (time.monotonic() - begin) - 200
-        return f"answered {waited:.0f} ms after stop" if waited > 0 else "answered before it was told to stop"
-
-    def _ready_again(self) -> str:
-        one, bot = self.one, self.one.bot
-        one.learn(repeated_isready=False)
-        bot.capabilities = replace(bot.capabilities, repeated_isready=True)
-        times = []
-        for _ in range(2):
-            begin = time.monotonic()
-            bot.ready()
-            times.append(1000 * (time.monotonic() - begin))
-        if min(times) > COSTLY_READY_MS:
-            raise Unfit(f"takes {min(times):.0f} ms each time, so it is sent once")
-        one.learn(repeated_isready=True)
-        return "answered twice"
-
-    def _query(self) -> str:
-        one = self.one
-        one.learn(query="none")
-        answer, is_bare = one.bot.query(f"position fen {one.start_position()}\n".encode(), "gameover", 1000)
-        one.learn(query="bare" if is_bare else "response")
-        if answer != "false":
-            raise Unfit(f"says {answer!r} of a game that has just begun")
-        return "bare answer" if is_bare else "response"
-
-    def _memory(self) -> str:
-        one = self.one
-        peak = max(one.report.peak_bytes, one.bot.process.peak_bytes)
-        allowed = f" of {one.limits.memory_bytes / 2**20:,.0f} allowed" if one.limits.memory_bytes else ""
-        return f"{peak / 2**20:,.1f} MB at most{allowed}"
-
-    def _quit(self) -> str:
-        begin = time.monotonic()
-        if not self.one.bot.quit():
-            raise Unfit(f"still there {self.one.limits.quit_ms} ms after `quit`; it will be killed")
-        return f"gone after {1000 * (time.monotonic() - begin):.0f} ms"
+    def _slow_down(self, usual_ms: float) -> None:
+        """Some positions take longer than the start of the game: then that is what it needs. Raises Unfit."""
+        one, timing = self.one, self.one.report.timing
+        if usual_ms > self.one.fit_from_ms + one.limits.margin_ms:
+            timing.fit_from_ms = next((ms for ms in self.move_times_ms if ms >= usual_ms), None)
+            if timing.fit_from_ms is None:
+                raise Unfit(
+                    f"needs {usual_ms / 1000:.1f} s for a move; {self.move_times_ms[-1] / 1000:g} s are allowed"
+                )
+            one.learn(fit_from_ms=timing.fit_from_ms)
+        one.learn(overshoot_ms=timing.overshoot_ms)
 
 
 def _harmless(option: OptionDecl) -> bool:
@@ -290,17 +292,29 @@ def check(
     on_step: Callable[[Step], None] = lambda step: None,
     *,
     is_quick: bool = False,
+    needs_all: bool = False,
+    move_ms: int = 0,
 ) -> CheckReport:
     """Examine a bot for the given rules (one family, one or more variants); never raises for what the bot does.
 
-    `is_quick` finds out only what the first game needs of a bot that does not announce its clocks.
+    `is_quick` finds out only what the first game needs of a bot that does not announce its clocks. With `needs_all` it
+    must be able to play every variant, else one. `move_ms`: the only time for a move that is tried; 0 = from 50 ms to
+    15 s the shortest it keeps.
     """
+    begin = time.monotonic()
     examinee = Examinee(spec, rulesets, sandbox, limits or Limits())
-    examiner = _Examiner(examinee, rulesets, has_settings=bool(spec.options))
+    examiner = _Examiner(
+        examinee,
+        rulesets,
+        has_settings=bool(spec.options),
+        needs_all=needs_all,
+        move_times_ms=(move_ms,) if move_ms else MOVE_TIMES_MS,
+    )
     try:
         for step in examiner.quick_steps() if is_quick else examiner.steps():
             on_step(step)
     finally:
         examinee.close()
     examinee.report.capabilities = examinee.found
+    examinee.report.seconds = time.monotonic() - begin
     return examinee.report

@@ -22,17 +22,26 @@ def negotiate(bot: Bot, ruleset: Ruleset, *, is_shown: bool = False) -> Agreemen
 
     `is_shown`: the start is shown as a position, so that no name of it need be told.
     """
-    return negotiate_options(bot.session.options, bot.session.families, ruleset, is_shown=is_shown)
+    session, startpos_only = bot.session, bot.capabilities.startpos_only
+    return negotiate_options(session.options, session.families, ruleset, is_shown=is_shown, startpos_only=startpos_only)
 
 
 def negotiate_options(
-    options: Mapping[str, OptionDecl], families: Collection[str], ruleset: Ruleset, *, is_shown: bool = False
+    options: Mapping[str, OptionDecl],
+    families: Collection[str],
+    ruleset: Ruleset,
+    *,
+    is_shown: bool = False,
+    startpos_only: bool = False,
 ) -> Agreement | Ineligible:
-    """The same of a bot that is not running, from what it announced when it last was."""
+    """The same of a bot that is not running, from what it announced when it last was.
+
+    `startpos_only`: it cannot set up positions, so that no game may have to be shown to it as one.
+    """
     rules = ruleset.rules
     setup = "" if is_shown or ruleset.variant.is_dealt else ruleset.variant.name
     default = rules.settle()
-    return plan_setoptions(
+    plan = plan_setoptions(
         options,
         family=rules.family,
         variant=ruleset.variant.name,
@@ -48,6 +57,11 @@ def negotiate_options(
         phase_option=rules.phase.announced_by if rules.phase else "",
         has_phase=ruleset.phase is not None,
     )
+    if startpos_only and isinstance(plan, Agreement) and (is_shown or not plan.use_startpos):
+        return Ineligible(
+            f"the bot cannot set up positions (`position fen`), and {ruleset.variant.name} starts from one"
+        )
+    return plan
 
 
 def _differs_in_start_only(ruleset: Ruleset) -> bool:

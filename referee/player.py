@@ -55,13 +55,18 @@ class Player:
         self._question += self._separator + course.moves[-1].encode()
         self._separator = b" "
 
+    @property
+    def position(self) -> bytes:
+        """The line `position …` of the present ply."""
+        return bytes(self._question)
+
     def ask(self, clock: Clock, side: int, known: Container[bytes]) -> Thought:
         """Its answer to `position … go …`, as `Bot.think`; from a move time that it was told is learned how late it is.
 
         Raises what `Bot.think` raises.
         """
         bot, words, allowance_ms = self.bot, self._words(clock, side), clock.allowance_ms(side)
-        question = b"%b\ngo %b\n" % (bytes(self._question), words)
+        question = b"%b\ngo %b\n" % (self.position, words)
         if not words.startswith(b"movetime"):
             return bot.think(question, allowance_ms, known)
         told_ms, is_first, bot.has_answered = int(words[9:]), not bot.has_answered, True

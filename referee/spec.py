@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
+from protocol.capabilities import MOVES_OF_A_GAME
 from referee.rules.core import ParseError
 from referee.rules.rules import Value
 
@@ -35,6 +36,13 @@ class TimeControl:
     increment_ms: int = 100
     limit: int = 0
     """The depth or the nodes of those kinds."""
+
+    @property
+    def move_ms(self) -> float | None:
+        """The time there is for a move, in a game of forty moves a side; None where only a search limit holds."""
+        if self.kind == "clock":
+            return self.base_ms / MOVES_OF_A_GAME + self.increment_ms
+        return float(self.base_ms) if self.kind == "movetime" else None
 
     def __str__(self) -> str:
         if self.kind == "clock":

@@ -18,6 +18,8 @@ from arena.client import Client
 
 _MOVING = ("uploaded", "checking")
 _POLL_S = 1.0
+_LAST_LINES = 12
+"""How much of what an unfit bot wrote to standard error is shown."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +119,7 @@ def _watch(client: Client, submission: int) -> dict[str, Any]:
         found: dict[str, Any] = client.get(f"/submissions/{submission}")
         if found["state"] not in _MOVING:
             output.progress("", is_last=True)
-            output.note(*_steps(found))
+            output.note(*_steps(found), *_last_words(found))
             return found
         output.progress(f"{found['name']} {found['state']}")
         time.sleep(_POLL_S)
@@ -132,6 +134,13 @@ def _steps(found: dict[str, Any]) -> list[str]:
             words = (family, step["name"], step.get("detail", ""), "" if step["passed"] else step.get("advice", ""))
             lines.append(f"{mark} " + "  ".join(word for word in words if word))
     return lines
+
+
+def _last_words(found: dict[str, Any]) -> list[str]:
+    """What an unfit bot last wrote to standard error."""
+    if found["state"] != "failed" or not found.get("log"):
+        return []
+    return ["standard error:", *(f"      {line}" for line in found["log"].splitlines()[-_LAST_LINES:])]
 
 
 def _list(arguments: argparse.Namespace) -> int:

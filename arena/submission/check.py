@@ -14,16 +14,16 @@ from arena.store.models import Version
 from arena.submission.bundle_store import BundleError, BundleStore
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
-from referee.bot import Bot
 from referee.check import check
 from referee.check_report import CheckReport
-from referee.failure import BotError
-from referee.negotiate import negotiate
+from referee.negotiate import negotiate_options
 from referee.rules import load
 from referee.rules.rules import Rules, Ruleset
 from referee.sandbox import Sandbox
-from referee.spec import BotSpec, Limits
+from referee.spec import BotSpec
 
+MOVE_MS = "move_ms"
+"""The limit by which an author says how long his bot thinks about a move."""
 _LINES, _LINE = 12, 200
 """How many lines of a step are kept at each end, and how much of a line."""
 
@@ -50,11 +50,8 @@ def check_version(
     logs: list[str] = []
     for family in store.versions.families(version_id):
         spec = bundles.resolve(spec_of(version, family))
-        report, fit = examine(spec, load(family), sandbox, on_step=on_step)
-        problem = problem_of(report, fit)
-        if not problem:
-            for step in report.steps:  # a variant it does not announce is no fault of a bot that is fit for others
-                step.needed = step.needed and (step.passed or not step.name.startswith("announces "))
+        report, fit = examine(spec, load(family), sandbox, move_ms=version.limits.get(MOVE_MS, 0), on_step=on_step)
+        problem = problem_of(report)
         reports[family] = {**_short(report), "problem": problem}
         variants[family] = [] if problem else fit
         found[family] = report.capabilities
@@ -87,61 +84,50 @@ def spec_of(version: Version, family: str) -> BotSpec:
 
 
 def examine(
-    spec: BotSpec, rules: Rules, sandbox: Sandbox, *, on_step: Callable[[str], None] = lambda line: None
+    spec: BotSpec,
+    rules: Rules,
+    sandbox: Sandbox,
+    *,
+    move_ms: int = 0,
+    on_step: Callable[[str], None] = lambda line: None,
 ) -> tuple[CheckReport, list[str]]:
     """The report on one family, and the variants the bot is fit for.
 
     Moves are tried in one variant of each kind of rules; variants that differ from it in the start only need its word.
+    `move_ms`: the time for a move its author asks for; 0 = the shortest it keeps is found.
     """
     kinds: dict[Any, list[Ruleset]] = {}
     for variant in rules.variants:
         ruleset = rules.settle(variant.name)
         kind = (ruleset.variant.params, tuple(sorted(ruleset.changed(("moves", "result", "limits")).items())))
         kinds.setdefault(kind, []).append(ruleset)
-    samples = [rulesets[0] for rulesets in kinds.values()]
     report = check(
-        spec, samples, sandbox, on_step=lambda step: on_step(f"{rules.family}: {step.name}: {_verdict(step.passed)}")
+        spec,
+        [rulesets[0] for rulesets in kinds.values()],
+        sandbox,
+        on_step=lambda step: on_step(f"{rules.family}: {step.name}: {_verdict(step.passed)}"),
+        move_ms=move_ms,
     )
-    passed = {step.name for step in report.steps if step.passed}
-    tried = {ruleset.variant.name: _steps(ruleset) <= passed for ruleset in samples}
-    others = [ruleset for rulesets in kinds.values() if tried[rulesets[0].variant.name] for ruleset in rulesets[1:]]
-    fit = {name for name, is_fit in tried.items() if is_fit} | set(_announced(spec, others, sandbox))
+    if not report.is_fit:
+        return report, []
+    fit = set(report.variants)
+    others = [each for rulesets in kinds.values() if rulesets[0].variant.name in fit for each in rulesets[1:]]
+    fit.update(each.variant.name for each in others if _can_play(report.capabilities, each))
     return report, [variant.name for variant in rules.variants if variant.name in fit]
 
 
-def problem_of(report: CheckReport, fit: list[str]) -> str:
+def problem_of(report: CheckReport) -> str:
     """Why the bot cannot play the family, in one sentence; empty when it can."""
-    missed = [step for step in report.steps if step.needed and not step.passed]
-    announced = [step for step in report.steps if step.name.startswith("announces ")]
-    if not any(step.passed for step in announced):
-        missed = announced[:1] or missed  # what follows from that tells nothing new
-    elif not fit or any(not step.name.startswith("announces ") for step in missed):
-        missed = [step for step in missed if step not in announced] or missed
-    else:
-        return ""
-    return f"{missed[0].name}: {missed[0].detail}" if missed else "nothing could be tried"
+    fault = report.fault
+    if fault is None:
+        return "" if report.steps else "nothing could be tried"
+    return f"{fault.name}: {fault.detail}"
 
 
-def _steps(ruleset: Ruleset) -> set[str]:
-    """The names of the steps that decide a variant (see `referee.check`)."""
-    variant = ruleset.variant.name
-    return {f"announces {ruleset.rules.family} {variant}", f"legal moves in {variant}"}
-
-
-def _announced(spec: BotSpec, rulesets: list[Ruleset], sandbox: Sandbox) -> list[str]:
-    """The variants among these for which the bot has announced what they demand."""
-    if not rulesets:
-        return []
-    bot = Bot(spec, Limits(), sandbox)
-    try:
-        bot.start()
-        bot.handshake()
-        return [each.variant.name for each in rulesets if not isinstance(negotiate(bot, each), Ineligible)]
-    except BotError:
-        bot.process.is_sound = False
-        return []
-    finally:
-        bot.close()
+def _can_play(found: Capabilities, ruleset: Ruleset) -> bool:
+    """Whether the bot has announced what these rules demand."""
+    plan = negotiate_options(found.option_map, found.families, ruleset, startpos_only=found.startpos_only)
+    return not isinstance(plan, Ineligible)
 
 
 def _short(report: CheckReport) -> dict[str, Any]:
@@ -153,6 +139,7 @@ def _short(report: CheckReport) -> dict[str, Any]:
             lines = [*lines[:_LINES], f"… {len(lines) - 2 * _LINES} lines …", *lines[-_LINES:]]
         step["lines"] = lines
         step["detail"] = _plain(step["detail"])[:1000]
+        step.pop("said")  # the log is its author's alone
     data["log"] = ""
     data["name"], data["author"] = _plain(data["name"])[:80], _plain(data["author"])[:80]
     data.pop("capabilities")

@@ -9,11 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from protocol.capabilities import Capabilities
+from protocol.capabilities import MOVES_OF_A_GAME, Capabilities
 from protocol.errors import ProtocolError
 from protocol.negotiation import Ineligible
 from referee.negotiate import negotiate_options
 from referee.rules.rules import Ruleset
+from referee.spec import TimeControl
+
+UNLIMITED = TimeControl("depth", 0, 0, 1)
+"""A time control that asks nothing of a bot's speed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +35,19 @@ def of_family(capabilities: Mapping[str, Any], family: str) -> Mapping[str, Any]
 
 
 def judge(  # noqa: PLR0911 - one for each reason
-    capabilities: Mapping[str, Any], families: Mapping[str, Sequence[str]], ruleset: Ruleset
+    capabilities: Mapping[str, Any],
+    families: Mapping[str, Sequence[str]],
+    ruleset: Ruleset,
+    time: TimeControl = UNLIMITED,
+    *,
+    has_positions: bool = False,
 ) -> Verdict:
     """The verdict on a version.
 
     `capabilities`: what its check found, by family (`Capabilities.as_json`); none for a command of this installation
     that was never checked: it is trusted to follow the protocol. `families`: the families it was entered for, with
-    the variants it was found fit for.
+    the variants it was found fit for. `time`: how long it may think; `has_positions`: whether games begin from
+    positions that must be set up.
     """
     family, variant = ruleset.rules.family, ruleset.variant.name
     if family not in families:
@@ -55,7 +65,11 @@ def judge(  # noqa: PLR0911 - one for each reason
         found = Capabilities.from_json(known)
     except (ProtocolError, TypeError, ValueError) as error:
         return Verdict(False, f"its check report cannot be read ({error}); upload it again")
-    plan = negotiate_options(found.option_map, found.families, ruleset)
+    if time.move_ms is not None and found.fit_from_ms > time.move_ms:
+        return Verdict(False, _too_slow(found.fit_from_ms, time))
+    plan = negotiate_options(
+        found.option_map, found.families, ruleset, is_shown=has_positions, startpos_only=found.startpos_only
+    )
     if isinstance(plan, Ineligible):
         return Verdict(False, plan.reason)
     words = [f"{family} {variant}"]
@@ -68,3 +82,10 @@ def judge(  # noqa: PLR0911 - one for each reason
     if not found.clocks:
         words.append("knows no clocks: given a time for every move")
     return Verdict(True, "; ".join(words))
+
+
+def _too_slow(fit_from_ms: int, time: TimeControl) -> str:
+    has = f"{(time.move_ms or 0) / 1000:g} s"
+    if time.kind == "clock":
+        has += f" a move in a game of {MOVES_OF_A_GAME}"
+    return f"its check found it fit from {fit_from_ms / 1000:g} s a move, and {time} leaves it {has}"

@@ -7,8 +7,7 @@ from datetime import datetime
 from arena.store import ConflictError, Store
 from arena.store.models import Tournament
 from arena.tournaments import format
-from arena.tournaments.eligibility import judge
-from arena.tournaments.entry import resolve
+from arena.tournaments.entry import resolve, verdict_on
 from arena.tournaments.note import note
 from arena.tournaments.settings import Document, SettingsError, read
 
@@ -23,7 +22,7 @@ def enter(store: Store, tournament_id: int, version_id: int, by: int, at: dateti
     version = store.versions.get(version_id)
     if version.state != "active":
         raise SettingsError(f"{version.name} is {version.state}; only active versions play", "version")
-    verdict = judge(version.capabilities, store.versions.families(version_id), document.ruleset)
+    verdict = verdict_on(version, store.versions.families(version_id), document)
     if not verdict.may_play:
         raise SettingsError(f"{version.name}: {verdict.reason}", "version")
     if tournament.started is None:

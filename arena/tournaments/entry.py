@@ -6,13 +6,14 @@ Refuses to know formats, beyond whether the seats are a seeding.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.store import NotFoundError, Store
 from arena.store.models import Version
 from arena.store.versions import VersionLine
-from arena.tournaments.eligibility import judge
+from arena.tournaments import openings
+from arena.tournaments.eligibility import Verdict, judge, of_family
 from arena.tournaments.settings import SEEDED, Document
 from referee.ratings.trueskill import Rating, pool_of
 
@@ -27,6 +28,18 @@ class Field:
     refused: tuple[tuple[int, str], ...]
     problems: tuple[str, ...]
     """Why something named in the document does not play."""
+
+
+def verdict_on(version: Version, families: Mapping[str, Sequence[str]], document: Document) -> Verdict:
+    """May this version, entered for these families, play in the tournament of a document?"""
+    from_start = of_family(version.capabilities, document.family).get("startpos_only", False)
+    return judge(
+        version.capabilities,
+        families,
+        document.ruleset,
+        document.control,
+        has_positions=bool(from_start) and openings.has_positions(document),
+    )
 
 
 def resolve(store: Store, document: Document) -> Field:
@@ -48,7 +61,7 @@ def resolve(store: Store, document: Document) -> Field:
     accepted: list[tuple[int, str]] = []
     refused: list[tuple[int, str]] = []
     for version_id in chosen:
-        verdict = judge(versions[version_id].capabilities, families[version_id], document.ruleset)
+        verdict = verdict_on(versions[version_id], families[version_id], document)
         (accepted if verdict.may_play else refused).append((version_id, verdict.reason))
         if not verdict.may_play and version_id in named:
             problems.append(f"{versions[version_id].name}: {verdict.reason}")

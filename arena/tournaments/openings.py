@@ -47,6 +47,14 @@ def needs_kernel(document: Document, count: int) -> bool:
     return is_auto or document.openings.startswith("random")
 
 
+def has_positions(document: Document) -> bool:
+    """Whether games begin from positions that must be set up: not from the variant's start, nor by moves from it."""
+    if not document.opening_lines:
+        return document.openings.startswith("setups")
+    drawn = draw(document, min(len(document.opening_lines), BOOK))
+    return any(one.position or one.variant != document.ruleset.variant.name for one in drawn)
+
+
 def check(document: Document) -> None:
     """Look whether the openings can be drawn, without loading a kernel unless the organiser wrote lines.
 

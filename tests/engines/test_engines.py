@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-import referee.check as checking
+from referee import ability
 from referee.bot import Bot
 from referee.bot_argument import IneligibleError, introduce, refuse_doubles
 from referee.bot_file import read_bot_file, read_capabilities, write_bot_file
@@ -55,7 +55,7 @@ class Reports(dict[str, CheckReport]):
         become_subreaper()
         before = children()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(checking, "PATIENCE_MS", 400)
+            patch.setattr(ability, "PATIENCE_MS", 400)
             self[name] = check(engine(name), [RULES], NONE, LIMITS)
         sweep(before)
         return self[name]
@@ -255,7 +255,13 @@ def test_capabilities_may_be_the_report_of_a_check(reports: Reports, tmp_path: P
     (tmp_path / "bot.toml").write_text('command = "./cmalo --fast"\ncapabilities = "report.json"\n')
     found = read_bot_file(tmp_path)
     assert found.command == ("./cmalo", "--fast")
-    assert found.capabilities == {"clocks": False, "stop": False, "nodes": False, "query": "bare"}
+    assert found.capabilities == {
+        "clocks": False,
+        "stop": False,
+        "nodes": False,
+        "query": "bare",
+        "fit_from_ms": 50,
+    }
 
 
 def test_an_engine_that_needs_more_memory_is_told_how_to_get_it() -> None:

@@ -1,0 +1,177 @@
+"""The check names the first cause of a failure, finds the pace a bot keeps, and asks as games do."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from referee import ability
+from referee.bot_file import read_bot_file, saved_capabilities
+from referee.check import check
+from referee.check_report import CheckReport
+from referee.play import play
+from referee.roster import Roster
+from referee.rules import load
+from referee.rules.core import Termination
+from referee.sandbox import Sandbox
+from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, read_time_control
+
+HERE = Path(__file__).parent
+LIMITS = replace(Limits(), start_ms=8000, ready_ms=8000, quit_ms=300, grace_ms=150, margin_ms=40)
+NONE = Sandbox("none")
+RULES = load("pijersi").settle()
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ability, "PATIENCE_MS", 300)
+
+
+def habit(*habits: str) -> BotSpec:
+    return BotSpec("habit", (sys.executable, "-S", "-E", str(HERE / "habit.py"), *habits))
+
+
+def script(folder: Path, body: str, shebang: str = f"#!{sys.executable}") -> BotSpec:
+    file = folder / "bot"
+    file.write_text(f"{shebang}\n{body}\n")
+    file.chmod(0o755)
+    return BotSpec("broken", (str(file),))
+
+
+def examined(spec: BotSpec, *variants: str, move_ms: int = 0, limits: Limits = LIMITS) -> CheckReport:
+    rulesets = [load("pijersi").settle(name) for name in variants] or [RULES]
+    return check(spec, rulesets, NONE, limits, move_ms=move_ms)
+
+
+HANDSHAKE = "import sys\nfor line in sys.stdin:\n  if line == 'ugi\\n':\n    print('ugiok', flush=True)\n"
+BROKEN = [
+    ("for line in sys.stdin\n  pass", "exit code 1", "SyntaxError", "standard error"),
+    ("import sys; sys.exit(127)", "not found in the sandbox", "", "interpreter"),
+    ("import sys; sys.exit(126)", "not to be run in the sandbox", "", "interpreter"),
+    ("x = [0] * 10**13", "out of memory", "MemoryError", "--memory"),
+    ("print('ugiok', flush=True)\nimport os; os.read(0, 99)", "starts, but ends", "", "until `quit`"),
+    (f"{HANDSHAKE}  elif line == 'isready\\n':\n    sys.exit('no book')", "exit code 1", "no book", "standard error"),
+]
+
+
+@pytest.mark.parametrize(("body", "detail", "said", "advice"), BROKEN)
+def test_the_first_cause_is_named_and_nothing_comes_after_it(
+    body: str, detail: str, said: str, advice: str, tmp_path: Path
+) -> None:
+    report = examined(script(tmp_path, body))
+    assert not report.is_fit
+    failed = [step for step in report.steps if not step.passed]
+    assert failed == [report.fault] == [report.steps[-1]]
+    assert report.fault
+    assert detail in report.fault.detail
+    assert said in report.fault.said
+    assert advice in report.fault.advice
+
+
+def test_an_interpreter_that_is_not_there_is_not_found(tmp_path: Path) -> None:
+    report = examined(script(tmp_path, "", shebang="#!/usr/bin/env nosuchinterpreter"))
+    assert report.fault
+    assert "not found in the sandbox" in report.fault.detail
+    assert "nosuchinterpreter" in report.fault.said
+
+
+def test_an_illegal_move_in_a_game_is_the_last_thing_asked() -> None:
+    report = examined(habit("--illegal"))
+    assert report.fault
+    assert (report.fault, report.fault.name) == (report.steps[-1], "legal moves in standard")
+    assert "'a1a1'" in report.fault.detail
+
+
+def test_what_ended_is_never_ok() -> None:
+    """A program that ends after its answer, and one that has to be killed at `quit`."""
+    report = examined(habit("--ignores-quit"))
+    assert report.is_fit
+    assert [step.name for step in report.steps if not step.passed] == ["quits"]
+    assert "killed" in report.steps[-1].detail
+    report = examined(habit("--ends-on", "go"))
+    assert (report.fault, report.fault and report.fault.said) == (report.steps[-1], "I end on go")
+
+
+def test_it_is_asked_as_in_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = examined(habit())
+    legal = next(step for step in report.steps if step.name == "legal moves in standard")
+    asked = [line for line in legal.lines if line.startswith("> position")]
+    assert asked[0] == "> position startpos"
+    assert all(line.startswith("> position startpos moves ") for line in asked[1:])
+    assert not report.capabilities.startpos_only
+
+
+def test_an_engine_that_cannot_set_up_positions_is_known_and_plays_from_the_start_alone() -> None:
+    report = examined(habit("--startpos-only"), "standard", "pijersi-8100#17")
+    assert report.is_fit
+    assert report.capabilities.startpos_only
+    assert report.variants == ["standard"]
+    assert "cannot set up positions" in report.refused["pijersi-8100#17"]
+    spec = replace(habit("--startpos-only"), capabilities={"startpos_only": True})
+    with Roster(NONE) as roster:
+        plan = GameSpec("pijersi", "standard", spec, spec, limits=LIMITS, time=read_time_control("10+0.1"))
+        assert play(PlannedGame.of(replace(plan, opening=("a1b1",))), roster).kind == "rules"
+        end = play(PlannedGame.of(replace(plan, position=RULES.write(RULES.read()))), roster)
+    assert end.termination is Termination.HANDSHAKE_FAILED
+    assert "cannot set up positions" in end.detail
+
+
+def test_variants_that_are_not_announced_are_one_line() -> None:
+    loa = load("loa")
+    rulesets = [loa.settle(variant.name) for variant in loa.variants]
+    report = check(habit(), rulesets, NONE, LIMITS)
+    line = report.steps[1]
+    assert (line.name, line.passed) == ("announces loa", True)
+    assert set(report.refused) == {"loa12", "blackhole9", "blackhole9-scrambled", "zen"}
+    assert all(name in line.detail for name in report.refused)
+    strict = check(habit(), rulesets, NONE, LIMITS, needs_all=True)
+    assert strict.fault == strict.steps[-1]
+    assert strict.fault
+    assert strict.fault.name == "announces loa"
+    assert "announce: option name" in strict.fault.detail
+
+
+NO_MARGIN = replace(LIMITS, margin_ms=0)
+
+
+def test_the_pace_it_keeps_and_how_late_it_is() -> None:
+    """A first answer that is slow is told apart."""
+    report = examined(habit("--late", "5", "--first", "150"))
+    assert report.timing.fit_from_ms == 50
+    assert 5 <= report.capabilities.overshoot_ms < 100 < report.capabilities.first_overshoot_ms
+    slow = examined(habit("--needs", "70"), limits=NO_MARGIN)
+    assert slow.timing.fit_from_ms == slow.capabilities.fit_from_ms == 200
+    found = slow.as_json()
+    assert found["fit_from_ms"] == 200
+    assert found["overshoot_ms"] == {"p50": 0, "p95": 0}
+
+
+def test_at_a_time_control_of_its_own() -> None:
+    report = examined(habit("--needs", "70"), move_ms=60, limits=NO_MARGIN)
+    assert report.fault
+    assert report.fault.name == "time for a move"
+    assert "needs 0.1 s for a move that may take 0.06 s" in report.fault.detail
+    report = examined(habit("--needs", "70"), move_ms=250, limits=NO_MARGIN)
+    assert (report.is_fit, report.timing.fit_from_ms) == (True, 250)
+
+
+def test_what_is_found_again_takes_the_place_of_what_was_saved(tmp_path: Path) -> None:
+    file = tmp_path / "engine.toml"
+    before = '# mine\ncommand = ["./x"]\n\n[capabilities]\novershoot_ms = 300\n\n[options]\nHash = 1\n'
+    file.write_text(before)
+    saved_capabilities(file).write({"clocks": False, "overshoot_ms": 12})
+    assert read_bot_file(file).capabilities == {"clocks": False, "overshoot_ms": 12}
+    assert read_bot_file(file).options == (("Hash", "1"),)
+    assert file.read_text().startswith("# mine\n")
+    file.write_text('command = ["./x"]\n')
+    saved_capabilities(file).write({"stop": False})
+    assert read_bot_file(file).capabilities == {"stop": False}
+    file.write_text('command = ["x"]\ncapabilities = "report.json"\n')
+    with pytest.raises(ValueError, match=r"table \[capabilities\]"):
+        saved_capabilities(file)
+    with pytest.raises(ValueError, match="--save FILE"):
+        saved_capabilities(Path(os.devnull))
