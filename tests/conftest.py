@@ -15,6 +15,8 @@ from hypothesis import settings
 settings.register_profile("arena", deadline=None)  # a busy machine is not an error
 settings.load_profile("arena")
 OPTIONAL = "optional: "
+INTERPRETED = {"NUMBA_DISABLE_JIT": "1"}
+"""For the environment of processes that play short games: kernels as ordinary Python, ready in half the time."""
 T = TypeVar("T")
 
 

@@ -18,9 +18,9 @@ def main(message: str) -> None:
     """Bring an empty database to the newest revision, compare it with the models, write what differs."""
     with tempfile.TemporaryDirectory() as folder:
         engine = open_engine(f"sqlite:///{folder}/empty.sqlite3")
-        if schema.count():
+        if schema.revisions():
             schema.upgrade(engine)
-        number = f"{schema.count() + 1:04}"
+        number = f"{len(schema.revisions()) + 1:04}"
         with schema.alone(engine) as connection:
             command.revision(schema.config(connection), message=message, autogenerate=True, rev_id=number)
         engine.dispose()

@@ -1,6 +1,7 @@
 """The schema of the database: bringing it up to date, comparing it with the models, refusing a foreign one.
 
-The revisions are in `arena.migrations`; they run in this process, in one transaction.
+The revisions are in `arena.migrations`; they run in this process, in one transaction. Alembic is imported by those who
+change or compare a schema: every start looks whether it is the right one, and needs no more than a query for that.
 """
 
 from __future__ import annotations
@@ -9,19 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from alembic import command
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlmodel import SQLModel
 
 from arena.store import models
 from arena.store.engine import Sessions
 from arena.store.errors import SchemaError, translated
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 _FOLDER = Path(models.__file__).parents[1] / "migrations"
 _LOCK = 0x6172656E61
@@ -43,12 +42,16 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
         before = _revision(connection)
         _require_known(before)
         if before != head():
+            from alembic import command
+
             command.upgrade(config(connection), "head")
         return before, head()
 
 
 def downgrade(engine: Engine, revision: str) -> None:
     """Go back to an older revision, or to `base`: no table at all."""
+    from alembic import command
+
     with alone(engine) as connection:
         command.downgrade(config(connection), revision)
 
@@ -72,46 +75,46 @@ def require(engine: Engine) -> None:
 
 def differences(engine: Engine) -> list[str]:
     """What in the database is not as the models say, in words."""
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
     with translated(), engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         return [_words(difference) for difference in compare_metadata(context, SQLModel.metadata)]
 
 
 @cache
+def revisions() -> tuple[str, ...]:
+    """All revisions the program knows, the oldest first: their files are numbered."""
+    return tuple(sorted(path.stem.removeprefix("rev_") for path in (_FOLDER / "versions").glob("rev_*.py")))
+
+
 def head() -> str:
     """The newest revision the program knows."""
-    found = _script().get_current_head()
-    assert found is not None
-    return found
-
-
-@cache
-def _script() -> ScriptDirectory:
-    return ScriptDirectory(str(_FOLDER))
+    return revisions()[-1]
 
 
 def _revision(connection: Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return found
 
 
 def _require_known(present: str | None) -> None:
-    known = {script.revision for script in _script().walk_revisions()}
-    if present is not None and present not in known:
+    if present is not None and present not in revisions():
         raise SchemaError(f"the database has schema {present}, which is newer than this program; upgrade the program")
 
 
 def config(connection: Connection) -> Config:
     """What Alembic's commands take, for this connection."""
+    from alembic.config import Config
+
     found = Config()
     found.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
     found.set_main_option("file_template", "rev_%%(rev)s")
     found.attributes["connection"] = connection
     return found
-
-
-def count() -> int:
-    """How many revisions there are."""
-    return sum(1 for _ in _script().walk_revisions())
 
 
 @contextmanager

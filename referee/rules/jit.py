@@ -19,24 +19,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
-from numba import types
-from numba.core import caching
-from numba.extending import intrinsic
 
 from referee.rules.cache import cache_root
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-IS_COMPILED: bool = not numba.config.DISABLE_JIT
-
-_Locator: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
+IS_COMPILED: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 @cache
 def cache_folder(*source_folders: str) -> Path:
     """Where code compiled from `source_folders` is kept; the folder need not exist."""
+    import numba
+
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
     sources = [Path(__file__), *(path for folder in source_folders for path in sorted(Path(folder).glob("*.py")))]
     for source in sources:
@@ -55,51 +51,51 @@ def _is_writable(folder: Path) -> bool:
         return False
 
 
-class _ReadOnlyLocator(_Locator):  # type: ignore[misc]
-    """Finds what others have compiled, in a folder that this process may not write."""
-
-    def ensure_cache_path(self) -> None:
-        pass
-
-
-class _ReadOnlyCacheImpl(caching.FunctionCache._impl_class):  # type: ignore[misc]
-    _locator_classes = (_ReadOnlyLocator,)
-
-
-class _ReadOnlyCache(caching.FunctionCache):  # type: ignore[misc]
-    """The cache of a sandboxed bot: numba's own gives up on a folder that it cannot write."""
-
-    _impl_class = _ReadOnlyCacheImpl
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """What is compiled here is not kept."""
-
-
-def jit(function: F, *, also: tuple[str, ...] = ()) -> F:
-    """Compile a module-level function (nopython, GIL released), cached on disk where that is possible.
-
-    `also` names further folders of sources that are compiled into the function.
-    """
-    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    dispatcher = numba.njit(**settings)(function)
-    if not IS_COMPILED:
-        return dispatcher  # type: ignore[no-any-return]
-    folder = cache_folder(os.path.dirname(inspect.getfile(function)), *also)
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
-    try:
-        if _is_writable(folder):
-            dispatcher.enable_caching()
-        elif folder.is_dir():
-            dispatcher._cache = _ReadOnlyCache(function)
-    except RuntimeError:  # numba finds no place for a cache
-        pass
-    finally:
-        numba.config.CACHE_DIR = before
-    return dispatcher  # type: ignore[no-any-return]
-
-
 if IS_COMPILED:
+    import numba
+    from numba import types
+    from numba.core import caching
+    from numba.extending import intrinsic
+
+    _Locator: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
+
+    class _ReadOnlyLocator(_Locator):  # type: ignore[misc]
+        """Finds what others have compiled, in a folder that this process may not write."""
+
+        def ensure_cache_path(self) -> None:
+            pass
+
+    class _ReadOnlyCacheImpl(caching.FunctionCache._impl_class):  # type: ignore[misc]
+        _locator_classes = (_ReadOnlyLocator,)
+
+    class _ReadOnlyCache(caching.FunctionCache):  # type: ignore[misc]
+        """The cache of a sandboxed bot: numba's own gives up on a folder that it cannot write."""
+
+        _impl_class = _ReadOnlyCacheImpl
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            """What is compiled here is not kept."""
+
+    def jit(function: F, *, also: tuple[str, ...] = ()) -> F:
+        """Compile a module-level function (nopython, GIL released), cached on disk where that is possible.
+
+        `also` names further folders of sources that are compiled into the function.
+        """
+        settings: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+        dispatcher = numba.njit(**settings)(function)
+        folder = cache_folder(os.path.dirname(inspect.getfile(function)), *also)
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(folder)
+        try:
+            if _is_writable(folder):
+                dispatcher.enable_caching()
+            elif folder.is_dir():
+                dispatcher._cache = _ReadOnlyCache(function)
+        except RuntimeError:  # numba finds no place for a cache
+            pass
+        finally:
+            numba.config.CACHE_DIR = before
+        return dispatcher  # type: ignore[no-any-return]
 
     @intrinsic  # type: ignore[untyped-decorator]
     def popcount(typingctx: Any, x: Any) -> Any:
@@ -122,6 +118,10 @@ if IS_COMPILED:
         return types.int64(types.uint64), codegen
 
 else:
+
+    def jit(function: F, *, also: tuple[str, ...] = ()) -> F:
+        """The function itself."""
+        return function
 
     def popcount(x: Any) -> int:
         """Number of one bits of a uint64."""

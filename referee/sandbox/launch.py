@@ -65,8 +65,8 @@ def death_with_parent() -> tuple[str, ...]:
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """Else numpy starts a thread for every core of the machine, on some more than a bot may have."""
-_PROCESSOR = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
-"""The processor that kernels are compiled for, where it is not this one: kernels for another are not found."""
+_KERNELS = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_DISABLE_JIT")
+"""Whether kernels are compiled, and for which processor where it is not this one: those for another are not found."""
 
 
 def environment() -> dict[str, str]:
@@ -81,6 +81,6 @@ def environment() -> dict[str, str]:
         "LANG": "C.UTF-8",
         "NUMBA_CACHE_DIR": str(cache_root()),
         "PYTHONDONTWRITEBYTECODE": "1",
-        **{name: os.environ[name] for name in _PROCESSOR if name in os.environ},
+        **{name: os.environ[name] for name in _KERNELS if name in os.environ},
         **ONE_THREAD,
     }

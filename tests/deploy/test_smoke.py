@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.arena import postgres
+from tests.conftest import INTERPRETED
 from tests.deploy.sources import DEPLOY
 
 
@@ -28,7 +29,7 @@ def test_the_whole_topology(request: pytest.FixtureRequest) -> None:
     folder.chmod(0o711)
     found = subprocess.run(
         [DEPLOY / "smoke.sh"],
-        env={**os.environ, "PYTHON": sys.executable, "TMPDIR": str(folder)},
+        env={**os.environ, **INTERPRETED, "PYTHON": sys.executable, "TMPDIR": str(folder)},
         capture_output=True,
         text=True,
         timeout=220,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import INTERPRETED
 from tests.e2e.drill import scaled
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +43,9 @@ def test_whatever_is_hit_every_game_has_one_result_and_nothing_is_left_behind(
         "--json",
     ]
     line = [sys.executable, "-m", "tests.e2e.drill", *words, "--keep", str(tmp_path)]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=230, check=False, cwd=ROOT)
+    done = subprocess.run(
+        line, capture_output=True, text=True, timeout=230, check=False, cwd=ROOT, env={**os.environ, **INTERPRETED}
+    )
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert found["drills"], done.stderr

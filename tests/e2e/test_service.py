@@ -22,6 +22,7 @@ from arena.cli.run import run
 from arena.client import Client
 from arena.store import Store
 from arena.store.models import now
+from tests.conftest import INTERPRETED
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
@@ -54,7 +55,7 @@ class Process:
                 stderr=log,
                 text=True,
                 cwd=data.parent,
-                env={**clean, "ARENA_READS_PER_MINUTE": "1000000"},
+                env={**clean, **INTERPRETED, "ARENA_READS_PER_MINUTE": "1000000"},
             )
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().strip()

@@ -19,6 +19,7 @@ import psutil
 
 from arena.worker import BundlePlace
 from referee.spec import GameSpec, PlannedGame, TimeControl
+from tests.conftest import INTERPRETED
 from tests.referee.conftest import BLACK, FAST, WHITE, scripted
 
 ROOT = Path(__file__).parents[3]
@@ -56,7 +57,7 @@ class Command:
             stdin=subprocess.DEVNULL,
             text=True,
             cwd=ROOT,
-            env={**os.environ, **ENVIRONMENT, **environment},
+            env={**os.environ, **INTERPRETED, **ENVIRONMENT, **environment},
         )
         self.said: list[str] = []
         self._lines: queue.Queue[str | None] = queue.Queue()

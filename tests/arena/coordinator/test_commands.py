@@ -24,6 +24,7 @@ from referee.roster import Roster
 from referee.sandbox import Sandbox
 from referee.spec import PlannedGame
 from tests.arena.coordinator.stage import Dice, Stage
+from tests.conftest import INTERPRETED
 from tests.referee.conftest import BLACK, HERE, WHITE
 
 
@@ -101,7 +102,7 @@ def test_the_referee_plays_what_is_due_and_leaves_when_told(sqlite_store: Store,
     number = stage.create(games=2, time="5+0")
     words = [sys.executable, "-m", "arena", "referee", "--data", str(tmp_path), "--executor", "local:1"]
     words += ["--metrics", "0"]
-    weak = {**os.environ, "ARENA_ALLOW_WEAK_SANDBOX": "1"}
+    weak = {**os.environ, **INTERPRETED, "ARENA_ALLOW_WEAK_SANDBOX": "1"}
     process = subprocess.Popen([*words, "--sandbox", "none"], stderr=subprocess.PIPE, text=True, env=weak)
     try:
         assert process.stderr is not None

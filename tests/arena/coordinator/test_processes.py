@@ -21,6 +21,7 @@ from arena.store.models import now
 from referee.record import read_record
 from referee.verification import verify
 from tests.arena.coordinator.stage import Stage
+from tests.conftest import INTERPRETED
 from tests.referee.conftest import BLACK, HERE, WHITE
 
 ROOT = Path(__file__).parents[3]
@@ -34,7 +35,8 @@ class Victim:
     def __init__(self, stage: Stage, dies_after: int = 0) -> None:
         url = stage.store.engine.url.render_as_string(hide_password=False)
         words = [sys.executable, "-m", "tests.arena.coordinator.victim", url, str(stage.settings.data), str(dies_after)]
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        environment = {**os.environ, **INTERPRETED}
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
         self._lines: queue.Queue[str] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

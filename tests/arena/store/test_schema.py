@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from arena.store import SchemaError, Store, schema, url_in
@@ -15,6 +19,18 @@ from tests.arena.postgres import Cluster
 def test_the_revisions_lead_to_the_models(own_store: Store) -> None:
     assert schema.revision(own_store.engine) == schema.head()
     assert schema.differences(own_store.engine) == []
+
+
+def test_the_revisions_are_those_of_alembic(own_store: Store) -> None:
+    with schema.alone(own_store.engine) as connection:
+        scripts = ScriptDirectory.from_config(schema.config(connection))
+        assert MigrationContext.configure(connection).get_current_revision() == schema.revision(own_store.engine)
+    assert tuple(one.revision for one in scripts.walk_revisions())[::-1] == schema.revisions()
+
+
+def test_a_start_needs_no_alembic() -> None:
+    code = "import sys, arena.app, arena.coordinator.coordinator; raise SystemExit('alembic' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_downgrade_and_back(own_store: Store) -> None:

@@ -13,6 +13,7 @@ from referee.record import GameRecord
 from referee.roster import Roster
 from referee.sandbox import Sandbox
 from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from tests.conftest import INTERPRETED
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -26,7 +27,8 @@ def has_networks() -> bool:
 
 def bridge(module: str, *words: str) -> BotSpec:
     """A bridge of that name with its arguments."""
-    return BotSpec(module, (sys.executable, "-m", f"bots.bridges.{module}", *words), str(ROOT))
+    environment = ("env", *(f"{name}={value}" for name, value in INTERPRETED.items()))
+    return BotSpec(module, (*environment, sys.executable, "-m", f"bots.bridges.{module}", *words), str(ROOT))
 
 
 def honest(*moves: str) -> BotSpec:

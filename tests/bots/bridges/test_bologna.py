@@ -31,6 +31,7 @@ from referee.rules.position import Position
 from referee.sandbox import Sandbox
 from referee.spec import BotSpec, TimeControl
 from tests.bots.bridges.table import HERE, LIMITS, ROOT, bridge, has_networks, honest, meet
+from tests.conftest import INTERPRETED
 from tests.referee.sandbox.levels import sandbox_or_skip
 
 ASHTON = load("tablut").settle("ashton")
@@ -320,7 +321,12 @@ def test_a_tournament_by_the_command_line() -> None:
     words = ["play", f"bologna={command}", "sample:random", "--family", "tablut", "--variant", "ashton", "--games", "2"]
     words += ["--concurrency", "2", "--tc", "8/move", "--sandbox", "none", "--max-plies", "12", "--json"]
     done = subprocess.run(
-        [sys.executable, "-m", "arena", *words], capture_output=True, cwd=ROOT, timeout=120, check=True
+        [sys.executable, "-m", "arena", *words],
+        capture_output=True,
+        cwd=ROOT,
+        env=os.environ | INTERPRETED,
+        timeout=120,
+        check=True,
     )
     games = json.loads(done.stdout)["games"]
     assert [game["kind"] for game in games] == ["rules"] * 2, [game["detail"] for game in games]

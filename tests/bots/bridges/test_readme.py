@@ -19,6 +19,7 @@ from bots.bridges.python_agent import APIS
 from referee.bot_file import read_bot_file
 from referee.bridge import BRIDGES
 from tests.bots.bridges.table import HERE, ROOT, bridge, has_networks, honest, meet
+from tests.conftest import INTERPRETED
 
 PAGE = (ROOT / "bots" / "bridges" / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
@@ -92,7 +93,7 @@ def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["sh", "-c", line],
         cwd=folder,
-        env=os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)},
+        env=os.environ | INTERPRETED | {"PATH": path, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=150,

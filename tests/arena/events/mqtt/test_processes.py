@@ -27,6 +27,7 @@ from referee.bot_argument import SAMPLES
 from referee.verification import verify
 from tests.arena.coordinator.stage import Stage
 from tests.arena.events.mqtt.broker import Mosquitto
+from tests.conftest import INTERPRETED
 
 PATIENCE_S = 60
 PATIENT = Path(__file__).with_name("patient.py")
@@ -53,7 +54,7 @@ class Arena:
         line += ["--database", self.store.engine.url.render_as_string(hide_password=False)]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
         environment |= {"ARENA_SANDBOX": "none", "ARENA_ALLOW_WEAK_SANDBOX": "true", "ARENA_LEASE_SECONDS": "5"}
-        environment |= {"ARENA_METRICS_FROM": '["127.0.0.1"]'}
+        environment |= {"ARENA_METRICS_FROM": '["127.0.0.1"]', **INTERPRETED}
         with open(self.folder / f"{command}.log", "ab") as log:
             process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=log, env=environment)
             try:
