@@ -107,6 +107,13 @@ class Settings(BaseSettings):
     max_user_bytes: int = Field(2**30, ge=0, description="Most bytes of one user's bundles that are not retired.")
     cache_bytes: int = Field(4 * 2**30, ge=0, description="How much room unpacked bundles may take on this machine.")
 
+    backups: str = Field(
+        "", description="Folder of the daily backups of the SQLite database; empty: backups in the data folder."
+    )
+    backup_days: int = Field(
+        7, ge=0, description="For how many days they are kept; 0: none are made. PostgreSQL has means of its own."
+    )
+
     archive: bool = Field(True, description="Whether the referee writes every finished game into a file a month.")
     archive_hour: int = Field(3, ge=0, le=23, description="The hour of the day (UTC) from which it does so.")
     archive_licence: str = Field(
@@ -224,6 +231,11 @@ class Settings(BaseSettings):
     def bundles_url(self) -> str:
         """Where bundles are stored."""
         return self.bundles or str((self.data / "bundles").resolve())
+
+    @property
+    def backups_folder(self) -> Path:
+        """Where the backups of the SQLite database are."""
+        return Path(self.backups).expanduser() if self.backups else self.data / "backups"
 
     @property
     def dumps_folder(self) -> Path:

@@ -53,6 +53,9 @@ class Metrics:
             "arena_bus_connected", "Whether the broker is connected; 1 without a broker.", registry=self.registry
         )
         self.bus_connected.set(1)
+        self.damaged = Gauge(
+            "arena_database_damaged", "Whether the database is known to be damaged.", registry=self.registry
+        )
         self._referee = Gauge("arena_referee_up", "Whether a referee holds the lease.", registry=self.registry)
         # Looked up once: these are counted with every request.
         self._count_of: Callable[..., Counter] = cache(self.requests.labels)

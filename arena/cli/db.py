@@ -1,4 +1,4 @@
-"""`arena db`: bring the schema up to date, compare it, back everything up, and fill an empty database from a backup."""
+"""`arena db`: bring the schema up to date, look for damage, back everything up, and come back from a backup."""
 
 from __future__ import annotations
 
@@ -6,23 +6,30 @@ import argparse
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena.cli import output
 from arena.cli.actions import Actions
 from arena.cli.database import add_database, open_any, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
 
+if TYPE_CHECKING:
+    from arena.store import Store
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = Actions(parser)
     upgrade = actions.add("upgrade", _upgrade, "make the tables, or bring them to the schema of this program")
-    check = actions.add("check", _check, "compare the database with the schema; exit code 1 when it differs")
+    check = actions.add("check", _check, "look for damage, and compare with the schema; exit code 1 for either")
     dump = actions.add("dump", _dump, "write everything into a file, as it is at one moment, while the arena runs")
     dump.add_argument("file", type=Path, metavar="FILE", nargs="?", help="new file (default arena-TIME.ndjson.zst)")
     load = actions.add("load", _load, "fill an empty database from such a file")
     load.add_argument("file", type=Path, metavar="FILE", help="what `arena db dump` wrote")
-    for each in (upgrade, check, dump, load):
+    backup = actions.add("backup", _backup, "copy the SQLite database, while the arena runs, as is done daily")
+    restore = actions.add("restore", _restore, "put such a copy in its place, with the arena stopped")
+    restore.add_argument("file", type=Path, metavar="FILE", nargs="?", help="the copy (default the newest)")
+    for each in (upgrade, check, dump, load, backup, restore):
         each.add_argument("--json", action="store_true", help="one JSON document on stdout")
         add_database(each)
 
@@ -38,18 +45,24 @@ def _upgrade(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from arena.store import SchemaError, schema
+    from arena.store import DamagedDatabaseError, SchemaError, schema
 
     try:
         with closing(open_store(settings_of(arguments))) as store:
+            damage = store.health.check()
             differences = schema.differences(store.engine)
     except SchemaError as error:  # just what was to be found out
         raise CommandError(str(error), Exit.FAILED) from None
+    except DamagedDatabaseError as error:
+        raise CommandError(f"{error}; {error.hint}", Exit.FAILED) from None
     if arguments.json:
-        output.document({"schema": schema.head(), "differences": differences})
+        output.document({"schema": schema.head(), "differences": differences, "damage": damage})
     else:
+        if damage:
+            found = DamagedDatabaseError(damage)
+            output.text(f"{found}; {found.hint}")
         output.text(*differences, f"schema {schema.head()}: {len(differences)} differences")
-    return Exit.FAILED if differences else Exit.DONE
+    return Exit.FAILED if differences or damage else Exit.DONE
 
 
 def _dump(arguments: argparse.Namespace) -> int:
@@ -73,6 +86,57 @@ def _load(arguments: argparse.Namespace) -> int:
         rows = load(store.engine, arguments.file)
     _tell(arguments, arguments.file, rows)
     return Exit.DONE
+
+
+def _backup(arguments: argparse.Namespace) -> int:
+    from arena.store.models import now
+    from arena.store.sqlite_backup import SqliteBackups
+
+    settings = settings_of(arguments)
+    with closing(open_store(settings)) as store:
+        file = _file_of(store)
+        path = SqliteBackups(settings.backups_folder, settings.backup_days).make(file, now())
+    if arguments.json:
+        output.document({"file": str(path), "bytes": path.stat().st_size})
+    else:
+        output.text(f"{path}: {path.stat().st_size} bytes")
+    output.note("Bots are not in it: back up the store of bundles as well.")
+    return Exit.DONE
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    """The database is set aside; what finished since the backup and can be read there is recorded at the start."""
+    from arena.coordinator.spool import Spool
+    from arena.store.models import now
+    from arena.store.sqlite_backup import SqliteBackups, restore, salvage
+    from referee.record import read_record
+    from referee.rules.core import Kind
+
+    settings = settings_of(arguments)
+    with closing(open_any(settings)) as store:
+        file = _file_of(store)
+    backup = arguments.file or SqliteBackups(settings.backups_folder, settings.backup_days).newest()
+    aside = restore(file, backup, now())
+    spool, count = Spool(settings.data / "spool"), 0
+    for line in salvage(file, aside) if aside else ():
+        record = read_record(line)
+        if record.kind is not Kind.VOID:
+            spool.keep(record)
+            count += 1
+    spool.sync()
+    if arguments.json:
+        output.document({"file": str(backup), "aside": aside and str(aside), "salvaged": count, "waiting": len(spool)})
+        return Exit.DONE
+    output.text(f"restored from {backup}" + (f"; what was there is now {aside}" if aside else ""))
+    output.text(f"{len(spool)} results wait and are recorded at the start, {count} of them read from what was there")
+    return Exit.DONE
+
+
+def _file_of(store: Store) -> Path:
+    """The file of the database. Raises CommandError for a server's."""
+    if store.health.file is None:
+        raise CommandError("the database is a server's: take `arena db dump` and `load`, or pg_dump and pg_restore")
+    return store.health.file
 
 
 def _tell(arguments: argparse.Namespace, file: Path, rows: int) -> None:

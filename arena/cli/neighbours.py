@@ -31,6 +31,12 @@ def sqlite(settings: Settings) -> Part:
         return Part("sqlite", "broken", f"{version} is too old", "use a Python with SQLite 3.35 or newer")
     if mode != "wal":
         return Part("sqlite", "weak", f"{version}, no write-ahead log there", "put the data folder on a local disk")
+    from arena.store.health import mark_of
+
+    file = Path(settings.database_url.removeprefix("sqlite:///"))
+    if mark_of(file).exists():
+        problem = mark_of(file).read_text(encoding="utf-8").strip()
+        return Part("sqlite", "broken", f"{file} is damaged: {problem}", "stop the arena, then arena db restore")
     return Part("sqlite", "ok", f"{version}, write-ahead log works in {folder or 'a temporary folder'}")
 
 

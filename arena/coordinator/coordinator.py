@@ -171,17 +171,18 @@ class Coordinator:
                 except LeaseLostError:
                     raise
                 except StoreUnavailableError as error:  # nothing is lost: games go on, results wait in the spool
-                    self.outage.note(error)
+                    self._note_outage(error)
                     await self._rest(stop, RETRY_S)
                     continue
                 self.outage.over()
+                self.metrics.acting.set(1)
                 await self._nap(TICK_S)
             if not lost.is_set():
                 await self._leave(work, lost)
         except LeaseLostError:
             lost.set()
         except StoreUnavailableError as error:
-            self.outage.note(error)
+            self._note_outage(error)
             await self._rest(stop, RETRY_S)
         finally:
             renewing.cancel()
@@ -211,6 +212,11 @@ class Coordinator:
             if memory.jobs or memory.unrecorded:
                 await self._nap(min(TICK_S, max(left, 0.05)))
         await self._in(work, self.recorder.hand_back)
+
+    def _note_outage(self, error: StoreUnavailableError) -> None:
+        """The database is away: whether the lease is still ours cannot be known, and nothing can be done with it."""
+        self.outage.note(error)
+        self.metrics.acting.set(0)
 
     async def _take_lease(self, lease: Executor) -> bool:
         try:
@@ -279,6 +285,7 @@ class Coordinator:
         Raises LeaseLostError when somebody else coordinates, StoreUnavailableError.
         """
         self.metrics.slots.set(slots_of(self._executor))
+        self._store.health.require_sound()
         with self._fenced():
             self.recorder.collect()
             for tournament in self._inspection.go_on():

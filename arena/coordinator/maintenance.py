@@ -1,4 +1,4 @@
-"""What the referee does once a day beside its work: the archive of games, stray bundles, what is over.
+"""What the referee does once a day beside its work: backups, the archive of games, stray bundles, what is over.
 
 Which day a task was last done for stands in the database, so that the next process knows. Every task can be repeated
 and interrupted without harm. Refuses to know leases: only who acts may ask for it.
@@ -11,11 +11,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.collections.dumps import Dumps, Interrupted
 from arena.log import logger
 from arena.store import Store
+from arena.store.models import now
+from arena.store.sqlite_backup import SqliteBackups
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -27,11 +30,15 @@ AGAIN_S = 3600.0
 
 @dataclass(slots=True)
 class Task:
-    """`work` returns how much it did; it is due from `hour` (UTC) on."""
+    """`work` returns how much it did; it is due from `hour` (UTC) on.
+
+    One `of_process` is done by every process that acts, after its start and then daily, whatever others have done.
+    """
 
     name: str
     hour: int
     work: Callable[[], int]
+    of_process: bool = False
     next_look: int = 0
     """The day of the next look at it, so that the database is not asked at every turn."""
     not_before: float = 0.0
@@ -51,6 +58,8 @@ class Maintenance:
     def of(cls, settings: Settings, store: Store, bundles: Callable[[], BundleStore]) -> Maintenance:
         """As the server is set."""
         found = cls(store, [])
+        if store.health.file is not None:
+            found.tasks += _of_file(settings, store, store.health.file)
         if settings.archive:
             dumps = Dumps.of(settings)
             archive = Task("archive", settings.archive_hour, lambda: dumps.update(store, must_stop=found.is_stopping))
@@ -87,9 +96,10 @@ class Maintenance:
         day = at.toordinal()
         for task in due:
             try:
-                if self.store.daily_tasks.last_done(task.name) < day:
+                if task.of_process or self.store.daily_tasks.last_done(task.name) < day:
                     count = task.work()
-                    self.store.daily_tasks.note_done(task.name, day)
+                    if not task.of_process:
+                        self.store.daily_tasks.note_done(task.name, day)
                     log.info("task", task=task.name, count=count)
                     self.on_done(task.name, at)
                 task.next_look = day + 1
@@ -98,3 +108,21 @@ class Maintenance:
             except Exception as error:  # the outermost loop of this thread
                 task.not_before = time.monotonic() + AGAIN_S
                 log.error("task failed", task=task.name, error=f"{type(error).__name__}: {error}")
+
+
+def _of_file(settings: Settings, store: Store, file: Path) -> list[Task]:
+    """What a database that is a file asks for: a look for damage, and copies."""
+
+    def check() -> int:
+        store.health.check()
+        store.health.require_sound()
+        return 1
+
+    def backup() -> int:
+        SqliteBackups(settings.backups_folder, settings.backup_days).make(file, now())
+        return 1
+
+    tasks = [Task("check", 0, check, of_process=True)]
+    if settings.backup_days:
+        tasks.append(Task("backup", 2, backup))
+    return tasks

@@ -20,14 +20,16 @@ _NO_STORE = {"Cache-Control": "no-store"}
 
 @routes.get("/healthz")
 async def healthz(request: web.Request) -> web.Response:
-    """Alive: the event loop turns. Says nothing of the database: restarting would not mend it."""
-    sandbox = await asyncio.to_thread(open_sandbox, request.app[CONTEXT].settings.sandbox)
-    return web.json_response({"status": "ok", "sandbox": sandbox.name}, headers=_NO_STORE)
+    """Alive: the event loop turns. Does not ask the database, and is fine without: restarting would not mend it."""
+    context = request.app[CONTEXT]
+    sandbox = await asyncio.to_thread(open_sandbox, context.settings.sandbox)
+    body = {"status": "ok", "sandbox": sandbox.name, "database": await asyncio.to_thread(_state, context)}
+    return web.json_response(body, headers=_NO_STORE)
 
 
 @routes.get("/readyz")
 async def readyz(request: web.Request) -> web.Response:
-    """Ready: the database answers, has our schema, and the server is not about to end. Else 503."""
+    """Ready: the database answers, has our schema, is not damaged, and the server is not about to end. Else 503."""
     context = request.app[CONTEXT]
     parts = {
         "server": "closing" if context.stopping.is_set() or context.closing.is_set() else "ok",
@@ -40,9 +42,18 @@ async def readyz(request: web.Request) -> web.Response:
         parts["referee"] = "ok" if has_referee else "absent"
     except (StoreError, TimeoutError):
         parts["database"] = "unavailable"
+    if await asyncio.to_thread(_state, context) == "damaged":
+        parts["database"] = "damaged"
     is_ready = parts["server"] == parts["database"] == "ok"
     body = {"status": "ok" if is_ready else "unavailable", "parts": parts}
     return web.json_response(body, status=200 if is_ready else 503, headers=_NO_STORE)
+
+
+def _state(context: WebContext) -> str:
+    """Whether the database is known to be damaged."""
+    with suppress(StoreError):
+        return "damaged" if context.store.health.damage else "ok"
+    return "unavailable"
 
 
 def _look(context: WebContext) -> bool:
@@ -62,6 +73,7 @@ async def metrics(request: web.Request) -> web.Response:
         if identity is None or "admin" not in identity.scopes:
             hint = "send an admin's token; or whoever runs this server sets metrics_from"
             raise Problem("forbidden", "metrics are for admins", hint=hint)
+    context.metrics.damaged.set(await asyncio.to_thread(_state, context) == "damaged")
     with suppress(StoreError):  # what the process has counted itself is worth telling just then
         await asyncio.to_thread(_count, context)
     return web.Response(body=context.metrics.text(), headers={"Content-Type": CONTENT_TYPE, **_NO_STORE})

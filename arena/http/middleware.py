@@ -20,6 +20,7 @@ from arena import log
 from arena.errors import ArenaError, did_you_mean, near
 from arena.http.call import CONTEXT, WebContext, address
 from arena.http.problem import Problem, from_http, too_many
+from arena.store.errors import DamagedDatabaseError
 from referee.rules.core import ParseError, UnknownNameError
 
 Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -103,6 +104,8 @@ def problem_of(error: Exception, number: str) -> Problem:  # noqa: PLR0911 - one
     match error:
         case Problem():
             return error
+        case DamagedDatabaseError():  # logged when it was found
+            return Problem("unavailable", "the database is damaged: a backup is to be restored", hint=error.hint)
         case ArenaError(kind="unavailable"):
             _logger.error("unavailable", reason=str(error))
             hint = "try again in a few seconds"

@@ -5,8 +5,10 @@ Refuses to know what any page says, and how requests are guarded (see `arena.htt
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Hashable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -64,7 +66,15 @@ async def _surroundings(request: web.Request) -> dict[str, Any]:
         "request_url": request.rel_url,
         "family_titles": {name: load(name).title for name in families()},
         "unread": await _unread(request),
+        "is_damaged": await asyncio.to_thread(_is_damaged, store_of(request)),
     }
+
+
+def _is_damaged(store: Store) -> bool:
+    """Whether the database is known to be damaged."""
+    with suppress(StoreError):
+        return bool(store.health.damage)
+    return False
 
 
 async def _unread(request: web.Request) -> int:

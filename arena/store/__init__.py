@@ -8,6 +8,7 @@
     commit, fold, rebuild   how a result becomes part of the arena, and how all ratings follow from results
     archive, archived_game  imported games, in a file of their own beside the database
     schema, backup          the tables, and all that is in them as a file
+    health, sqlite_backup   whether the database is damaged, and copies of its file against that
 
 Synchronous; the web server calls it from threads. What it returns is detached: plain rows. Refuses to know HTTP and
 processes.
@@ -29,6 +30,7 @@ from arena.store.engine import Sessions, open_engine
 from arena.store.errors import (
     BadValueError,
     ConflictError,
+    DamagedDatabaseError,
     LeaseLostError,
     NotFoundError,
     QuotaError,
@@ -87,6 +89,7 @@ class Store:
         self.daily_tasks = DailyTasks(self.sessions)
         self.notices = Notices(self.sessions)
         self.changes = Changes(self.sessions)
+        self.health = self.sessions.health
         self.reading = self.sessions.reading
         self.writing = self.sessions.writing
 
@@ -126,6 +129,7 @@ def url_in(folder: Path) -> str:
 __all__ = [
     "BadValueError",
     "ConflictError",
+    "DamagedDatabaseError",
     "Identity",
     "LeaseLostError",
     "NotFoundError",

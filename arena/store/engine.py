@@ -18,7 +18,8 @@ from sqlalchemy.orm import Session
 from sqlmodel import SQLModel
 
 from arena.data_folder import make_file
-from arena.store.errors import BadValueError, translated
+from arena.store.errors import BadValueError, DamagedDatabaseError, translated
+from arena.store.health import Health
 
 T = TypeVar("T")
 
@@ -114,6 +115,7 @@ class Sessions:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.health = Health(engine)
         # One snapshot per reading session: SQLite gives that anyway, PostgreSQL at this level.
         self.reader = engine
         if engine.dialect.name == "postgresql":
@@ -127,18 +129,32 @@ class Sessions:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session that writes nothing. Raises StoreUnavailableError."""
-        with translated(), Session(self.reader, expire_on_commit=False, autoflush=False) as session:
+        with self._noted(), Session(self.reader, expire_on_commit=False, autoflush=False) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """A session whose transaction is committed at the end of the block, or not at all when it raises."""
-        with translated(), Session(self.writer, expire_on_commit=False) as session:
+        """A session whose transaction is committed at the end of the block, or not at all when it raises.
+
+        Raises DamagedDatabaseError for a database that is known to be damaged, StoreUnavailableError.
+        """
+        self.health.require_sound()
+        with self._noted(), Session(self.writer, expire_on_commit=False) as session:
             if fence := self._fence.get():
                 fence(session)
             yield session
             session.commit()
             self.written = next(self._commits)
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Errors of the driver as those of the store; damage is remembered."""
+        try:
+            with translated():
+                yield
+        except DamagedDatabaseError as error:
+            self.health.note(error.problem)
+            raise
 
     @contextmanager
     def fenced(self, require: Callable[[Session], None]) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 StoreError
 ├── StoreUnavailableError   locked, full, unreachable: try again later
+│   ├── DamagedDatabaseError    its file is damaged: a backup is to be restored
 │   └── LeaseLostError      somebody else coordinates: what was to be written was not
 ├── SchemaError             the database has another schema than the program
 ├── NotFoundError           there is no such thing
@@ -29,6 +30,15 @@ class StoreUnavailableError(StoreError):
     """The database cannot be used now: locked, full, read-only, unreachable. Nothing was changed."""
 
     kind = "unavailable"
+
+
+class DamagedDatabaseError(StoreUnavailableError):
+    """The database is damaged. It may be read as far as that goes, and is written no more."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        hint = "stop the arena, restore a backup (`arena db restore`), start it again"
+        super().__init__(f"the database is damaged: {problem}", hint=hint)
 
 
 class LeaseLostError(StoreUnavailableError):
@@ -87,22 +97,35 @@ def translated() -> Iterator[None]:
         yield
     except (exc.DataError, OverflowError, UnicodeEncodeError) as error:
         raise BadValueError(f"a value the database cannot hold: {_reason(error)}") from error
+    except exc.DBAPIError as error:
+        found = _translation(error)
+        if found is None:
+            raise
+        raise found from error
     except exc.TimeoutError as error:
         raise StoreUnavailableError("all connections to the database are in use; try again soon") from error
-    except (exc.OperationalError, exc.InterfaceError, exc.InternalError) as error:
-        if _is_missing_table(error):
-            raise SchemaError(f"{_reason(error)}; run `arena db upgrade`") from error
-        raise StoreUnavailableError(f"the database cannot be used now: {_reason(error)}") from error
-    except exc.ProgrammingError as error:
-        if _is_missing_table(error):
-            raise SchemaError(f"{_reason(error)}; run `arena db upgrade`") from error
-        if "NUL" in str(error.orig):
-            raise BadValueError("a text with a NUL character, which the database cannot hold") from error
-        raise
-    except exc.DBAPIError as error:
-        if error.connection_invalidated or type(error) is exc.DatabaseError:  # so SQLite calls a damaged file
-            raise StoreUnavailableError(f"the database cannot be used: {_reason(error)}") from error
-        raise
+
+
+def _translation(error: exc.DBAPIError) -> StoreError | None:
+    """What an error of the driver is to others; None for a fault of the program."""
+    found: StoreError | None = None
+    is_outage = isinstance(error, (exc.OperationalError, exc.InterfaceError, exc.InternalError))
+    is_wrong = isinstance(error, exc.ProgrammingError)
+    if error.orig is not None and is_damage(error.orig):
+        found = DamagedDatabaseError(_reason(error))
+    elif (is_outage or is_wrong) and _is_missing_table(error):
+        found = SchemaError(f"{_reason(error)}; run `arena db upgrade`")
+    elif is_wrong and "NUL" in str(error.orig):
+        found = BadValueError("a text with a NUL character, which the database cannot hold")
+    elif is_outage or error.connection_invalidated:
+        found = StoreUnavailableError(f"the database cannot be used now: {_reason(error)}")
+    return found
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether a driver says that the database itself is damaged."""
+    name = getattr(error, "sqlite_errorname", "") or type(error).__name__
+    return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or name in ("DataCorrupted", "IndexCorrupted")
 
 
 def _reason(error: Exception) -> str:

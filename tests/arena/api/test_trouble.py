@@ -17,6 +17,7 @@ from arena.store import Store, StoreUnavailableError, engine
 from tests.arena.api.filled import Arena, fill, planned, play, record_of
 from tests.arena.api.server import Server, settings_in
 from tests.arena.postgres import Cluster
+from tests.arena.store.damage import damage
 
 SCRIPT = b"#!/bin/sh\nexit 0\n"
 
@@ -124,6 +125,25 @@ def test_a_database_another_process_keeps_locked(
         other.close()
         assert server.ask("PATCH", path, token=token, body={"description": "new words"}).status == 200
         assert server.get(path).json["description"] == "new words"
+
+
+def test_a_damaged_database_is_called_that(tmp_path: Path, sqlite_template: Path) -> None:
+    shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
+    for arena in served(Store.in_folder(tmp_path), tmp_path):
+        server, token = arena.server, arena.tokens["author"]
+        assert server.get("/healthz").json["database"] == server.get("/readyz").json["parts"]["database"] == "ok"
+        assert b"damaged" not in server.get("/bots").body
+        damage(tmp_path / "arena.sqlite3")
+        arena.store.health.check()
+        assert (server.get("/healthz").status, server.get("/healthz").json["database"]) == (200, "damaged")
+        reply = server.get("/readyz")
+        assert (reply.status, reply.json["parts"]["database"]) == (503, "damaged")
+        reply = server.ask("PATCH", f"{PREFIX}/bots/zeta", token=token, body={"description": "new words"})
+        assert (reply.status, reply.json["detail"]) == (503, "the database is damaged: a backup is to be restored")
+        assert "arena db restore" in reply.json["hint"]
+        assert "Retry-After" not in reply.headers, "trying again does not help"
+        assert server.get(f"{PREFIX}/bots/zeta").json["description"] == "a bot of the author"
+        assert b"database is damaged" in server.get("/referees").body
 
 
 def test_a_postgresql_that_goes_away_and_comes_back(cluster: Cluster, tmp_path: Path) -> None:

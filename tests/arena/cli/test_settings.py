@@ -88,7 +88,7 @@ def test_databases(run: Run, tmp_path: Path) -> None:
     assert "`arena init` makes one" in str(run("db", "check", code=3))
     assert run("db", "upgrade", "--json") == {"before": None, "after": schema.head()}
     assert "nothing to do" in str(run("db", "upgrade"))
-    assert run("db", "check", "--json") == {"schema": schema.head(), "differences": []}
+    assert run("db", "check", "--json") == {"schema": schema.head(), "differences": [], "damage": ""}
     run("init")
     rows = run("db", "dump", "backup.zst", "--json")["rows"]  # type: ignore[index]
     assert "is there already" in str(run("db", "dump", "backup.zst", code=2))

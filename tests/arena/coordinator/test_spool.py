@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena.cli.exit import Exit
+from arena.cli.run import run
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.lease import LEASE
+from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.outage import AGAIN_S, Outage
 from arena.coordinator.spool import Spool
 from arena.events.messages import GameEnded, RefereeChanged
-from arena.store import LeaseLostError, Store, StoreUnavailableError
+from arena.store import DamagedDatabaseError, LeaseLostError, Store, StoreUnavailableError, url_in
 from arena.store.tournaments import LiveTournament
+from arena.submission.bundle_store import BundleStore
 from referee.rules.core import Termination
 from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
+from tests.arena.coordinator.test_maintenance import until_done
 from tests.arena.coordinator.test_run import Events, acting, heard
+from tests.arena.store.damage import damage
 
 
 class Away:
@@ -282,3 +290,44 @@ def test_an_outage_is_told_once_now_and_then_and_at_its_end(capsys: pytest.Captu
         (False, True)
     ]
     assert all("results_waiting=7" in line for line in lines[:3])
+
+
+def test_a_damaged_database_comes_back_with_every_game_that_had_finished(
+    sqlite_store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage = Stage(sqlite_store, tmp_path)
+    number = stage.create(games=2)
+    maintenance = Maintenance.of(stage.settings, sqlite_store, lambda: BundleStore.of(stage.settings))
+    stage.coordinator(Dice(is_held=True)).turn()
+    dice = Dice(is_held=True)
+    coordinator = stage.coordinator(dice, maintenance=maintenance)
+    coordinator.turn()
+    until_done(maintenance)  # the first backup, while games are out
+    assert len(list((tmp_path / "backups").iterdir())) == 1
+    dice.release(2)
+    coordinator.turn()
+    assert stage.store.games.counts(number)["finished"] == 4
+    damage(tmp_path / "arena.sqlite3")
+    stage.now += timedelta(days=1)
+    coordinator.turn()
+    until_done(maintenance)
+    dice.release(1)
+    for _ in range(3):
+        with pytest.raises(DamagedDatabaseError):
+            coordinator.turn()
+    assert waiting(coordinator) == 2
+    assert len(list((tmp_path / "backups").iterdir())) == 1, "no backup of what is damaged"
+    sqlite_store.close()
+    capsys.readouterr()
+    assert run(["db", "check", "--data", str(tmp_path)]) == Exit.FAILED
+    assert "the database is damaged" in capsys.readouterr().out
+    assert run(["db", "restore", "--data", str(tmp_path), "--json"]) == Exit.DONE
+    found = json.loads(capsys.readouterr().out)
+    assert (found["salvaged"], found["waiting"]) == (4, 6)
+    assert run(["db", "check", "--data", str(tmp_path)]) == Exit.DONE
+    stage.store = Store(url_in(tmp_path))
+    again = stage.play(number)
+    assert len(again.played) == 6
+    assert set(again.played).isdisjoint(dice.played)
+    stage.check_exactly_once(number, 12)
+    stage.store.close()
