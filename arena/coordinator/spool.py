@@ -18,6 +18,7 @@ import os
 import threading
 from pathlib import Path
 
+from arena.data_folder import make_folder
 from arena.log import logger
 from referee.record import GameRecord, RecordError, read_record
 
@@ -108,7 +109,7 @@ class Spool:
     def _write(self, record: GameRecord) -> None:
         path = self.folder / f"{record.id}{_SUFFIX}"
         fresh = self.folder / f"{record.id}.new-{os.getpid()}"
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self.folder)
         try:
             with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
                 file.write(record.line().encode())

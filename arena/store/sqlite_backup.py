@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from arena.data_folder import make_file, make_folder
 from arena.store.commit import unpack_line
 from arena.store.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, is_damage
 from arena.store.health import mark_of, problem_of
@@ -50,11 +51,12 @@ class SqliteBackups:
 
         Raises StoreUnavailableError, also where the database is damaged; OSError.
         """
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self.folder)
         path = self.folder / f"arena-{at.astimezone(UTC).strftime(_STAMP)}.sqlite3"
         fresh = path.with_name(f"{path.name}.new")
         try:
-            os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+            fresh.unlink(missing_ok=True)
+            make_file(fresh)
             _copy(file, fresh)
             if problem := problem_of(fresh):
                 raise StoreUnavailableError(f"the backup is not sound: {problem}")
