@@ -11,16 +11,15 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from protocol.capabilities import CLOCKS_OPTION
-from protocol.negotiation import RULE_PREFIX, SETUP_OPTION, VARIANT_OPTION, Ineligible
-from protocol.options import OptionDecl
+from protocol.negotiation import Ineligible
 from referee.bot import Bot
 from referee.bot_file import read_bot_file, read_capabilities
-from referee.bot_settings import BotSettings, split_settings
+from referee.bot_settings import BotSettings, split_settings, wrong_option
 from referee.bridge import bridged, is_bridge
 from referee.check import check
 from referee.failure import BotError, SandboxError
@@ -121,10 +120,6 @@ class UnintroducedError(ValueError):
     """A bot that does not start, or does not say who it is: it would lose every game."""
 
 
-OF_THE_GAME = frozenset({"Family", VARIANT_OPTION, SETUP_OPTION})
-"""Options by which a bot is told what is played."""
-
-
 def introduce(
     spec: BotSpec,
     ruleset: Ruleset,
@@ -168,19 +163,6 @@ def introduce(
     if control is not None and control.kind in ("depth", "nodes") and not spec.capabilities.get(control.kind, True):
         raise IneligibleError(f"bot {spec.name!r} does not know `go {control.kind} N`; take a time control in seconds")
     return spec
-
-
-def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str, str]]) -> str:
-    """What is wrong with options set for a bot that announced these, as in `bot … has no option`; empty if nothing."""
-    for name, value in given:
-        if name in OF_THE_GAME or name.startswith((RULE_PREFIX, "UGI_")):
-            return f"is told {name!r} by the referee, from the rules of the game"
-        option = announced.get(name)
-        if option is None:
-            return f"has no option {name!r}; it announced {', '.join(sorted(announced)) or 'none'}"
-        if not option.accepts(value):
-            return f"does not take {value!r} for its option {name!r}: {option}"
-    return ""
 
 
 def _not_introduced(spec: BotSpec, reason: str, log: str) -> str:

@@ -6,12 +6,17 @@ know bots.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from protocol.negotiation import RULE_PREFIX, SETUP_OPTION, VARIANT_OPTION
+from protocol.options import OptionDecl
 from referee.spec import TimeControl, read_time_control
 
 TIME = "tc"
 OPTION = "option."
+OF_THE_GAME = frozenset({"Family", VARIANT_OPTION, SETUP_OPTION})
+"""Options by which a bot is told what is played."""
 _HINT = "write BOT;tc=10+0.1;option.NAME=VALUE"
 
 
@@ -42,6 +47,19 @@ def split_settings(text: str) -> tuple[str, BotSettings]:
             raise ValueError(f"bot {text!r}: {name}: one printable line; {_HINT}")
     found = tuple((name.removeprefix(OPTION), value) for name, value in options.items())
     return bot, BotSettings(time, found)
+
+
+def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str, str]]) -> str:
+    """What is wrong with options set for a bot that announced these, as in `bot … has no option`; empty if nothing."""
+    for name, value in given:
+        if name in OF_THE_GAME or name.startswith((RULE_PREFIX, "UGI_")):
+            return f"is told {name!r} by the referee, from the rules of the game"
+        option = announced.get(name)
+        if option is None:
+            return f"has no option {name!r}; it announced {', '.join(sorted(announced)) or 'none'}"
+        if not option.accepts(value):
+            return f"does not take {value!r} for its option {name!r}: {option}"
+    return ""
 
 
 def _split(text: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Tournaments: from a settings document to games, whatever the format.
 
-    settings, eligibility, entry, openings    what is asked for, who may play, who does, where games start
+    settings, handicap, eligibility, entry, openings    what is asked for, who may play, who does, where games start
     meeting, roundrobin, swiss, knockout, ladder, sequential, format    pure formats: from results to the next games
     spec, seating    meetings made into games, games seen by seat
     creation, progress, steering, enrolment    what is done with a tournament, each noted in the audit log

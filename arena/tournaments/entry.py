@@ -14,7 +14,10 @@ from arena.store.models import Version
 from arena.store.versions import VersionLine
 from arena.tournaments import openings
 from arena.tournaments.eligibility import Verdict, judge, of_family
+from arena.tournaments.handicap import seat_of
 from arena.tournaments.settings import SEEDED, Document
+from protocol.capabilities import Capabilities
+from referee.bot_settings import wrong_option
 from referee.ratings.trueskill import Rating, pool_of
 
 _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
@@ -65,9 +68,22 @@ def resolve(store: Store, document: Document) -> Field:
         (accepted if verdict.may_play else refused).append((version_id, verdict.reason))
         if not verdict.may_play and version_id in named:
             problems.append(f"{versions[version_id].name}: {verdict.reason}")
+    problems += _wrong_handicaps(document, [versions[version_id] for version_id, _ in accepted])
     if document.format in SEEDED:
         accepted = _seeded(store, document, accepted)
     return Field(tuple(accepted), tuple(refused), tuple(problems))
+
+
+def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[str]:
+    """Options that a bot of the document is to be told and that its check found no trace of."""
+    names = {seat: version.name for seat, version in enumerate(versions)}
+    for handicap in document.handicaps:
+        seat = seat_of(handicap.bot, names, document.entries.bots)
+        known = of_family(versions[seat].capabilities, document.family) if seat is not None else {}
+        if seat is not None and known:
+            problem = wrong_option(Capabilities.from_json(known).option_map, handicap.words)
+            if problem:
+                yield f"{versions[seat].name} {problem}"
 
 
 def _seeded(store: Store, document: Document, entries: list[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from arena.errors import ArenaError
+from arena.tournaments.handicap import Handicap
 from referee import toml
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.ratings.sprt import Sprt
@@ -135,7 +136,7 @@ class Recurrence(_Part):
 class Document(_Part):
     """One tournament, whole. `games` is per pairing or match, in pairs of one opening with sides swapped.
 
-    In `name`, `{date}` and `{time}` stand for the start of a recurring tournament.
+    In `name`, `{date}` and `{time}` stand for the start of a recurring tournament. With `handicaps` it is not rated.
     """
 
     name: Word
@@ -152,12 +153,22 @@ class Document(_Part):
     rated: bool = True
     starts: datetime | None = None
     entries: Entries = Entries()
+    handicaps: list[Handicap] = Field(default=[], max_length=200)
     rulings: Rulings = Rulings()
     limits: Bounds = Bounds()
     knockout: Knockout = Knockout()
     ladder: Ladder = Ladder()
     sprt: Sequential = Sequential()
     schedule: Recurrence | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unrated_with_handicaps(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("handicaps"):
+            if data.get("rated"):
+                raise ValueError("rated: games with handicaps are of another kind; write rated = false")
+            return {**data, "rated": False}
+        return data
 
     @field_validator("name")
     @classmethod
@@ -242,13 +253,22 @@ def _check(document: Document) -> None:
         raise SettingsError(f"a {format} is played pair by pair; set {format}.games for all of them", "games")
     if document.rounds is not None and format != "swiss":
         raise SettingsError("only a swiss has rounds to choose", "rounds")
+    _check_entries(document)
+    if document.ladder.games % 2 or document.sprt.games % 2:
+        raise SettingsError("must be even: games are played in pairs", f"{format}.games")
+    if document.schedule is not None and document.starts is not None:
+        raise SettingsError("a recurring tournament starts when its schedule says", "starts")
+
+
+def _check_entries(document: Document) -> None:
+    format = document.format
     if not document.entries.bots and not document.entries.has_query:
         raise SettingsError("nobody plays; name bots, or set top, all or newest", "entries")
     if format == "sprt" and (len(document.entries.bots) != 2 or document.entries.has_query):
         raise SettingsError("a sequential test is between two bots, the candidate first", "entries.bots")
     if format == "gauntlet" and not document.entries.bots:
         raise SettingsError("the first bot named is the challenger", "entries.bots")
-    if document.ladder.games % 2 or document.sprt.games % 2:
-        raise SettingsError("must be even: games are played in pairs", f"{format}.games")
-    if document.schedule is not None and document.starts is not None:
-        raise SettingsError("a recurring tournament starts when its schedule says", "starts")
+    for handicap in document.handicaps:
+        for name in (handicap.bot, handicap.against or handicap.bot):
+            if name not in document.entries.bots:
+                raise SettingsError(f"{name} is not among entries.bots; name it there as here", "handicaps")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from arena.store.models import Tournament, Version
 from arena.tournaments.eligibility import of_family
+from arena.tournaments.handicap import handicapped
 from arena.tournaments.meeting import Meeting
 from arena.tournaments.settings import Document
 from referee.openings import Opening, opening_of
@@ -43,6 +44,7 @@ def planned_games(
     control, adjudication, limits = document.control, document.adjudication, document.bounds
     event, overrides = event_of(tournament), document.ruleset.overrides
     bots = {seat: bot_spec(version, document.family) for seat, version in versions.items()}
+    own = handicapped(bots, document.handicaps, document.entries.bots)
     games: list[PlannedGame] = []
     for meeting in meetings:
         for number in range(meeting.games):
@@ -56,8 +58,8 @@ def planned_games(
                 options={**overrides, **dict(opening.options)},
                 position=opening.position,
                 opening=opening.moves,
-                first=bots[first],
-                second=bots[second],
+                first=own.get((first, second), bots[first]),
+                second=own.get((second, first), bots[second]),
                 time=control,
                 adjudication=adjudication,
                 limits=limits,

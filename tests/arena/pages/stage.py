@@ -209,6 +209,7 @@ def _tournament(
                 "family": family,
                 "entries": {"bots": list(NAMES)},
                 "opening_lines": [HOSTILE],
+                "handicaps": [{"bot": NAMES[0], "against": NAMES[1], "time": "5+0", "options": {"Book": HOSTILE}}],
             },
         ),
         [(version.id or 0, "fit") for version in versions],

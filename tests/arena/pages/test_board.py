@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,14 +16,17 @@ from arena.http.problem import Problem
 from arena.pages import filters, prose
 from arena.pages.drawing import board, plot
 from arena.pages.drawing.pieces import EMBLEMS, looks
+from arena.pages.drawing.replay import Replays
 from arena.pages.drawing.scene import Scenes
 from arena.pages.fields import documented
 from arena.pages.table import Column, choice, number, sorting
+from referee.record import Ply
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind, Termination
 from referee.rules.rules import Rules
 from referee.spec import Adjudication, Limits
 from tests.arena.pages.stage import HOSTILE, random_moves
+from tests.referee.conftest import a_record
 from tests.rules import sixth
 
 FAMILIES = [(name, variant) for name in families() for variant in (None, load(name).variants[-1].name)]
@@ -196,3 +200,12 @@ def test_documents_become_html_without_styles_or_raw_html() -> None:
     assert "<script>" not in text
     assert 'href="/y"' in text
     assert 'role="region"' in text
+
+
+def test_each_clock_runs_by_its_own_time_control() -> None:
+    record = a_record(moves=("b1b3", "h4f2"), plies=(Ply(charged_ms=1000), Ply(charged_ms=300)), time="5+0.1 v 1/move")
+    replay = Replays().of_record(record)
+    assert replay.clocks == [(5000.0, None), (4100.0, None), (4100.0, None)]
+    replay = Replays().of_record(replace(record, time="2+0 v 1+0.5"))
+    assert replay.clocks == [(2000.0, 1000.0), (1000.0, 1000.0), (1000.0, 1200.0)]
+    assert Replays().of_record(replace(record, time="")).clocks == [(None, None)] * 3

@@ -17,7 +17,7 @@ from arena.events.messages import RefereeWorkers, VersionChanged, VersionStep, W
 from referee.rules import families
 from tests.arena.pages.addresses import MORE, examples, filled, kinds, pages, parameters, patterns, private
 from tests.arena.pages.conftest import Site
-from tests.arena.pages.stage import HOSTILE, PASSWORD
+from tests.arena.pages.stage import HOSTILE, NAMES, PASSWORD
 
 AXE = Path(__file__).parents[2] / "data" / "axe" / "axe.min.js"
 PARTS = 8
@@ -210,6 +210,12 @@ def test_links_to_pages_say_what_is_on_them(site: Site) -> None:
     assert words in _described(site, f"/games/{game}")
     assert "is playing" in _described(site, f"/games/{site.stage.running['loa'].id}")
     assert re.search(r"12 of 13 games played: 1\. \w+ v1 \d", _described(site, f"/tournaments/{tournament}"))
+
+
+def test_a_tournament_says_who_plays_with_a_handicap(site: Site) -> None:
+    text = html.unescape(fetch(site, f"/tournaments/{next(iter(site.stage.tournaments.values()))}")[1])
+    one, two = NAMES[:2]
+    assert re.search(rf"<dt>Handicaps</dt><dd>\s*{one} against {two}: 5\+0\s+Book = ", text)
 
 
 def _described(site: Site, path: str) -> str:

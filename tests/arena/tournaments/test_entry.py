@@ -157,6 +157,17 @@ def test_too_few_bots(stage: Stage) -> None:
     assert "bob: has no active version" in found.problem
 
 
+def test_an_option_of_a_handicap_that_the_bot_never_announced_is_told_at_once(stage: Stage) -> None:
+    stage.bot("hal", capabilities={"loa": announced("option name Hash type spin default 16 min 1 max 99")})
+    entries = {"bots": ["hal", "ada"]}
+    with pytest.raises(SettingsError, match="hal v1 has no option 'Hsah'; it announced Hash"):
+        stage.create(entries=entries, handicaps=[{"bot": "hal", "options": {"Hsah": 1}}])
+    with pytest.raises(SettingsError, match="does not take '0' for its option 'Hash'"):
+        stage.create(entries=entries, handicaps=[{"bot": "hal", "options": {"Hash": 0}}])
+    number = stage.create(entries=entries, handicaps=[{"bot": "hal", "options": {"Hash": 1}}])
+    assert not stage.tournament(number).is_rated
+
+
 def test_openings_that_cannot_be_drawn_are_told_at_once(stage: Stage) -> None:
     for openings in ("nonsense", "random:x", "random:99", "setups:nowhere"):
         with pytest.raises(SettingsError) as caught:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from arena.store.models import Tournament, Version
 from arena.tournaments import openings
+from arena.tournaments.handicap import seat_of
 from arena.tournaments.meeting import Meeting
-from arena.tournaments.settings import Document, read
+from arena.tournaments.settings import Document, SettingsError, read, read_toml
 from arena.tournaments.spec import planned_games
 from referee.spec import GameSpec
 
@@ -23,7 +28,7 @@ def document(**changes: Any) -> Document:
 def games_of(found: Document, *meetings: Meeting) -> list[GameSpec]:
     """The games of the meetings."""
     versions = {
-        seat: Version(bot_id=seat + 1, number=1, name=f"{name} v1", command=["./bot"])
+        seat: Version(bot_id=seat + 1, number=1, name=f"{name} v1", command=["./bot"], options={"Hash": "16"})
         for seat, name in enumerate(NAMES)
     }
     tournament = Tournament(
@@ -58,3 +63,78 @@ def test_a_book_is_the_same_for_every_pairing() -> None:
     specs = games_of(document(games=2, openings="none"), *ALL)
     assert {(spec.variant, spec.position, spec.opening) for spec in specs} == {("standard", None, ())}
     assert [spec.pair for spec in specs] == [1, 1, 2, 2, 3, 3]
+
+
+# -- handicaps ---------------------------------------------------------------------------------------------------------
+
+
+def seen(specs: list[GameSpec]) -> list[tuple[str, str, dict[str, str], dict[str, str]]]:
+    """Who played and how: `ada v1 - bob v1`, both times, both bots' options."""
+    return [
+        (f"{spec.first.name} - {spec.second.name}", spec.time_text, dict(spec.first.options), dict(spec.second.options))
+        for spec in specs
+    ]
+
+
+def test_handicaps_hold_in_all_games_or_in_one_pairing() -> None:
+    usual = {"Hash": "16"}
+    found = document(
+        time="10+0.1",
+        openings="none",
+        handicaps=[
+            {"bot": "ada", "against": "bob", "time": "1+0", "options": {"Threads": 1, "Own": True}},
+            {"bot": "ada", "time": "5+0", "options": {"Hash": 8}},
+            {"bot": "cleo", "against": "bob", "options": {"Style": "bold"}},
+        ],
+    )
+    assert not found.rated
+    assert read(found.as_json()) == found
+    bold, own = usual | {"Style": "bold"}, {"Hash": "8", "Own": "true", "Threads": "1"}
+    assert seen(games_of(found, *ALL)) == [
+        ("ada v1 - bob v1", "1+0 v 10+0.1", own, usual),
+        ("bob v1 - ada v1", "10+0.1 v 1+0", usual, own),
+        ("cleo v1 - ada v1", "10+0.1 v 5+0", usual, {"Hash": "8"}),
+        ("ada v1 - cleo v1", "5+0 v 10+0.1", {"Hash": "8"}, usual),
+        ("bob v1 - cleo v1", "10+0.1", usual, bold),
+        ("cleo v1 - bob v1", "10+0.1", bold, usual),
+    ]
+
+
+def test_without_handicaps_games_are_those_of_before() -> None:
+    assert document().rated
+    assert document(handicaps=[]).rated
+    (first, *_) = games_of(document(openings="none"), *ALL)
+    assert first.first.time is None
+    assert "time" not in first.as_json()["first"]
+
+
+@pytest.mark.parametrize(
+    ("handicap", "more", "message"),
+    [
+        ({"bot": "ada"}, {}, "set a time or options"),
+        ({"bot": "ada", "time": "soon"}, {}, "10+0.1"),
+        ({"bot": "dan", "time": "1+0"}, {}, "dan is not among entries.bots"),
+        ({"bot": "ada", "against": "dan", "time": "1+0"}, {}, "dan is not among entries.bots"),
+        ({"bot": "ada", "against": "ada", "time": "1+0"}, {}, "does not play against itself"),
+        ({"bot": "ada", "options": {"Hash": "1\nquit"}}, {}, "one printable line"),
+        ({"bot": "ada", "odds": 1, "time": "1+0"}, {}, "handicaps.0.odds"),
+        ({"bot": "ada", "time": "1+0"}, {"rated": True}, "write rated = false"),
+    ],
+)
+def test_a_handicap_that_cannot_be_is_refused(handicap: dict[str, Any], more: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=re.escape(message)):
+        document(handicaps=[handicap], **more)
+
+
+def test_an_entry_is_named_as_in_the_document() -> None:
+    names = {0: "ada v2", 1: "ada v10", 2: "bob v1", 3: "ada v11"}
+    assert [seat_of(name, names) for name in ("ada v2", "ada", "bob", "bob v2", "cleo")] == [0, 3, 2, None, None]
+    assert seat_of("ada", names, named=["ada", "ada v11"]) == 1, "v11 is named itself: ada is another one"
+
+
+def test_the_example_of_the_readme_is_one() -> None:
+    text = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    found = read_toml(example)
+    assert [(one.bot, one.against) for one in found.handicaps] == [("zeta", None), ("zeta", "theta v3")]
+    assert not found.rated

@@ -1,0 +1,97 @@
+"""Handicaps: time odds and options that one bot of a tournament plays with, in all its games or in one pairing.
+
+Refuses to know what a handicap is worth: games with one are of another kind, and no rating comes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from referee.spec import BotSpec, TimeControl, read_time_control
+
+Name = Annotated[str, Field(min_length=1, max_length=60)]
+_Text = Annotated[str, Field(max_length=200)]
+
+
+class Handicap(BaseModel):
+    """What `bot` plays with: a time control of its own, UGI options. `against`: with that opponent only.
+
+    Both are named as among the entries. What holds in one pairing comes before what holds in all games.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bot: Name
+    against: Name | None = None
+    time: Annotated[str, Field(max_length=40)] | None = None
+    options: dict[Annotated[str, Field(min_length=1, max_length=64)], bool | int | _Text] = Field(
+        default={}, max_length=64
+    )
+
+    @field_validator("time")
+    @classmethod
+    def _readable(cls, time: str | None) -> str | None:
+        if time is not None:
+            read_time_control(time)
+        return time
+
+    @field_validator("options")
+    @classmethod
+    def _printable(cls, options: dict[str, bool | int | str]) -> dict[str, bool | int | str]:
+        if not all(name.isprintable() and str(value).isprintable() for name, value in options.items()):
+            raise ValueError("names and values are one printable line each")
+        return options
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Handicap:
+        if self.time is None and not self.options:
+            raise ValueError("set a time or options")
+        if self.bot == self.against:
+            raise ValueError("a bot does not play against itself")
+        return self
+
+    @property
+    def control(self) -> TimeControl | None:
+        """Its own time control."""
+        return None if self.time is None else read_time_control(self.time)
+
+    @property
+    def words(self) -> tuple[tuple[str, str], ...]:
+        """The options as a bot is told them."""
+        return tuple(
+            (name, str(value).lower() if isinstance(value, bool) else str(value))
+            for name, value in self.options.items()
+        )
+
+
+def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> int | None:
+    """The seat that an entry's name means: that version, or of a bot the newest version that is not `named` itself."""
+    exact = next((seat for seat, version in names.items() if version == name), None)
+    if exact is not None:
+        return exact
+    others = set(named)
+    versions = [(version.rpartition(" v"), seat) for seat, version in names.items() if version not in others]
+    found = [(int(number), seat) for (bot, _, number), seat in versions if bot == name and number.isdecimal()]
+    return max(found)[1] if found else None
+
+
+def handicapped(
+    bots: Mapping[int, BotSpec], handicaps: Sequence[Handicap], named: Iterable[str]
+) -> dict[tuple[int, int], BotSpec]:
+    """The bots that play with a handicap, by seat and opponent's seat. `named`: the entries as the document says."""
+    names = {seat: bot.name for seat, bot in bots.items()}
+    found: dict[tuple[int, int], BotSpec] = {}
+    for handicap in sorted(handicaps, key=lambda one: one.against is not None):
+        seat = seat_of(handicap.bot, names, named)
+        rival = seat_of(handicap.against, names, named) if handicap.against else None
+        if seat is None or (handicap.against and rival is None):
+            continue
+        for other in names if rival is None else (rival,):
+            bot = found.get((seat, other), bots[seat])
+            options = dict(bot.options) | dict(handicap.words)
+            found[seat, other] = replace(bot, time=handicap.control or bot.time, options=tuple(sorted(options.items())))
+    return found
