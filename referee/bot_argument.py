@@ -128,13 +128,14 @@ def introduce(
     control: TimeControl | None = None,
     *,
     typed: Sequence[tuple[str, str]] = (),
+    is_shown: bool = False,
 ) -> BotSpec:
     """Start the bot once to learn its name, whether it can play by these rules, and what it can take.
 
     A bot that says nothing of its clocks, and whose capabilities are not written down, is asked a few questions more.
     Raises UnintroducedError when it does not even shake hands, IneligibleError when it has not announced what the
-    rules demand, or one of the options that were `typed` for it, or cannot limit its search as `control` does (that of
-    its own, if it has one).
+    rules demand, or one of the options that were `typed` for it, cannot set up positions where the start `is_shown` as
+    one, or cannot limit its search as `control` does (that of its own, if it has one).
     """
     control = control and (spec.time or control)
     file_name = Path(spec.command[0]).stem if len(spec.command) == 1 else Path(spec.command[-1]).name or "bot"
@@ -142,7 +143,7 @@ def introduce(
     try:
         bot.start()
         bot.handshake()
-        plan = negotiate(bot, ruleset)
+        plan = negotiate(bot, ruleset, is_shown=is_shown)
         name = spec.name or _clean(bot.session.name) or file_name
         if isinstance(plan, Ineligible):
             raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")

@@ -85,33 +85,33 @@ def games_of(
     identity = {name: getattr(arguments, name) for name in _IDENTITY} | {"bots": arguments.bots}
     header = folder.open()
     if header is None:
-        _plan(arguments, ruleset, tuple(bots))  # nothing is started or stored for arguments that make no sense
-        named = _introduced(arguments, ruleset, bots, sandbox)
+        plan = _plan(arguments, ruleset, tuple(bots))  # nothing is started or stored for arguments that make no sense
+        named = _introduced(arguments, plan, sandbox)
     else:
         named = _remembered(arguments, header, identity, bots)
     games = schedule(_plan(arguments, ruleset, named))
-    plan = digest([game.id for game in games])
+    known = digest([game.id for game in games])
     if header is None:
         known_bots = [
             {"name": bot.name, "version": bot.version, "capabilities": dict(bot.capabilities)} for bot in named
         ]
-        folder.begin({"arguments": identity, "bots": known_bots, "games": len(games), "schedule": plan})
-    elif header.get("schedule") != plan:
+        folder.begin({"arguments": identity, "bots": known_bots, "games": len(games), "schedule": known})
+    elif header.get("schedule") != known:
         raise FolderError(f"{arguments.out}: was planned by another version of the rules or the program; start anew")
     folder.resume(games)
     return games
 
 
-def _introduced(
-    arguments: argparse.Namespace, ruleset: Ruleset, bots: list[BotSpec], sandbox: Sandbox
-) -> tuple[BotSpec, ...]:
+def _introduced(arguments: argparse.Namespace, plan: Plan, sandbox: Sandbox) -> tuple[BotSpec, ...]:
     """The bots with what they say of themselves."""
-    output.note(f"{len(bots)} bots, asking each for its name ...")
-    limits, control = limits_of(arguments), read_time_control(arguments.tc)
+    output.note(f"{len(plan.bots)} bots, asking each for its name ...")
+    is_shown = any(opening.position for opening in plan.openings)
     is_reaper, before = become_subreaper(), children()
-    typed = map(typed_options, arguments.bots)
     named = make_unique(
-        [introduce(bot, ruleset, sandbox, limits, control, typed=own) for bot, own in zip(bots, typed, strict=True)]
+        [
+            introduce(bot, plan.ruleset, sandbox, plan.limits, plan.time, typed=typed_options(text), is_shown=is_shown)
+            for bot, text in zip(plan.bots, arguments.bots, strict=True)
+        ]
     )
     if is_reaper:
         sweep(before)

@@ -14,7 +14,7 @@ from arena.store.models import Version
 from arena.store.versions import VersionLine
 from arena.tournaments import openings
 from arena.tournaments.eligibility import Verdict, judge, of_family
-from arena.tournaments.handicap import seat_of
+from arena.tournaments.handicap import fastest, seat_of
 from arena.tournaments.settings import SEEDED, Document
 from protocol.capabilities import Capabilities
 from referee.bot_settings import wrong_option
@@ -40,7 +40,7 @@ def verdict_on(version: Version, families: Mapping[str, Sequence[str]], document
         version.capabilities,
         families,
         document.ruleset,
-        document.control,
+        fastest(version.name, document.control, document.handicaps),
         has_positions=bool(from_start) and openings.has_positions(document),
     )
 

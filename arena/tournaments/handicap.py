@@ -5,6 +5,7 @@ Refuses to know what a handicap is worth: games with one are of another kind, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -66,6 +67,14 @@ class Handicap(BaseModel):
             (name, str(value).lower() if isinstance(value, bool) else str(value))
             for name, value in self.options.items()
         )
+
+
+def fastest(version: str, usual: TimeControl, handicaps: Iterable[Handicap]) -> TimeControl:
+    """The time control among those a version plays with that leaves the least for a move."""
+    own = [one for one in handicaps if one.control and one.bot in (version, version.rpartition(" v")[0])]
+    everywhere = [one.control for one in own if one.control and one.against is None]
+    found = [*(everywhere[-1:] or [usual]), *(one.control for one in own if one.control and one.against)]
+    return min(found, key=lambda control: math.inf if control.move_ms is None else control.move_ms)
 
 
 def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> int | None:

@@ -244,6 +244,14 @@ def test_an_option_that_the_bot_did_not_announce_is_refused_before_the_first_gam
     assert introduce(spec, ruleset, none, FAST, typed=[("Hash", "64")]).name == "knows"
 
 
+def test_a_bot_that_cannot_set_up_positions_is_not_asked_to() -> None:
+    spec = replace(scripted("plain"), capabilities={"startpos_only": True})
+    ruleset, none = load("loa").settle(), Sandbox("none")
+    with pytest.raises(IneligibleError, match="cannot set up positions"):
+        introduce(spec, ruleset, none, FAST, is_shown=True)
+    assert introduce(spec, ruleset, none, FAST).name == "plain"
+
+
 def test_time_odds_are_played_recorded_and_verified(roster: Roster) -> None:
     one, two = scripted("one", "--echo", "b1b3", "resign"), scripted("two", "--echo", "h4f2")
     odds = replace(one, time=read_time_control("3+0.2")), replace(two, time=read_time_control("1/move"))

@@ -11,11 +11,11 @@ import pytest
 
 from arena.store.models import Tournament, Version
 from arena.tournaments import openings
-from arena.tournaments.handicap import seat_of
+from arena.tournaments.handicap import Handicap, fastest, seat_of
 from arena.tournaments.meeting import Meeting
 from arena.tournaments.settings import Document, SettingsError, read, read_toml
 from arena.tournaments.spec import planned_games
-from referee.spec import GameSpec
+from referee.spec import GameSpec, read_time_control
 
 NAMES = ("ada", "bob", "cleo")
 
@@ -124,6 +124,20 @@ def test_without_handicaps_games_are_those_of_before() -> None:
 def test_a_handicap_that_cannot_be_is_refused(handicap: dict[str, Any], more: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingsError, match=re.escape(message)):
         document(handicaps=[handicap], **more)
+
+
+def test_a_bot_must_keep_the_fastest_of_its_times() -> None:
+    usual = read_time_control("10+0.1")
+
+    def time(version: str, *handicaps: dict[str, Any]) -> str:
+        return str(fastest(version, usual, [Handicap(**one) for one in handicaps]))
+
+    slow, fast = {"bot": "ada", "time": "60+1"}, {"bot": "ada", "against": "bob", "time": "1/move"}
+    assert time("ada v1") == time("bob v1", slow, fast) == "10+0.1"
+    assert (time("ada v1", slow), time("ada v1", fast, slow)) == ("60+1", "1/move")
+    assert time("ada v1", {"bot": "ada v1", "against": "bob", "time": "60+1"}) == "10+0.1"
+    assert time("ada v1", {"bot": "ada", "time": "depth:3"}) == "depth:3"
+    assert time("ada v1", {"bot": "ada", "against": "bob", "time": "depth:3"}) == "10+0.1"
 
 
 def test_an_entry_is_named_as_in_the_document() -> None:
