@@ -66,7 +66,9 @@ class WebContext:
     feeds: Feeds = field(init=False)
     exports: Gate = field(default_factory=lambda: Gate(2, 20))
     hashing: WaitingRoom = field(default_factory=lambda: WaitingRoom(2, each=4, total=12))
-    """Passwords hashed at a time, waiting, and of one address: each takes 64 MiB and most of a second of a core."""
+    """For passwords of people in strange places: each takes 64 MiB and most of a second of a core."""
+    known_hashing: WaitingRoom = field(default_factory=lambda: WaitingRoom(1, each=2, total=8))
+    """For those of people who are logged in, or have logged in from there before: strangers cannot fill it."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the order to stop has come: still serving, but not for long."""
     closing: asyncio.Event = field(default_factory=asyncio.Event)

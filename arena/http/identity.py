@@ -12,7 +12,8 @@ from aiohttp import web
 
 from arena.http.call import CONTEXT, IDENTITY, Call, WebContext, address
 from arena.http.problem import Problem, too_many
-from arena.services.account import Place, TooManyTriesError
+from arena.services.account import Place, TooManyTriesError, is_known_place
+from arena.services.arena import Arena
 from arena.store.credentials import digest_of
 from arena.store.users import Identity
 
@@ -78,16 +79,29 @@ def _refused(request: web.Request, context: WebContext, detail: str) -> Problem:
     )
 
 
+async def with_name_and_password(call: Call, use: Callable[[Arena, str, str, Place], T], name: str, password: str) -> T:
+    """A use case that takes the name and the password of somebody who is not logged in. Raises as `with_password`."""
+    place = place_of(call.request)
+    context = call.context
+    is_known = await call.run(is_known_place, call.arena, name, place)
+    async with (context.known_hashing if is_known else context.hashing).turn(call.key):
+        return await _tried(call, use, call.arena, name, password, place)
+
+
 async def with_password(call: Call, use: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """A use case that hashes or checks a password: few at a time.
+    """A use case of somebody who is logged in that hashes or checks a password: few at a time.
 
     Raises Problem (429 for too many wrong ones, 503 when too many wait) and what the use case raises.
     """
-    async with call.context.hashing.turn(address(call.request)):
-        try:
-            return await call.run(use, *args, **kwargs)
-        except TooManyTriesError as error:
-            raise too_many(error.wait_s) from None
+    async with call.context.known_hashing.turn(call.key):
+        return await _tried(call, use, *args, **kwargs)
+
+
+async def _tried(call: Call, use: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    try:
+        return await call.run(use, *args, **kwargs)
+    except TooManyTriesError as error:
+        raise too_many(error.wait_s) from None
 
 
 def place_of(request: web.Request) -> Place:

@@ -1,4 +1,4 @@
-"""Token buckets: how often somebody may ask. In memory, per process.
+"""How often somebody may ask, and how many at a time: buckets, gates, waiting rooms. In memory, per process.
 
 bucket holds `burst` tokens, filled with `rate` a second; a request takes one; an empty bucket says how long to wait
 """

@@ -17,9 +17,8 @@ from arena.http.identity import (
     cookie_name,
     is_from_own_page,
     is_same_origin,
-    place_of,
     session_of,
-    with_password,
+    with_name_and_password,
 )
 from arena.http.problem import Problem
 from arena.http.upload import BODY_S, within
@@ -125,13 +124,8 @@ async def log_in(request: web.Request) -> web.Response:
         return _form(request, target, "The form was too old; please try again.", 403)
     call = Call(request, context, None)
     try:
-        session = await with_password(
-            call,
-            services.account.log_in,
-            call.arena,
-            fields.get("user", "")[:40],
-            fields.get("password", "")[:1001],
-            place_of(request),
+        session = await with_name_and_password(
+            call, services.account.log_in, fields.get("user", "")[:40], fields.get("password", "")[:1001]
         )
     except (Problem, UnauthorisedError) as error:
         response = _form(request, target, f"{error}.", error.status)

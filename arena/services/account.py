@@ -104,6 +104,12 @@ def change_password(
     return _session(arena, by, trusted)
 
 
+def is_known_place(arena: Arena, name: str, place: Place) -> bool:
+    """Whether the user of that name has logged in from there before."""
+    user = _find(arena, name)
+    return bool(user and user.id and arena.store.known_places.known(user.id, _digests(place)))
+
+
 def _find(arena: Arena, name: str) -> User | None:
     try:
         return arena.store.users.find(name) if name.isascii() and name.isprintable() else None

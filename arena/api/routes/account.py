@@ -8,7 +8,7 @@ from arena.api.registry import Routes
 from arena.api.schemas import Account, LoginWish, NewToken, Number, PasswordWish, RoleName, TokenItem, TokenWish
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
-from arena.http.identity import place_of, with_password
+from arena.http.identity import place_of, with_name_and_password, with_password
 from arena.store import Identity
 from arena.store.models import Token
 
@@ -83,8 +83,7 @@ async def revoke(call: Call, token: Number) -> None:
 )
 async def login(call: Call, body: LoginWish) -> Answer[NewToken]:
     """For programs of people: `arena login` does this. Slow and few: passwords are not for guessing."""
-    place = place_of(call.request)
-    by = await with_password(call, services.account.authenticate, call.arena, body.user, body.password, place)
+    by = await with_name_and_password(call, services.account.authenticate, body.user, body.password)
     return await _make(call, body, by)
 
 

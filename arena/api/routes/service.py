@@ -16,7 +16,7 @@ from arena.collections.dumps import DumpIndex, Dumps
 from arena.http.address import DOCS, PREFIX, VERSION
 from arena.http.call import Answer, Call
 from arena.http.problem import Problem
-from arena.services.access import shown_owner
+from arena.services.access import shown_owner, shown_void
 from arena.store.models import Audit
 from arena.tournaments.settings import Document
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
@@ -115,7 +115,8 @@ async def referee(call: Call) -> Answer[Referee]:
 async def voids(call: Call, query: PageQuery) -> Page[VoidItem]:
     """Attempts that came to nothing, latest first: they are played again and never rated."""
     rows = await call.run(call.store.voids.page, limit=query.limit, after=query.after)
-    return page(rows, VoidItem.model_validate)
+    settings = call.context.settings
+    return page(rows, lambda line: VoidItem.model_validate(shown_void(settings, call.identity, line)))
 
 
 @routes.get("/dumps", tag="service", summary="The archive of all games", example="/api/v1/dumps")

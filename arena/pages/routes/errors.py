@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
@@ -12,7 +11,7 @@ from arena.http.identity import session_of
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice
 from arena.pages.view import page, run, store_of
-from arena.services.access import shown_owner
+from arena.services.access import shown_void
 from arena.store.games import GameLine
 from referee.rules import families
 from referee.rules.core import Termination
@@ -60,9 +59,7 @@ async def show(request: web.Request) -> web.Response:
 
     found = await run(read)
     settings, identity = request.app[CONTEXT].settings, await session_of(request)
-    attempts = [
-        replace(one, lease_owner=shown_owner(settings, identity, one.lease_owner)) for one in found["voids"].items
-    ]
+    attempts = [shown_void(settings, identity, one) for one in found["voids"].items]
     return page(
         request,
         "errors.html",

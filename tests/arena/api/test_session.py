@@ -234,12 +234,15 @@ def test_a_browser_that_is_known_is_not_shut_out_by_its_address(arena: Arena, br
     assert browser.devices[-1] == device, "it stays known by the same mark"
 
 
-def test_passwords_are_checked_a_few_at_a_time(arena: Arena, ada: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passwords_are_checked_a_few_at_a_time(
+    arena: Arena, ask_from: Callable[..., Reply], ada: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ask_from("192.0.2.80", ada, PASSWORD).status == 201
     monkeypatch.setattr(arena.server.context, "hashing", WaitingRoom(1, each=0, total=0))
-    wish = {"user": ada, "password": PASSWORD, "name": "x", "scopes": ["read"]}
-    busy = arena.server.post(f"{PREFIX}/login", body=wish)
+    busy = ask_from("192.0.2.81", ada, PASSWORD)
     assert (busy.status, busy.headers["Retry-After"]) == (503, "5")
     assert busy.json["detail"] == "too many passwords are being checked just now"
+    assert ask_from("192.0.2.80", ada, PASSWORD).status == 201, "strangers do not fill the place of who is known"
 
 
 def test_people_change_their_own_password(arena: Arena, browser: Browser) -> None:

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from arena.events.messages import RefereeWorkers, WorkerNews
 from arena.http.address import PREFIX
 from arena.http.limit import Limiter, Rate
+from arena.store.models import Void
 from tests.arena.api.filled import Arena
 
 
@@ -87,3 +88,20 @@ def test_host_names_are_for_organisers(arena: Arena, monkeypatch: pytest.MonkeyP
     assert server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["holder"] == "host.example:17:0"
     monkeypatch.setattr(context.arena, "settings", context.settings.model_copy(update={"public_hosts": True}))
     assert "host.example-4" in server.get("/referees").body.decode()
+
+
+def test_voids_name_no_machine_but_to_organisers(arena: Arena) -> None:
+    with arena.store.writing() as session:
+        void = Void(
+            game_id=arena.games[0],
+            attempt=1,
+            termination="worker-wrong",
+            detail="host.example-17: ply 3: not legal",
+            lease_owner="host.example:17:0",
+        )
+        session.add(void)
+    (shown,) = arena.server.get(f"{PREFIX}/voids?limit=1").json["items"]
+    assert shown["detail"] == "a worker: ply 3: not legal"
+    assert b"host.example" not in arena.server.get("/errors").body
+    (shown,) = arena.server.get(f"{PREFIX}/voids?limit=1", token=arena.tokens["organiser"]).json["items"]
+    assert shown["detail"] == void.detail

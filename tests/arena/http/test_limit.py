@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from arena.http.limit import Gate, Limiter, Rate
+from arena.http.limit import Gate, Limiter, Rate, WaitingRoom
+from arena.http.problem import Problem
 
 
 class Clock:
@@ -91,3 +94,29 @@ def test_a_gate_remembers_nobody_who_left() -> None:
         gate.enter(number)
         gate.leave(number)
     assert (gate.count, gate._open) == (0, {})
+
+
+async def _enter(room: WaitingRoom, key: str, told: list[str], leave: asyncio.Event) -> None:
+    try:
+        async with room.turn(key):
+            told.append(f"{key} in")
+            await leave.wait()
+    except Problem as problem:
+        told.append(f"{key} {problem.status} {problem.headers['Retry-After']}")
+
+
+def test_a_waiting_room_serves_few_and_sends_the_rest_away() -> None:
+    async def play() -> tuple[list[str], list[str]]:
+        room, told, leave = WaitingRoom(1, each=2, total=3), list[str](), asyncio.Event()
+        tasks = [asyncio.create_task(_enter(room, key, told, leave)) for key in ("ada", "ada", "ada", "bob", "cleo")]
+        for _ in range(5):
+            await asyncio.sleep(0)
+        before = sorted(told)
+        leave.set()
+        await asyncio.gather(*tasks)
+        async with room.turn("cleo"):
+            return before, sorted(told)
+
+    before, after = asyncio.run(play())
+    assert before == ["ada 503 5", "ada in", "cleo 503 5"]
+    assert after == ["ada 503 5", "ada in", "ada in", "bob in", "cleo 503 5"]
