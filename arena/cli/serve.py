@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 THREADS = 16
 """Threads for what blocks (the store, passwords, bundles): more would only wait for the database."""
+SCHEMA_S = 5.0
+"""How often pages look whether the database was upgraded under them: an old program has no business in a new schema."""
 CLOSE_S = 10
 """How long answers under way may take to finish."""
 
@@ -97,10 +100,21 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
             if settings.referee:
                 await act(settings, store, bus, metrics, interrupts)
             else:
-                await context.stopping.wait()
+                await _until(context.stopping, store)
     finally:
         await runner.cleanup()
     return Exit.DONE
+
+
+async def _until(stop: asyncio.Event, store: Store) -> None:
+    """Wait for the order to stop. Raises SchemaError when the database was upgraded meanwhile."""
+    from arena.store import StoreUnavailableError
+
+    while not stop.is_set():
+        with contextlib.suppress(StoreUnavailableError):
+            await asyncio.to_thread(store.require)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), SCHEMA_S)
 
 
 async def _listen(runner: web.AppRunner, settings: Settings) -> None:

@@ -81,7 +81,10 @@ def _probe(settings: Settings) -> str:
     """The sandbox this machine really offers. Raises CommandError where it may not play bots of strangers."""
     from referee.sandbox import open_sandbox, refusal
 
-    found = open_sandbox(settings.sandbox)
+    try:
+        found = open_sandbox(settings.sandbox)
+    except ValueError as error:
+        raise CommandError(f"{error}, or give another --sandbox", Exit.REFUSED) from None
     reason = refusal(found, allow_weak=settings.allow_weak_sandbox)
     if reason and not settings.allow_weak_sandbox:
         raise CommandError(f"{reason}; or set allow_weak_sandbox (ARENA_ALLOW_WEAK_SANDBOX=1)", Exit.REFUSED)

@@ -31,7 +31,7 @@ from arena.events.bus import EventBus
 from arena.events.messages import RefereeChanged, RefereeState, RefereeWoken, SlotStarted
 from arena.log import logger
 from arena.metrics import RefereeMetrics
-from arena.store import LeaseLostError, Store, StoreError, StoreUnavailableError
+from arena.store import LeaseLostError, SchemaError, Store, StoreError, StoreUnavailableError
 from arena.store.models import now
 from arena.worker import BundlePlace
 
@@ -123,7 +123,10 @@ class Coordinator:
     # -- the task ------------------------------------------------------------------------------------------------------
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Act, or stand by, until `stop` is set; then let running games finish, hand back the others, and return."""
+        """Act, or stand by, until `stop` is set; then let running games finish, hand back the others, and return.
+
+        Raises SchemaError when the database was upgraded meanwhile: an old program writes nothing into a new schema.
+        """
         self._loop = asyncio.get_running_loop()
         news = asyncio.create_task(self._listen())
         stopping = asyncio.create_task(self._wake_on(stop))
@@ -219,11 +222,23 @@ class Coordinator:
         self.metrics.acting.set(0)
 
     async def _take_lease(self, lease: Executor) -> bool:
+        """Whether this process is to act. Raises SchemaError when the database was upgraded under it."""
         try:
-            return await self._in(lease, self.lease_owner.take)
+            return await self._in(lease, self._take)
         except StoreUnavailableError as error:
             self.outage.note(error)
             return False
+
+    def _take(self) -> bool:
+        self._store.require()
+        is_taken = self.lease_owner.take()
+        if is_taken:
+            try:
+                self._store.require()  # an upgrade until here was seen; one from here on takes the lease away
+            except SchemaError:
+                self.lease_owner.release()
+                raise
+        return is_taken
 
     async def _listen(self) -> None:
         """Hear of games that begin, and of orders that should be seen at once."""

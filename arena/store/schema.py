@@ -36,6 +36,7 @@ def is_fresh(engine: Engine) -> bool:
 def upgrade(engine: Engine) -> tuple[str | None, str]:
     """Bring the database to the program's schema; the revisions before (None = new) and after.
 
+    Whoever coordinated by the schema before has its lease no more: it writes nothing into the new one, and ends.
     Raises SchemaError for a database newer than the program.
     """
     with alone(engine) as connection:
@@ -45,6 +46,7 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
             from alembic import command
 
             command.upgrade(config(connection), "head")
+            connection.execute(text("DELETE FROM leases"))
         return before, head()
 
 

@@ -54,7 +54,10 @@ def refuse_unsafe(settings: Settings, *, is_admin: bool) -> None:
 
     if settings.allow_weak_sandbox:
         return
-    reason = refusal(open_sandbox(settings.sandbox), allow_weak=is_admin)
+    try:
+        reason = refusal(open_sandbox(settings.sandbox), allow_weak=is_admin)
+    except ValueError as error:  # the one that the settings name does not work here
+        reason = str(error)
     if reason:
         raise UnsafeError(reason, hint="ask the people who run this server")
 

@@ -68,6 +68,14 @@ def workers_of(told: RefereeWorkers | None, at: float) -> list[Worker] | None:
     ]
 
 
+def _sandbox(name: str) -> str:
+    """What confines bots on this machine, or why nothing does."""
+    try:
+        return open_sandbox(name).name
+    except ValueError as error:
+        return str(error)
+
+
 @routes.get("/referees")
 async def show(request: web.Request) -> web.Response:
     """The referee's lease, its workers by what they play, the queue."""
@@ -80,7 +88,7 @@ async def show(request: web.Request) -> web.Response:
             "counts": store.queue.open(),
             "running": running,
             "states": store.tournaments.counts(),
-            "sandbox": open_sandbox(request.app[CONTEXT].settings.sandbox).name,
+            "sandbox": _sandbox(request.app[CONTEXT].settings.sandbox),
         }
 
     found = await run(read)

@@ -189,3 +189,17 @@ def test_the_doctor_looks_at_the_cluster(cluster: Cluster, tmp_path: Path, capsy
     with processes.scheduler() as (address, _):
         state, text = executor(address)
         assert (state, "games wait" in text, "arena worker" in text) == ("weak", True, True)
+
+
+def test_a_sandbox_that_is_not_there_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str, **options: bool) -> None:
+        raise ValueError(f"sandbox {name} does not work here: bubblewrap is not installed; apt-get install bubblewrap")
+
+    monkeypatch.setattr("referee.sandbox.open_sandbox", missing)
+    words = ["worker", "--data", str(tmp_path), "--scheduler", "dask://127.0.0.1:1", "--sandbox", "bwrap"]
+    assert main(words) == 4
+    said = capsys.readouterr().err
+    assert "bubblewrap is not installed; apt-get install bubblewrap, or give another --sandbox" in said
+    assert "Traceback" not in said

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
+
+import pytest
+from sqlalchemy import text
 
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.lease import LEASE
 from arena.events.bus import Subscription
 from arena.events.messages import Event, GameEnded, RefereeChanged, VersionChanged
-from arena.store import ConflictError
+from arena.store import ConflictError, SchemaError, Store
 from tests.arena.coordinator.stage import Dice, Stage
 
 PATIENCE_S = 30
@@ -61,6 +65,55 @@ def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
 
     acting(stage, Dice(), script)
     stage.check_exactly_once(number, 2)
+    assert stage.store.leases.get(LEASE) is None
+
+
+def upgrade(stage: Stage) -> None:
+    """What `arena db upgrade` of a newer program does, as far as this one can tell."""
+    with stage.store.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        connection.execute(text("DELETE FROM leases"))
+
+
+@pytest.mark.parametrize("is_acting", [True, False])
+def test_an_upgrade_under_a_coordinator_ends_it_and_it_writes_nothing(
+    own_store: Store, tmp_path: Path, is_acting: bool
+) -> None:
+    stage = Stage(own_store, tmp_path)
+    stage.settings = stage.settings.model_copy(update={"lease_seconds": 0.3})
+    number = stage.create(games=2)
+    dice = Dice(is_held=True)
+    if not is_acting:
+        assert own_store.leases.take(LEASE, "somebody else", 3600)
+
+    async def main() -> None:
+        coordinator = stage.apart(dice)
+        async with stage.bus.subscribe(RefereeChanged) as events:
+            task = asyncio.create_task(coordinator.run(asyncio.Event()))
+            await heard(events, RefereeChanged, state="acting" if is_acting else "standing by")
+            while is_acting and not dice.held:
+                await asyncio.sleep(0)
+            upgrade(stage)
+            with pytest.raises(SchemaError, match="newer than this program; upgrade the program"):
+                await asyncio.wait_for(task, PATIENCE_S)
+
+    asyncio.run(main())
+    assert stage.store.games.counts(number) == ({"planned": 4, "queued": 8} if is_acting else {})
+    assert stage.store.leases.get(LEASE) is None
+
+
+def test_a_lease_taken_while_the_database_was_upgraded_is_given_back(own_store: Store, tmp_path: Path) -> None:
+    stage = Stage(own_store, tmp_path)
+    coordinator = stage.apart(Dice())
+    take = coordinator.lease_owner.take
+
+    def late() -> bool:
+        upgrade(stage)
+        return take()
+
+    coordinator.lease_owner.take = late  # type: ignore[method-assign]
+    with pytest.raises(SchemaError):
+        coordinator._take()
     assert stage.store.leases.get(LEASE) is None
 
 
