@@ -144,7 +144,9 @@ class Settings(BaseSettings):
         1200, ge=1, description="Pages and their parts per address and web process, in the long run."
     )
     uploads_per_minute: int = Field(6, ge=1, description="Uploads per user, in the long run.")
-    logins_per_minute: int = Field(6, ge=1, description="Wrong log-ins, per name and per address, in the long run.")
+    logins_per_minute: int = Field(
+        6, ge=1, description="Wrong log-ins per name and per address, in the long run, of all web processes together."
+    )
     connections_per_address: int = Field(
         256, ge=1, description="Connections one address may have open; trusted proxies may have any number."
     )
