@@ -95,18 +95,17 @@ def _arena() -> list[str]:
 def _surroundings(path: str) -> list[str]:
     """The folder of a file, and of everything it links to; for a program under a `bin` the folder above that.
 
-    A folder is shown itself.
+    A folder is shown itself, and nothing at all where that would be a home or half the machine.
     """
     found = []
     path = os.path.abspath(path)
-    if os.path.isdir(path) and not is_too_much(path) and not _is_systems(path):
-        return [path]
     for _ in range(16):
-        folder = os.path.dirname(path)
-        if os.path.basename(folder) == "bin" and not is_too_much(os.path.dirname(folder)):
+        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        if folder != path and os.path.basename(folder) == "bin" and not is_too_much(os.path.dirname(folder)):
             folder = os.path.dirname(folder)
-        if not _is_systems(path):
-            found.append(path if is_too_much(folder) else folder)
+        shown = path if is_too_much(folder) else folder
+        if not _is_systems(path) and not is_too_much(shown):
+            found.append(shown)
         if not os.path.islink(path):
             break
         path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))

@@ -127,6 +127,15 @@ def test_files_named_in_arguments_are_shown(place: Path) -> None:
     assert str(place / "data") not in look((PYTHON, "--net=data/net.bin"), str(place / "agents")).shown
 
 
+@pytest.mark.parametrize("word", ["/", "--root=/", "a:/etc", "--net={home}", "{home}"])
+def test_no_home_nor_half_the_machine_is_shown_because_it_is_named(
+    word: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(place))
+    shown = look((PYTHON, word.format(home=place)), None).shown
+    assert not {"/", "/etc", str(place)} & set(shown)
+
+
 @pytest.mark.parametrize(
     ("typed", "below", "written"),
     [
