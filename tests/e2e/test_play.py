@@ -172,7 +172,7 @@ def test_check_of_what_is_no_bot_fails_with_the_stage(c_bot: str) -> None:
     done = arena("check", "/bin/false", "--family", "loa", code=1)
     assert "start and handshake" in done.stdout
     assert "exit code 1" in done.stdout
-    assert "no such file" in arena("check", "/no/such/bot", "--family", "loa", code=1).stdout
+    assert "no such file: /no/such/bot" in arena("check", "/no/such/bot", "--family", "loa", code=3).stderr
     assert "shebang" in arena("check", str(ROOT / "README.md"), "--family", "loa", code=1).stdout
 
 

@@ -162,6 +162,12 @@ def test_a_bot_is_written_down_from_its_folder(
     assert at_home(found, place / "data") == found
 
 
+def test_a_file_names_its_files_from_its_folder_even_if_they_are_written_out(place: Path) -> None:
+    text = f'command = ["{place}/engine", "--net={place}/data/net.bin", "/etc/hosts"]\nfolder = "{place}"\n'
+    (place / "data" / "bot.toml").write_text(text, encoding="utf-8")
+    assert read_bot_file(place / "data").command == ("./engine", "--net=./data/net.bin", "/etc/hosts")
+
+
 def test_a_home_is_no_bots_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(place))
     assert at_home(BotSpec("x", (str(place / "agents" / "agent.py"),)), place).folder == str(place / "agents")
