@@ -36,6 +36,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     submit.add_argument("path", metavar="PATH", type=Path)
     submit.add_argument("--name", required=True, metavar="N", help="the bot's name; a new one makes a new bot")
     submit.add_argument("--family", action="append", default=[], metavar="F", help="plays this family; may be repeated")
+    submit.add_argument(
+        "--tc", metavar="TC", help="check it at this time control alone, such as 5/move (default: the fastest it keeps)"
+    )
     submit.add_argument("--watch", action="store_true", help="wait for the verdict; exit 1 if the bot is unfit")
 
     listing = actions.add("list", _list, "all bots", "arena bot list --family loa")
@@ -68,7 +71,7 @@ def _submit(arguments: argparse.Namespace) -> int:
         found = client.ask(
             "POST",
             f"/bots/{arguments.name}/versions",
-            query={"family": tuple(arguments.family) or None, "sha256": digest},
+            query={"family": tuple(arguments.family) or None, "sha256": digest, "tc": arguments.tc},
             file=file,
             headers={"Idempotency-Key": f"{digest}-{os.urandom(8).hex()}"},
         ).data

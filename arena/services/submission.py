@@ -27,10 +27,11 @@ def admit(arena: Arena, name: str, by: Identity) -> None:
     refuse_unsafe(arena.settings, is_admin="admin" in by.scopes)
 
 
-def submit(arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], by: Identity) -> Version:
+def submit(arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], by: Identity, tc: str = "") -> Version:
     """Take an upload as the next version of the user's bot, to be checked; a new name makes a new bot.
 
-    `name` and `families` may be left to `bot.toml` in it. Raises what `admit` and `receive` raise.
+    `name` and `families` may be left to `bot.toml` in it. `tc`: the time control whose time for a move is the only one
+    that the check tries. Raises what `admit` and `receive` raise.
     """
     admit(arena, name, by)
     version = receive(
@@ -41,6 +42,7 @@ def submit(arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], 
         families=list(dict.fromkeys(families)),
         user=by,
         quota=Quota.of(arena.settings),
+        tc=tc,
     )
     arena.wake()
     arena.note("bot.submit", f"version:{version.name}", by, sha256=version.bundle)
@@ -49,11 +51,15 @@ def submit(arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A version with its check, as somebody may see it; `log` is None for those who may not read it."""
+    """A version with its check, as somebody may see it; `log` is None for those who may not read it.
+
+    `fit_from_ms`: the shortest time for a move that it keeps, by family.
+    """
 
     line: VersionLine
     report: dict[str, Any]
     log: str | None
+    fit_from_ms: dict[str, int]
 
     @property
     def is_moving(self) -> bool:
@@ -67,7 +73,8 @@ def read(arena: Arena, version_id: int, by: Identity | None) -> Submission:
     if version_id not in lines:
         raise NotFoundError("submission", version_id)
     line, version = lines[version_id], arena.store.versions.get(version_id)
-    return Submission(line, _public(version.report), version.log if may_read_log(by, line.owner) else None)
+    log = version.log if may_read_log(by, line.owner) else None
+    return Submission(line, _public(version.report), log, arena.store.versions.fit_from([version_id])[version_id])
 
 
 def _public(report: dict[str, Any]) -> dict[str, Any]:

@@ -192,6 +192,20 @@ class Versions:
         with self._sessions.reading() as session:
             return families_of(session, [version_id]).get(version_id, {})
 
+    def fit_from(self, version_ids: Sequence[int]) -> dict[int, dict[str, int]]:
+        """From how many milliseconds a move each version is fit, by family, as far as its check found that out."""
+        query = select(col(Version.id), col(Version.capabilities)).where(col(Version.id).in_(version_ids))
+        with self._sessions.reading() as session:
+            rows = fetch(session, query) if version_ids else ()
+        return {
+            version_id: {
+                family: int(part["fit_from_ms"])
+                for family, part in found.items()
+                if isinstance(part, Mapping) and part.get("fit_from_ms")
+            }
+            for version_id, found in rows
+        }
+
     def retire(self, version_id: int) -> Version:
         """A version that is entered no more; its games and ratings stay. Raises ConflictError while it is checked."""
         with self._sessions.writing() as session:

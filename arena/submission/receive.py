@@ -15,9 +15,11 @@ from arena.errors import ForbiddenError
 from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store, StoreUnavailableError
 from arena.store.models import Bot, Version
 from arena.submission.bundle_store import BundleStore
-from arena.submission.check import check_version
+from arena.submission.check import MOVE_MS, check_version
 from arena.submission.manifest import FILE, Manifest, ManifestError, read_families, read_manifest
 from arena.submission.unpack import ArchiveError, unpack
+from referee.rules.core import ParseError
+from referee.spec import read_time_control
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -95,14 +97,17 @@ def receive(
     families: Sequence[str] = (),
     user: Submitter,
     quota: Quota | None = None,
+    tc: str = "",
 ) -> Version:
     """Make an upload the next version of the user's bot, in state `uploaded`; a new name makes a new bot.
 
-    `name` and `families` may come from `bot.toml` instead; those given here win. Raises TooLargeError,
+    `name` and `families` may come from `bot.toml` instead; those given here win, and so does `tc`, a time control that
+    says how long the bot thinks about a move, over `move_ms` among its limits. Raises TooLargeError,
     SubmissionError, NotYoursError, ConflictError (the same bundle again, a retired bot), QuotaError and
     StoreUnavailableError.
     """
     quota = quota or Quota()
+    asked = _move_time(tc)
     try:
         with bundles.workspace() as work, tempfile.TemporaryFile(dir=work) as file:
             size, digest = _copy(stream, file, quota.upload_bytes)
@@ -122,7 +127,7 @@ def receive(
                 bundle=digest,
                 size_bytes=size,
                 options=manifest.options,
-                limits=manifest.limits,
+                limits={**manifest.limits, **asked},
                 max_versions=quota.versions,
                 max_bytes=quota.size_bytes,
             )
@@ -130,6 +135,19 @@ def receive(
         raise SubmissionError(str(error)) from None
     except OSError as error:
         raise StoreUnavailableError(f"the upload cannot be kept now: {error.strerror or error}") from error
+
+
+def _move_time(tc: str) -> dict[str, int]:
+    """The limit that a time control asks for. Raises SubmissionError."""
+    if not tc:
+        return {}
+    try:
+        move_ms = read_time_control(tc).move_ms
+    except ParseError as error:
+        raise SubmissionError(str(error)) from None
+    if move_ms is None:
+        raise SubmissionError(f"tc {tc}: a limit of depth or nodes says nothing of time; write 5/move or 10+0.1")
+    return {MOVE_MS: max(1, round(move_ms))}
 
 
 def _copy(stream: BinaryIO, file: BinaryIO, limit: int) -> tuple[int, str]:

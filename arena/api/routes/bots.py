@@ -46,10 +46,14 @@ class BotQuery(PageQuery):
 
 
 class SubmitQuery(In):
-    """What an upload claims to be; `bot.toml` may name the families instead. `sha256` is compared with what came in."""
+    """What an upload claims to be; `bot.toml` may name the families instead. `sha256` is compared with what came in.
+
+    `tc` is a time control such as `5/move`: the check tries the bot with that time for a move alone.
+    """
 
     family: Annotated[list[FamilyName], Field(default_factory=list, max_length=20)]
     sha256: Sha256 | None = None
+    tc: Annotated[str, Field(max_length=40)] = ""
 
 
 class ChangeQuery(PageQuery):
@@ -58,7 +62,7 @@ class ChangeQuery(PageQuery):
     pool: PoolName
 
 
-def version_item(line: VersionLine) -> VersionItem:
+def version_item(line: VersionLine, fit_from_ms: dict[str, int]) -> VersionItem:
     """A row as a document."""
     return VersionItem(
         id=line.id,
@@ -73,6 +77,7 @@ def version_item(line: VersionLine) -> VersionItem:
         created=line.created,
         checked=line.checked,
         families={family: list(variants) for family, variants in line.families.items()},
+        fit_from_ms=fit_from_ms,
     )
 
 
@@ -103,14 +108,16 @@ async def _document(call: Call, name: str) -> BotDocument:
     assert row.id is not None
     owner = await call.run(call.store.users.get, row.owner_id)
     versions = await call.run(call.store.versions.of_bot, row.id)
-    ratings = await call.run(call.store.ratings.of_versions, [line.id for line in versions]) if versions else []
+    ids = [line.id for line in versions]
+    ratings = await call.run(call.store.ratings.of_versions, ids) if versions else []
+    fit_from = await call.run(call.store.versions.fit_from, ids)
     return BotDocument(
         name=row.name,
         owner=owner.name,
         description=row.description,
         is_retired=row.is_retired,
         created=row.created,
-        versions=[version_item(line) for line in versions],
+        versions=[version_item(line, fit_from.get(line.id, {})) for line in versions],
         ratings=[PoolRating.model_validate(line) for line in ratings],
     )
 
@@ -159,7 +166,13 @@ async def submit(
 
         async def take() -> web.StreamResponse:
             version = await call.run(
-                services.submission.submit, call.arena, file.file, name=bot, families=query.family, by=call.user
+                services.submission.submit,
+                call.arena,
+                file.file,
+                name=bot,
+                families=query.family,
+                tc=query.tc,
+                by=call.user,
             )
             body = submission_document(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
             given = Answer(body, status=202, headers={"Location": body.url}, is_private=True)
@@ -251,7 +264,7 @@ async def _shown(call: Call, version_id: int) -> Answer[Submission]:
 def submission_document(found: services.submission.Submission) -> Submission:
     """A submission as a document."""
     return Submission(
-        **version_item(found.line).model_dump(),
+        **version_item(found.line, found.fit_from_ms).model_dump(),
         report=found.report,
         log=found.log,
         url=f"{PREFIX}/submissions/{found.line.id}",

@@ -24,7 +24,9 @@ class BotItem(Out):
 
 
 class VersionItem(Out):
-    """A version of a bot. `families` maps each family to the variants it was found fit for."""
+    """A version of a bot. `families` maps each family to the variants it was found fit for, `fit_from_ms` to the
+    shortest time for a move that it was found to keep.
+    """
 
     id: int
     bot: str
@@ -38,6 +40,7 @@ class VersionItem(Out):
     created: datetime
     checked: datetime | None
     families: dict[str, list[str]]
+    fit_from_ms: dict[str, int]
 
 
 class BotDocument(Out):

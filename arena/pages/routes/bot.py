@@ -226,6 +226,7 @@ def _read(store: Store, bot: Bot, versions: Sequence[VersionLine], by: str) -> d
     return {
         "bot": bot,
         "owner": store.users.get(bot.owner_id).name,
+        "fit_from": store.versions.fit_from(ids),
         "ratings": ratings,
         "curves": [curve(store, pool, names, by) for pool, names in pools.items()],
         "sides": sorted(found.sides.items()),

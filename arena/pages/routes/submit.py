@@ -33,6 +33,7 @@ class Form:
     file: BinaryIO
     name: str = ""
     families: list[str] = field(default_factory=list)
+    tc: str = ""
     size: int = 0
 
 
@@ -45,7 +46,7 @@ def _page(request: web.Request, *, problem: str = "", status: int = 200, **given
         keep="no-store",
         problem=problem,
         settings=settings,
-        given={"name": "", "families": [], **given},
+        given={"name": "", "families": [], "tc": "", **given},
     )
 
 
@@ -80,12 +81,19 @@ async def submit(request: web.Request) -> web.Response:
         file.seek(0)
         try:
             version = await act(
-                services.submission.submit, context.arena, file, name=form.name, families=form.families, by=identity
+                services.submission.submit,
+                context.arena,
+                file,
+                name=form.name,
+                families=form.families,
+                tc=form.tc,
+                by=identity,
             )
         except ArenaError as error:
             if error.status >= 500:
                 raise
-            return _page(request, problem=told(error), status=error.status, name=form.name, families=form.families)
+            given = {"name": form.name, "families": form.families, "tc": form.tc}
+            return _page(request, problem=told(error), status=error.status, **given)
     return redirect(f"/submissions/{version.id}")
 
 
@@ -120,6 +128,8 @@ async def _take(part: BodyPartReader, form: Form, limit: int) -> None:
             await asyncio.to_thread(form.file.write, chunk)
     elif part.name == "name":
         form.name = (await _text(part)).strip()
+    elif part.name == "tc":
+        form.tc = (await _text(part)).strip()[:40]
     elif part.name == "family":
         form.families.append((await _text(part))[:40])
 

@@ -60,6 +60,7 @@ def test_bots(arena: Arena) -> None:
     found = arena.server.get(f"{PREFIX}/bots/greedy").json
     assert found["owner"] == "arena"
     assert found["versions"][0]["families"]["loa"]
+    assert found["versions"][0]["fit_from_ms"] == {}, "a sample is not checked"
     assert found["ratings"][0]["pool"] == "loa"
 
 

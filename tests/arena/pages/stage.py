@@ -130,6 +130,7 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
                 variants=everything,
             )
         )
+    _examine(store, versions[0].id or 0)
     bad = store.bots.add("broken", zoe.id)
     failed = store.versions.add(bad.id or 0, command=["./bot"], families=["loa"], bundle="cd" * 32, size_bytes=99)
     store.checks.claim()
@@ -173,6 +174,14 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
         _tournament(stage, zoe.id, versions, names, family, number, plies)
     _call_names(stage)
     return stage
+
+
+def _examine(store: Store, version_id: int) -> None:
+    """A version that was found to need its time."""
+    with store.writing() as session:
+        version = session.get(Version, version_id)
+        assert version is not None
+        version.capabilities = {"loa": {"fit_from_ms": 5000}}
 
 
 def _call_names(stage: Stage) -> None:

@@ -239,6 +239,12 @@ def test_what_others_wrote_shows_as_text_on_every_page(site: Site) -> None:
     assert seen > 20
 
 
+def test_the_pace_a_version_is_fit_from_stands_beside_the_family(site: Site) -> None:
+    for path in ("/bots/ada", "/bots/ada/v/1"):
+        assert "fit from 5 s a move" in fetch(site, path)[1]
+    assert "fit from" not in fetch(site, "/bots/bob")[1]
+
+
 BAD = (
     ("/loa/leaderboard?sort=nonsense", 400, "sort by"),
     ("/tournaments/1?sort=%3Cscript%3E", 400, "sort by"),

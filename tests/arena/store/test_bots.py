@@ -165,3 +165,17 @@ def test_sample_bots_are_made_once(store: Store) -> None:
     more = store.samples.ensure(SAMPLES, {**variants, "abalone": ("standard",)})
     assert {version.number for version in more.values()} == {2}
     assert len(store.versions.active("loa")) == 8
+
+
+def test_from_when_on_a_version_is_fit_is_known_by_family(store: Store) -> None:
+    user = store.users.add("eva")
+    bot = store.bots.add("eta", user.id or 0)
+    version = store.versions.add(bot.id or 0, command=["./x"], families=["loa", "tablut"])
+    other = store.versions.add(bot.id or 0, command=["./x"], families=["loa"], state="active")
+    claimed = store.checks.claim()
+    assert claimed is not None
+    found = {"loa": {"fit_from_ms": 5000, "clocks": False}, "tablut": {"clocks": True}}
+    store.checks.conclude(version.id or 0, report={}, variants={}, capabilities=found)
+    ids = [version.id or 0, other.id or 0]
+    assert store.versions.fit_from(ids) == {ids[0]: {"loa": 5000}, ids[1]: {}}
+    assert store.versions.fit_from([]) == {}

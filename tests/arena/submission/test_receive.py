@@ -76,6 +76,18 @@ def test_a_bundle_says_what_it_is(store: Store, send: Send) -> None:
     assert (given.name, set(store.versions.families(given.id))) == ("theta v1", {"loa"})
 
 
+def test_a_time_control_says_at_what_pace_it_is_checked(send: Send) -> None:
+    assert send(SCRIPT).limits == {}
+    assert send(SCRIPT + b"#2", tc="5/move").limits == {"move_ms": 5000}
+    assert send(SCRIPT + b"#3", tc="10+0.1").limits == {"move_ms": 350}
+    files = {**HONEST, "bot.toml": b'command = "./run.sh"\nlimits = {move_ms = 900, processes = 2}'}
+    assert send(zipped(files)).limits == {"move_ms": 900, "processes": 2}
+    assert send(zipped({**files, "more": b"x"}), tc="1/move").limits == {"move_ms": 1000, "processes": 2}
+    for tc in ("depth:3", "soon"):
+        with pytest.raises(SubmissionError, match=r"5/move|time control"):
+            send(SCRIPT + b"#4", tc=tc)
+
+
 def test_the_next_version(store: Store, send: Send) -> None:
     assert send(SCRIPT).number == 1
     assert send(SCRIPT + b"#2").number == 2

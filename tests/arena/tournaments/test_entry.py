@@ -113,6 +113,44 @@ def test_eligibility_is_negotiated_from_what_the_check_found(stage: Stage) -> No
         stage.create(family=family, variant="ashton", entries={"bots": ["plain", "able"]})
 
 
+def test_a_tournament_too_fast_for_a_bot_refuses_it_with_that_reason(stage: Stage) -> None:
+    for name, fit_from_ms in (("quick", 50), ("human", 1000)):
+        found = announced() | {"fit_from_ms": fit_from_ms}
+        stage.bot(name, families=["loa"], capabilities={"loa": found})
+    for time, is_refused in (
+        ("10+0.1", True),
+        ("38+0.05", False),
+        ("1/move", False),
+        ("0.9/move", True),
+        ("depth:2", False),
+    ):
+        names, refused = entered(stage, stage.create(time=time, entries={"newest": True}, starts=later(stage)))
+        assert "quick v1" in names
+        assert ("human v1" in refused, "human v1" in names) == (is_refused, not is_refused), time
+    assert entered(stage, stage.create(time="10+0.1", entries={"newest": True}, starts=later(stage)))[1][
+        "human v1"
+    ] == ("its check found it fit from 1 s a move, and 10+0.1 leaves it 0.35 s a move in a game of 40")
+    waiting = stage.create(time="0.2/move", starts=later(stage))
+    human = stage.store.versions.find("human").id or 0
+    with pytest.raises(SettingsError, match="fit from 1 s a move"):
+        tournaments.enter(stage.store, waiting, human, 1, stage.now)
+
+
+def test_a_bot_that_cannot_set_up_positions_plays_where_none_must_be(stage: Stage) -> None:
+    stage.bot("origin", families=["loa"], capabilities={"loa": announced() | {"startpos_only": True}})
+    lines = ["1bbbbbb1/w6w/w6w/w6w/w6w/w6w/w6w/1bbbbbb1 w - 1"]
+    for more, is_refused in (
+        ({}, False),
+        ({"openings": "random:2:1"}, False),
+        ({"opening_lines": ["b1b3"]}, False),
+        ({"opening_lines": lines}, True),
+        ({"variant": "scrambled-eggs"}, True),
+    ):
+        names, refused = entered(stage, stage.create(entries={"newest": True}, starts=later(stage), **more))
+        assert ("origin v1" in names, "origin v1" in refused) == (not is_refused, is_refused), more
+        assert "cannot set up positions" in refused.get("origin v1", "cannot set up positions")
+
+
 def test_a_variant_its_check_did_not_find_it_fit_for(stage: Stage) -> None:
     stage.bot("half", families=["tablut"], variants={"tablut": ["bell"]})
     with pytest.raises(SettingsError, match="fit for bell, not for ashton"):
