@@ -86,7 +86,8 @@ def _advice(spec: BotSpec, complaint: Complaint) -> str:
     shown = (*look(spec.command, spec.folder).shown, *([spec.folder] if spec.folder else []))
     for path in _files(spec, complaint):
         if not any(path == place or path.startswith(place + "/") for place in shown):
-            return f"{path} is not shown to it: name the file in its command, or put it beside its program"
+            place = spec.folder and f"put it in {spec.folder}"
+            return f"{path} is not shown to it: {place or 'name the file in its command, or put it beside its program'}"
         if not _is_open(path):
             return (
                 f"{path} may be read by its owner alone: let every user read it (chmod a+r, a+x for folders above it)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import glob
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -53,7 +54,14 @@ def look(command: Sequence[str], folder: str | None) -> View:
         for word in command:
             for path in named_files(word):
                 shown += _surroundings(path)
+    else:
+        command = tuple(_from_folder(word, folder) for word in command)
     return View(command, tuple(_outermost(shown)), links)
+
+
+def _from_folder(word: str, folder: str) -> str:
+    """A word of a command whose files in the bot's own folder are named from there: it may appear elsewhere."""
+    return re.sub(rf"(?<![^=:,]){re.escape(folder.rstrip(os.sep))}{os.sep}(?=.)", "./", word)
 
 
 def named_files(word: str) -> list[str]:

@@ -158,6 +158,8 @@ def test_a_bot_sees_the_folders_its_command_names_and_no_home(
     bundled = look(("python3", "bot.py", "/etc/passwd"), str(open_folder))
     assert str(open_folder) not in bundled.shown, "a bundle is shown at a place of its own"
     assert "/etc/passwd" not in bundled.shown, "what a bundle names is not for it to choose"
+    named = look(("python3", "/opt/x/bot.py:choose", "--net=/opt/x/a/b", "/srv/opt/x/c", "/opt/x"), "/opt/x")
+    assert named.command == ("python3", "./bot.py:choose", "--net=./a/b", "/srv/opt/x/c", "/opt/x")
     assert {"PATH", "HOME"} <= set(environment()) <= {*environment()}
     assert not [name for name in environment() if "ARENA" in name]
 
