@@ -12,7 +12,7 @@ from pathlib import Path
 from arena.cli import output
 from arena.cli.choice import read_options
 from arena.cli.exit import CommandError, Exit
-from arena.cli.play import add_memory
+from arena.cli.play import add_memory, add_sandbox
 from referee.bot_argument import read_bot, refuse_unreachable
 from referee.bot_file import SavedCapabilities, at_home, read_capabilities, saved_capabilities, write_bot_file
 from referee.check import check
@@ -34,7 +34,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tc", metavar="TC", help="check it at this time control alone, such as 5/move (default: the fastest it keeps)"
     )
-    parser.add_argument("--sandbox", default="auto", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
+    add_sandbox(parser)
     add_memory(parser)
     parser.add_argument("--save", type=Path, metavar="FILE", help="write down the bot and what it can take: a BOT")
     parser.add_argument(

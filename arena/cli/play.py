@@ -42,19 +42,33 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
     parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
     parser.add_argument("--games", type=int, default=2, metavar="N", help="games per pairing (default 2)")
-    parser.add_argument("--tc", default="10+0.1", metavar="TC", help="10+0.1 (s), 1/move, depth:4, nodes:10000")
-    parser.add_argument("--concurrency", type=int, default=1, metavar="C", help="games at once (default 1)")
-    parser.add_argument("--format", choices=("round-robin", "gauntlet"), default="round-robin")
     parser.add_argument(
-        "--openings", default="auto", metavar="O", help="none, random:PLIES:SEED, setups:VARIANT:SEED or a file"
+        "--tc", default="10+0.1", metavar="TC", help="10+0.1 (s, the default), 1/move, depth:4, nodes:10000"
+    )
+    parser.add_argument("--concurrency", type=int, default=1, metavar="C", help="games at once (default 1)")
+    parser.add_argument(
+        "--format",
+        choices=("round-robin", "gauntlet"),
+        default="round-robin",
+        help="who meets whom (default round-robin)",
+    )
+    parser.add_argument(
+        "--openings",
+        default="auto",
+        metavar="O",
+        help="auto (default: the start once, then four random plies; new deals in a dealt variant), none, "
+        "random:PLIES:SEED, setups:VARIANT:SEED or a file",
     )
     parser.add_argument("--sprt", metavar="S", help="elo0=0,elo1=10,alpha=.05,beta=.05: stop when decided (two bots)")
     parser.add_argument("--draw", metavar="D", help="adjudicate draws by score: after=40,moves=8,score=10")
     parser.add_argument("--resign", metavar="R", help="adjudicate wins by score: moves=4,score=600,both=1")
     parser.add_argument(
-        "--max-plies", type=int, default=0, metavar="N", help="draw after N plies (0: by the rules alone)"
+        "--max-plies", type=int, default=0, metavar="N", help="draw after N plies (default 0: by the rules alone)"
     )
-    parser.add_argument("--margin", type=int, default=Limits().margin_ms, metavar="MS", help="time margin per move")
+    margin = Limits().margin_ms
+    parser.add_argument(
+        "--margin", type=int, default=margin, metavar="MS", help=f"time margin per move (default {margin})"
+    )
     add_memory(parser)
     parser.add_argument(
         "--suspend-after",
@@ -64,11 +78,21 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=f"a bot not ready N times in a row forfeits its other games (default {SUSPEND_AFTER}; 0: never)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of openings (default 0)")
-    parser.add_argument("--sandbox", default="auto", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
-    parser.add_argument("--affinity", default="off", choices=("auto", "off"), help="pin each game to a core")
+    add_sandbox(parser)
+    parser.add_argument(
+        "--affinity", default="off", choices=("auto", "off"), help="auto pins each game to a core (default off)"
+    )
     parser.add_argument("--out", type=Path, metavar="DIR", help="keep everything there; the same command continues it")
     parser.add_argument("--log", action="store_true", help="print the reason and the logs of every forfeit")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def add_sandbox(parser: argparse.ArgumentParser) -> None:
+    """`--sandbox`."""
+    choices = ("auto", "bwrap", "landlock", "rlimits", "none")
+    parser.add_argument(
+        "--sandbox", default="auto", choices=choices, help="auto (default): the strongest in which all bots start"
+    )
 
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
