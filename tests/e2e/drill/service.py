@@ -136,10 +136,12 @@ class Supervisor:
         return problems
 
     def close(self) -> None:
-        """Kill what is left."""
+        """Kill what is left, with all below: a slot in mid-game would notice only afterwards."""
         self._is_over.set()
         self._thread.join()
         for service in self.services.values():
             if service.process and service.process.poll() is None:
-                service.process.kill()
+                for pid in (service.process.pid, *descendants(service.process.pid)):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
                 service.process.wait()
