@@ -91,7 +91,7 @@ async def _beats() -> AsyncIterator[None]:
 async def _serve(url: str) -> None:
     bus = Bus()
     with tempfile.TemporaryDirectory() as name:
-        settings = read_settings(None, data=Path(name))
+        settings = read_settings(None, data=Path(name), connections_per_address=100_000)
         store = Store(url)
         context = context_of(store, settings, bus)
         context.streams = Gate(100_000, 100_000)
