@@ -29,8 +29,8 @@ _PATIENCE = 5
 class ClientError(ArenaError):
     """What a server answered instead of what was asked for, in its own words, or that it did not answer."""
 
-    def __init__(self, kind: str, message: str, *, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, kind: str, message: str, *, hint: str = "", errors: list[dict[str, str]] | None = None) -> None:
+        super().__init__(message, hint=hint, errors=errors or [])
         self.kind = kind
 
 
@@ -177,14 +177,15 @@ class Client:
         try:
             found = json.loads(response.read(256 * 1024))
             detail, hint = str(found["detail"]), str(found.get("hint", ""))
+            errors = [{"field": str(one["field"]), "message": str(one["message"])} for one in found.get("errors", [])]
         except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
-            detail, hint = f"{response.status} {response.reason}", "is this an arena server?"
+            detail, hint, errors = f"{response.status} {response.reason}", "is this an arena server?", []
         if response.status == 401 and self._token is None:
             hint = f"log in: arena login --server {self.server}"
         wait = response.headers.get("Retry-After")
         if response.status == 429 and wait and wait not in detail:
             hint = f"try again in {wait} s"
-        return ClientError(kind_of_status(response.status), detail, hint=hint)
+        return ClientError(kind_of_status(response.status), detail, hint=hint, errors=errors)
 
 
 class _Response:

@@ -14,10 +14,17 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, Exit
 from arena.events.mqtt.url import BrokerUrl
+from arena.validation import misfits
 from referee import toml
 
 PREFIX = "ARENA_"
@@ -290,24 +297,30 @@ def read_settings(config: Path | None = None, **given: Any) -> Settings:
     try:
         return Settings(**{**chosen, "__file__": table})
     except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]) if first["loc"] else "settings"
+        first = misfits(error, Settings)[0]
+        name = first.field.partition(".")[0] or "settings"
         place = _place(name, chosen, file if name in table else None)
-        known = "no such setting" if first["type"] == "extra_forbidden" else first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{place}: {known}") from None
-    except Exception as error:
-        if type(error).__name__ != "SettingsError":
-            raise
-        raise ConfigError(f"environment: {error}") from None
+        raise ConfigError(
+            f"{place}: {first.problem.replace('no such key', 'no such setting')}", hint=first.hint
+        ) from None
+    except SettingsError as error:
+        field = str(error).partition('"')[2].partition('"')[0]
+        raise ConfigError(f"environment: {field} cannot be read", hint="write lists and tables as JSON") from None
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
         return toml.read(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        wrong = ConfigError(f"{file}: cannot be read: there is no such file", hint="check the path")
+        wrong.own_exit = Exit.NOT_FOUND
+        raise wrong from None
     except OSError as error:
-        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
-    except (toml.TomlError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: {error}") from None
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}", hint="name another file") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file}: not UTF-8 text", hint="is it the right file?") from None
+    except toml.TomlError as error:
+        raise ConfigError(f"{file}: {error}", hint="correct it there") from None
 
 
 def _place(name: str, chosen: dict[str, Any], file: Path | None) -> str:

@@ -137,9 +137,10 @@ def read_record(text: str | bytes) -> GameRecord:
     try:
         record: GameRecord = _adapter().validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
+        first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the record"
-        raise RecordError(f"not a game record: {place}: {first['msg']}") from None
+        problem = {"missing": "is missing", "json_invalid": "is not JSON"}.get(first["type"], "cannot be used")
+        raise RecordError(f"not a game record: {place} {problem}") from None
     if len(record.moves) != len(record.plies):
         raise RecordError(f"not a game record: {len(record.moves)} moves but {len(record.plies)} plies")
     if record.kind is not record.termination.kind or (record.winner is None) != (record.kind is Kind.VOID):

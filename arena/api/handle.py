@@ -12,14 +12,16 @@ from pydantic import BaseModel, ValidationError
 from arena.api import idempotency
 from arena.api.page import Page
 from arena.api.registry import Route
+from arena.api.schemas.word import FORMS
 from arena.errors import did_you_mean, near
 from arena.http import cache
 from arena.http.address import PREFIX
 from arena.http.call import CONTEXT, Answer, Call, require
 from arena.http.identity import cookie_name, identify
 from arena.http.json_text import escaped
-from arena.http.problem import Problem, not_found, shown, too_many
+from arena.http.problem import Problem, shown, too_many
 from arena.http.upload import BODY_S, Upload, within
+from arena.validation import misfits
 
 MAX_BODY_BYTES = 2**20
 JSON = "application/json"
@@ -104,9 +106,16 @@ def _path(route: Route, request: web.Request) -> dict[str, Any]:
     for name, adapter in route.path_types.items():
         try:
             found[name] = adapter.validate_python(request.match_info[name])
-        except ValidationError:
-            raise not_found(name, request.match_info[name]) from None
+        except ValidationError as error:
+            raise _no_such_name(name, request.match_info[name], error) from None
     return found
+
+
+def _no_such_name(what: str, name: str, error: ValidationError) -> Problem:
+    """Nothing is called so, and nothing can be: the hint says what names are like."""
+    pattern = str(error.errors(include_url=False)[0].get("ctx", {}).get("pattern"))
+    hint = f"nothing can be called that: {FORMS[pattern]}" if pattern in FORMS else "write a whole number from 1"
+    return Problem("not-found", f"no {what} {shown(name)}", hint=hint)
 
 
 async def read_body(request: web.Request) -> bytes:
@@ -131,7 +140,7 @@ def read_model(model: type[BaseModel], content: bytes) -> BaseModel:
     try:
         return model.model_validate_json(content, strict=True)
     except ValidationError as error:
-        raise invalid(error, tuple(model.model_fields)) from None
+        raise invalid(error, model) from None
 
 
 def read_query(model: type[BaseModel], request: web.Request) -> BaseModel:
@@ -150,7 +159,7 @@ def read_query(model: type[BaseModel], request: web.Request) -> BaseModel:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        raise invalid(error, tuple(names)) from None
+        raise invalid(error, model) from None
 
 
 def _kinds(hint: Any) -> set[type]:
@@ -183,19 +192,21 @@ def _unknown_query(name: str, known: tuple[str, ...]) -> Problem:
     return Problem("invalid", f"no parameter {shown(name)} here", field=name[:60], hint=hint, near=similar)
 
 
-def invalid(error: ValidationError, known: tuple[str, ...]) -> Problem:
-    """The problem of values that do not fit their model."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    first = found[0]
+def invalid(error: ValidationError, model: type[BaseModel]) -> Problem:
+    """The problem of values that do not fit their model; `errors` are all of them."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     if first["type"] == "json_invalid":
-        return Problem("bad-request", f"the body is not JSON: {first['msg']}", hint="send one JSON object")
-    errors = [{"field": ".".join(map(str, one["loc"]))[:200], "message": one["msg"]} for one in found[:20]]
-    hint = ""
-    if first["type"] == "extra_forbidden":
-        similar = near(str(first["loc"][-1]), known)
-        hint = did_you_mean(similar) or "there is " + ", ".join(known)
-    field = errors[0]["field"]
-    return Problem("invalid", f"{field or 'the body'}: {first['msg']}", field=field or None, hint=hint, errors=errors)
+        return Problem("bad-request", "the body is not JSON", hint="send one JSON object")
+    found = misfits(error, model, forms=FORMS)
+    words = f"{found[0].field or 'the body'}: {found[0].problem}"
+    return Problem(
+        "invalid",
+        words,
+        hint=found[0].hint,
+        field=found[0].field or None,
+        errors=[{"field": one.field, "message": one.sentence} for one in found],
+        near=list(found[0].near),
+    )
 
 
 def mount(app: web.Application, routes: Iterable[Route], aliases: Mapping[str, str]) -> None:

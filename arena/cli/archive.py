@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.cli import choice, output
+from arena.cli import choice, output, source
 from arena.cli.actions import Actions
 from arena.cli.archive_search import add_search, read_search
 from arena.cli.exit import CommandError, Exit
@@ -115,13 +114,13 @@ def _import(arguments: argparse.Namespace) -> int:
 
     ruleset = choice.settle(arguments)
     form = find_format(ruleset.rules, arguments.format) if arguments.format else None
-    texts = [(name, _text(name)) for name in arguments.files]  # all are read before anything is kept
+    texts = [(name, source.read_text(name)) for name in arguments.files]  # all are read before anything is kept
     files: list[dict[str, Any]] = []
     with closing(_open(arguments)) as archive:
         for name, text in texts:
             found = _read(text, name, ruleset, form)
-            source = "stdin" if name == "-" else Path(name).name
-            games = [to_archived(one, source, found.format) for one in found.games]
+            origin = "stdin" if name == "-" else Path(name).name
+            games = [to_archived(one, origin, found.format) for one in found.games]
             files.append(_import_json(name, found, len(games), archive.add(games)))
     if arguments.json:
         output.document({"files": files})
@@ -129,13 +128,6 @@ def _import(arguments: argparse.Namespace) -> int:
         for file in files:
             _tell(file)
     return Exit.FAILED if any(file["bad"] for file in files) else Exit.DONE
-
-
-def _text(name: str) -> str:
-    try:
-        return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{name}: not UTF-8 text: {error.reason} at byte {error.start}") from None
 
 
 def _read(text: str, name: str, ruleset: Ruleset, form: GameFormat | None) -> Collection:
@@ -177,7 +169,7 @@ def _list(arguments: argparse.Namespace) -> int:
         names = ("source", "family", "variant", "games")
         output.document({"sources": [dict(zip(names, line, strict=True)) for line in lines]})
     else:
-        rows = [(source, family, variant, str(games)) for source, family, variant, games in lines]
+        rows = [(origin, family, variant, str(games)) for origin, family, variant, games in lines]
         output.table(("source", "family", "variant", "games"), rows, numbers=("games",))
     return Exit.DONE
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli import choice, output
+from arena.cli import choice, output, source
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
 
@@ -103,7 +103,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from referee.rules.core import ParseError
 
     ruleset = choice.settle(arguments)
-    text = arguments.file.read_text(encoding="utf-8")
+    text = source.read_text(arguments.file)
     try:
         found = list(dict.fromkeys(file_openings(ruleset, text, text.count("\n") + 1)))
     except ParseError as error:

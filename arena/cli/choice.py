@@ -58,16 +58,33 @@ def start(arguments: argparse.Namespace) -> Position:
     return Position.start(settle(arguments), arguments.position)
 
 
+MOST = 10**18 - 1
+"""The largest number an argument may be."""
+
+
+def between(text: str, least: int, most: int = MOST) -> int:
+    """An argument that is a whole number within bounds. Raises argparse.ArgumentTypeError."""
+    if text.isascii() and text.isdecimal() and len(text) <= 18 and least <= int(text) <= most:
+        return int(text)
+    bounds = f"from {least}" if most == MOST else f"from {least:,} to {most:,}"
+    raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number {bounds}")
+
+
 def whole(text: str) -> int:
     """An argument that is a number from 0."""
-    if not text.isascii() or not text.isdecimal() or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
-    return int(text)
+    return between(text, 0)
 
 
 def positive(text: str) -> int:
     """An argument that is a number from 1."""
-    number = whole(text)
-    if number == 0:
-        raise argparse.ArgumentTypeError("0 is not a whole number from 1")
-    return number
+    return between(text, 1)
+
+
+def port(text: str) -> int:
+    """An argument that is a port; 0 is a free one."""
+    return between(text, 0, 65535)
+
+
+def days(text: str) -> int:
+    """An argument that is a number of days, ten years at most."""
+    return between(text, 1, 3650)

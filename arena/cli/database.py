@@ -27,18 +27,17 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
     return read_settings(arguments.config, data=arguments.data, database=arguments.database)
 
 
-def open_store(settings: Settings, *, may_make: bool = False) -> Store:
-    """The store, its schema being the program's; with `may_make` the embedded one is made if there is none.
+def open_store(settings: Settings) -> Store:
+    """The store, its schema being the program's.
 
     Raises CommandError where there is no arena, SchemaError, StoreUnavailableError.
     """
     from arena.store import Store
 
-    if may_make and not settings.database:
-        return Store.in_folder(settings.data)
     file = settings.database_url.removeprefix("sqlite:///")
-    if not may_make and file != settings.database_url and not Path(file).exists():
-        raise CommandError(f"no arena in {settings.data}; `arena init` makes one", Exit.NOT_FOUND)
+    if file != settings.database_url and not Path(file).exists():
+        place = f"no database {file}" if settings.database else f"no arena in {settings.data}"
+        raise CommandError(f"{place}; `arena init` makes one", Exit.NOT_FOUND)
     store = Store(settings.database_url)
     try:
         store.require()

@@ -73,7 +73,7 @@ def _dump(arguments: argparse.Namespace) -> int:
         with closing(open_store(settings_of(arguments))) as store:
             rows = dump(store.engine, file)
     except FileExistsError as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(f"{error}; name another file") from None
     _tell(arguments, file, rows)
     return Exit.DONE
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from arena.cli import output
+from arena.cli import choice, output
 from arena.cli.actions import Actions
 from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
@@ -24,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     verify = actions.add("verify", _verify, "play recorded games again by the rules")
     verify.add_argument("ids", nargs="*", metavar="ID", help="the games; without any, the latest 100")
     verify.add_argument("--all", action="store_true", help="every recorded game")
-    verify.add_argument("--tournament", type=int, metavar="N", help="every game of a tournament")
+    verify.add_argument("--tournament", type=choice.positive, metavar="N", help="every game of a tournament")
     verify.add_argument("--worker", metavar="ID", help="every game that a worker of the cluster has played")
     verify.add_argument("--void", action="store_true", help="void what is wrong: it is played again, ratings follow")
     archive = actions.add("archive", _archive, "bring the archive up to date now: a file a month with every result")
@@ -102,6 +102,8 @@ def _records(store: Store, arguments: argparse.Namespace) -> Iterator[tuple[str,
         for name in arguments.ids:
             yield name, store.games.record(name).line().encode(), store.games.spec(name)
         return
+    if arguments.tournament is not None:
+        store.tournaments.get(arguments.tournament)  # or there is none
     is_narrowed = arguments.all or arguments.tournament is not None or arguments.worker
     after = 0 if is_narrowed else max(0, store.results.last_commit() - 100)
     found = store.results.with_plans(tournament_id=arguments.tournament, worker=arguments.worker, after=after)

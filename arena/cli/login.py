@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 
-from arena.cli import output, remote
+from arena.cli import choice, output, remote
 from arena.cli.exit import CommandError, Exit
 from arena.client import Client, change_keys, keyring
 
@@ -19,8 +19,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     remote.add_server(parser)
     parser.add_argument("--user", metavar="NAME", help="log in with a password, asked for (or read from a pipe)")
-    parser.add_argument("--scopes", metavar="S,S", default="read,submit", help="what the token may do (read,submit)")
-    parser.add_argument("--days", metavar="N", type=int, default=90, help="how long it is good for (default 90)")
+    parser.add_argument("--scopes", metavar="S,S", help="what the token may do (default: all that your role may)")
+    parser.add_argument(
+        "--days", metavar="N", type=choice.days, default=90, help="how long it is good for (default 90)"
+    )
     parser.add_argument("--forget", action="store_true", help="forget the token of this server; it is revoked too")
 
 
@@ -53,14 +55,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _by_password(arguments: argparse.Namespace, bare: Client) -> str:
-    scopes = [scope.strip() for scope in arguments.scopes.split(",") if scope.strip()]
-    if unknown := [scope for scope in scopes if scope not in SCOPES]:
+    scopes = arguments.scopes and [scope.strip() for scope in arguments.scopes.split(",") if scope.strip()]
+    if unknown := [scope for scope in scopes or () if scope not in SCOPES]:
         raise CommandError(f"no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
     wish = {
         "user": arguments.user,
         "password": asked("password: "),
         "name": f"arena login on {platform.node() or 'a machine'}"[:80],
-        "scopes": scopes,
+        **({"scopes": scopes} if scopes else {}),
         "days": arguments.days,
     }
     return str(bare.ask("POST", "/login", body=wish).data["token"])

@@ -6,17 +6,26 @@ Help for everything is printed without importing a single command. Refuses to kn
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 from typing import Any, NoReturn
 
 from arena.cli.actions import examples, run_action
 from arena.cli.commands import COMMANDS, GROUPS, Command
 from arena.cli.exit import CommandError
+from arena.errors import did_you_mean, near
 
 _EPILOG = """\
 Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable, 130 interrupted.
 "arena COMMAND --help" shows the arguments and examples of one command."""
+
+
+_KINDS = {"int": "a whole number", "float": "a number"}
+
+
+def shown(value: object) -> str:
+    """What somebody typed, in quotes and not too long."""
+    words = str(value)
+    return f'"{words[:60]}…"' if len(words) > 60 else f'"{words}"'
 
 
 class Parser(argparse.ArgumentParser):
@@ -27,6 +36,7 @@ class Parser(argparse.ArgumentParser):
         kwargs.setdefault("allow_abbrev", False)
         super().__init__(*args, **kwargs)
         self._command = command
+        self._actions_of: Any = None
         self.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="no talk on stderr")
         self.add_argument(
             "-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="show where an error came from"
@@ -43,7 +53,29 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Usage errors end like every other error."""
+        message = message.removeprefix("argument ")
+        for kind, meant in _KINDS.items():
+            message = message.replace(f"invalid {kind} value: ", f"not {meant}: ")
+        if self._actions_of and message.endswith(f": {self._actions_of.metavar}"):
+            message = f"what is it to do? {', '.join(self._actions_of.choices)}"
+        message = message.replace("the following arguments are required: ", "it needs ")
         raise CommandError(f'{message}; see "{self.prog} --help"')
+
+    def add_subparsers(self, **kwargs: Any) -> Any:
+        """The sub-commands, which errors name."""
+        self._actions_of = super().add_subparsers(**kwargs)
+        return self._actions_of
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """A value that is none of the permitted ones: the nearest, then all of them."""
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(one) for one in action.choices]
+        found = near(str(value), known)
+        advice = f"{did_you_mean(found)} There are {', '.join(known)}" if found else f"there are {', '.join(known)}"
+        if action is self._actions_of:
+            raise CommandError(f'"{self.prog}" has no {shown(value)}; {advice}')
+        raise argparse.ArgumentError(action, f"{shown(value)} is none of them; {advice}")
 
 
 def _load(command: Command) -> Any:
@@ -61,9 +93,8 @@ def find(name: str) -> Command:
         if command.name == name:
             return command
     names = [command.name for command in COMMANDS]
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    advice = "did you mean " + " or ".join(near) if near else "commands: " + ", ".join(names)
-    raise CommandError(f'unknown command "{name}"; {advice}')
+    advice = did_you_mean(near(name, names)) or "commands: " + ", ".join(names)
+    raise CommandError(f"unknown command {shown(name)}; {advice}")
 
 
 def overview() -> str:

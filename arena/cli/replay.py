@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli import choice, output
+from arena.cli import choice, output, source
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             show(record, arguments.ply, as_json=arguments.json)
     except RecordError as error:
-        raise CommandError(f"{arguments.record}: {error}") from None
+        raise CommandError(f"{arguments.record}: {error}; it should hold records of games of the arena") from None
     return Exit.DONE
 
 
@@ -55,10 +53,7 @@ def read(path: str) -> list[GameRecord]:
     from referee.record import RecordError
     from referee.record_text import read_texts
 
-    try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise RecordError(f"not UTF-8 text: {error.reason} at byte {error.start}") from None
+    text = source.read_text(path)
     if not text.lstrip().startswith("{"):
         records = list(read_texts(text))
     elif "\n{" in text.strip():
@@ -77,11 +72,16 @@ def _document(text: str) -> list[GameRecord]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"not JSON: {error}") from None
+        raise RecordError(f"not JSON{place_of(error)}") from None
     games = data.get("games", [data])
     if not isinstance(games, list):
         raise RecordError('"games" is not a list of records')
     return [read_record(json.dumps(game)) for game in games]
+
+
+def place_of(error: Exception) -> str:
+    """Where a text stops being JSON; empty where that is not known."""
+    return f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
 
 
 def _record(line: str, number: int) -> GameRecord:

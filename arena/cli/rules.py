@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.cli import choice, output
+from arena.cli import choice, output, source
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
 
@@ -229,10 +228,10 @@ def _format(rules: Rules, name: str) -> GameFormat:
 
 def _convert(arguments: argparse.Namespace) -> int:
     ruleset = choice.settle(arguments)
-    source, target = (_format(ruleset.rules, name) for name in (arguments.source, arguments.target))
-    games = source.read(sys.stdin.read(), ruleset)
+    given, target = (_format(ruleset.rules, name) for name in (arguments.source, arguments.target))
+    games = given.read(source.read_text("-"), ruleset)
     if not games:
-        raise CommandError(f"no game of the format {source.name} on stdin; pipe a file into this command")
+        raise CommandError(f"no game of the format {given.name} on stdin; pipe a file into this command")
     for game in games:
         output.text(target.write(game, ruleset).rstrip("\n"))
         if target.name != "record":

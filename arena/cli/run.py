@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -46,18 +47,55 @@ def judge(error: Exception) -> tuple[Exit, str] | None:
     if isinstance(error, CommandError):
         found = error.code, message
     elif isinstance(error, ArenaError):
-        found = error.exit, f"{message}; {error.hint}" if error.hint else message
-    elif isinstance(error, FileNotFoundError):
-        found = Exit.NOT_FOUND, f"no such file: {error.filename or message}; check the path"
-    elif isinstance(error, (IsADirectoryError, NotADirectoryError, PermissionError)):
-        found = Exit.USAGE, f"cannot use {error.filename or 'the file'}: {error.strerror or message}; name another file"
+        hint = error.hint or _HINTS.get(error.exit, "")
+        found = error.exit, f"{message}; {hint}" if hint else message
     elif isinstance(error, ConnectionError):
         found = Exit.UNREACHABLE, f"no connection: {message}; is the server running?"
-    elif isinstance(error, (ParseError, UnknownNameError)) or (
-        position is not None and isinstance(error, position.IllegalMoveError)
-    ):
+    elif isinstance(error, OSError):
+        found = _of_system(error)
+    elif isinstance(error, UnicodeError):
+        found = Exit.USAGE, "what was given is not UTF-8 text; is it the right file?"
+    elif isinstance(error, MemoryError):
+        found = Exit.FAILED, "there is not enough memory for this; ask for less at once"
+    elif isinstance(error, RecursionError):
+        found = Exit.USAGE, "what was given is nested too deep; write it plainer"
+    elif isinstance(error, RuntimeError) and "start new thread" in message:
+        found = _of_system(OSError(errno.EAGAIN, message))
+    elif isinstance(error, (ParseError, UnknownNameError)):
         found = Exit.USAGE, message
+    elif position is not None and isinstance(error, position.IllegalMoveError):
+        found = Exit.USAGE, f"{message}; `arena rules moves` lists the legal ones"
     return found
+
+
+_HINTS = {Exit.NOT_FOUND: "check its name or number", Exit.UNREACHABLE: "`arena doctor` looks at every part"}
+"""What to do where an error itself does not say it."""
+_SCARCE = {
+    errno.EAGAIN: "no more processes or threads can be started here; raise ulimit -u, or ask for less at once",
+    errno.ENOMEM: "there is not enough memory for this; ask for less at once",
+    errno.EMFILE: "no more files may be opened here; raise the limit (ulimit -n) or ask for less at once",
+    errno.ENFILE: "this machine has no more files to open; close what is not needed",
+    errno.ENOSPC: "the disk is full; make room and do it again",
+    errno.EDQUOT: "the disk quota is used up; make room and do it again",
+}
+
+
+def _of_system(error: OSError) -> tuple[Exit, str] | None:
+    """What the system refused: the file, folder or means that is meant, and what to do. None without a cause."""
+    if error.errno in _SCARCE:
+        return Exit.FAILED, _SCARCE[error.errno]
+    if error.filename is None:
+        return None
+    name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
+    if isinstance(error, FileNotFoundError):
+        folder = os.path.dirname(name)
+        if folder and not os.path.isdir(folder):
+            return Exit.NOT_FOUND, f"no such folder: {folder}; make it, or check the path of {os.path.basename(name)}"
+        return Exit.NOT_FOUND, f"no such file: {name}; check the path"
+    if isinstance(error, FileExistsError):
+        kind = "folder" if os.path.isdir(name) else "file"
+        return Exit.USAGE, f"cannot use {name}: it is a {kind} that is there already; name another"
+    return Exit.USAGE, f"cannot use {name}: {error.strerror or error}; name another file or folder"
 
 
 def _run(words: list[str]) -> int:

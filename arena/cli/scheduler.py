@@ -10,7 +10,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from arena.cli import output
+from arena.cli import choice, output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import heard
 
@@ -24,7 +24,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bind", default="127.0.0.1", metavar="HOST", help="address to listen on (default 127.0.0.1: this machine)"
     )
-    parser.add_argument("--port", type=int, metavar="PORT", help="port to listen on (default 8786, 0 = a free one)")
+    parser.add_argument(
+        "--port", type=choice.port, metavar="PORT", help="port to listen on (default 8786, 0 = a free one)"
+    )
     parser.add_argument(
         "--tls",
         action="store_true",
@@ -32,13 +34,24 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--worker-ttl",
-        type=float,
+        type=_ttl,
         default=10.0,
         metavar="SECONDS",
         help="how long a worker may be silent before its games are played elsewhere (default 10, at least 5)",
     )
     parser.add_argument("--dashboard", metavar="HOST:PORT", help="also Dask's own pages, for who may see them")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+
+
+def _ttl(text: str) -> float:
+    """Seconds, at least five: workers say something every second or two."""
+    try:
+        found = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"not a number: {text!r}") from None
+    if not 5 <= found <= 86_400:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 5 to 86,400")
+    return found
 
 
 def run(arguments: argparse.Namespace) -> int:

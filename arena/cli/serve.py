@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli import output
+from arena.cli import choice, output
 from arena.cli.acting import act
 from arena.cli.database import open_store
 from arena.cli.exit import CommandError, Exit
@@ -41,7 +41,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
     parser.add_argument("--bind", metavar="HOST", help="address to listen on (default 127.0.0.1)")
-    parser.add_argument("--port", type=int, metavar="PORT", help="port to listen on (default 8000, 0 = a free one)")
+    parser.add_argument(
+        "--port", type=choice.port, metavar="PORT", help="port to listen on (default 8000, 0 = a free one)"
+    )
     parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
     parser.add_argument(
         "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
@@ -67,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         referee=False if arguments.no_referee else None,
     )
     log.configure(settings.log_format, settings.log_level)
-    store = open_store(settings, may_make=True)
+    store = open_store(settings)
     try:
         return asyncio.run(_serve(settings, store))
     except BundleError as error:

@@ -1,17 +1,16 @@
-"""`arena tournament create|list|show|start|pause|drain|resume|cancel|watch|export`: tournaments on a server."""
+"""`arena tournament create|list|show|watch|export`, the verbs that steer one, and who enters it: on a server."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import UTC, date, datetime, time
 from typing import Any
 
-from arena.cli import choice, output, remote
+from arena.cli import choice, output, remote, source
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
+from arena.client import ClientError
 from referee import toml
 
 _VERBS = {
@@ -21,6 +20,7 @@ _VERBS = {
     "resume": "go on",
     "cancel": "end it for good; results stay",
 }
+FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "sprt")
 FORMS = {"ndjson": "application/x-ndjson", "text": "text/plain"}
 
 
@@ -34,8 +34,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         "a tournament from a TOML file; with [schedule] a recurring one",
         "arena tournament create open.toml",
         "arena tournament create weekly.toml --json",
+        "arena tournament create --example swiss > open.toml",
+        "arena tournament create open.toml --check",
     )
-    create.add_argument("file", metavar="FILE.toml", help="- for stdin")
+    create.add_argument("file", metavar="FILE.toml", nargs="?", help="- for stdin")
+    what = create.add_mutually_exclusive_group()
+    what.add_argument("--check", action="store_true", help="create nothing: name all that is wrong; exit 1 if anything")
+    what.add_argument("--example", choices=FORMATS, metavar="FORMAT", help=f"print a file: {', '.join(FORMATS)}")
 
     listing = actions.add("list", _list, "all tournaments, latest first", "arena tournament list --state running")
     listing.add_argument("--state", metavar="S", help="scheduled, running, paused, draining, finished or cancelled")
@@ -55,23 +60,50 @@ def add(parser: argparse.ArgumentParser) -> None:
     verbs = [actions.add(verb, _move, meaning, f"arena tournament {verb} 7") for verb, meaning in _VERBS.items()]
     for command in (show, watch, export, *verbs):
         command.add_argument("id", metavar="ID", type=choice.positive)
-    for command in (create, show, export, *verbs):
+    enter = actions.add(
+        "enter", _enter, "enter a bot before it begins, or into a running ladder", "arena tournament enter 7 mybot"
+    )
+    withdraw = actions.add(
+        "withdraw", _enter, "take a bot out; its planned games are called off", "arena tournament withdraw 7 mybot"
+    )
+    extend = actions.add("extend", _extend, "make it longer; a finished one goes on", "arena tournament extend 7 2")
+    for command in (enter, withdraw, extend):
+        command.add_argument("id", metavar="ID", type=choice.positive)
+    for command in (enter, withdraw):
+        command.add_argument("bot", metavar="BOT")
+        command.add_argument(
+            "--version", dest="number", metavar="N", type=choice.positive, help="this one (default: the newest active)"
+        )
+    extend.add_argument(
+        "amount",
+        metavar="N",
+        type=choice.positive,
+        help="rounds of a Swiss, games of a ladder or a test, else games of each pairing",
+    )
+    for command in (create, show, export, enter, withdraw, extend, *verbs):
         remote.add_server(command)
     for command in (listing, watch):
         remote.add_server(command, has_ndjson=True)
 
 
 def _create(arguments: argparse.Namespace) -> int:
-    try:
-        raw = sys.stdin.buffer.read() if arguments.file == "-" else Path(arguments.file).read_bytes()
-        document = toml.read(raw.decode())
-    except (toml.TomlError, UnicodeDecodeError) as error:
-        raise CommandError(f"{arguments.file}: not TOML: {error}") from None
+    if arguments.example:
+        from arena.tournaments.example import example
+
+        output.text(example(arguments.example).rstrip("\n"))
+        return Exit.DONE
+    if arguments.file is None:
+        raise CommandError('no FILE.toml given; "arena tournament create --example FORMAT > FILE.toml" makes one')
+    document = _read(arguments.file)
+    if arguments.check:
+        return _check(arguments, document)
     client = remote.client(arguments)
     noun = "schedules" if "schedule" in document else "tournaments"
-    found = client.ask(
-        "POST", f"/{noun}", body=_plain(document), headers={"Idempotency-Key": os.urandom(16).hex()}
-    ).data
+    try:
+        found = client.ask("POST", f"/{noun}", body=document, headers={"Idempotency-Key": os.urandom(16).hex()}).data
+    except ClientError as error:
+        _show_problems(error.extra.get("errors", []))
+        raise CommandError(f"{arguments.file}: {error}; {error.hint or 'correct it there'}", error.exit) from None
     if arguments.json:
         output.document(found)
     elif noun == "schedules":
@@ -83,6 +115,36 @@ def _create(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
+def _read(file: str) -> dict[str, Any]:
+    """The document of a TOML file, as JSON has it. Raises CommandError."""
+    text = source.read_text(file)
+    try:
+        found: dict[str, Any] = _plain(toml.read(text))
+    except toml.TomlError as error:
+        raise CommandError(f"{file}: not TOML: {error}; see `arena tournament create --example FORMAT`") from None
+    return found
+
+
+def _check(arguments: argparse.Namespace, document: dict[str, Any]) -> int:
+    """Tell all that is wrong. Which bots there are is the server's to know."""
+    from arena.tournaments import problems
+
+    found = [{"field": one.field, "message": one.sentence} for one in problems(document)]
+    if arguments.json:
+        output.document({"ok": not found, "problems": found})
+    elif found:
+        _show_problems(found)
+        word = "problem" if len(found) == 1 else "problems"
+        raise CommandError(f"{arguments.file}: {len(found)} {word}; correct them and check again", Exit.FAILED)
+    else:
+        output.text(f"{arguments.file}: nothing is wrong with it; whether its bots may play is the server's to say")
+    return Exit.FAILED if found else Exit.DONE
+
+
+def _show_problems(found: list[dict[str, str]]) -> None:
+    output.text(*(f"  {one['field'] or 'the file'}: {one['message']}" for one in found))
+
+
 def _plain(value: Any) -> Any:
     """TOML as JSON: times as text, in UTC where they name no zone."""
     if isinstance(value, dict):
@@ -91,7 +153,7 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
-    return value
+    return value.isoformat() if isinstance(value, (date, time)) else value
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -170,6 +232,29 @@ def _event(event: dict[str, Any]) -> None:
 
 def _export(arguments: argparse.Namespace) -> int:
     remote.save(arguments, f"/tournaments/{arguments.id}/games", FORMS)
+    return Exit.DONE
+
+
+def _enter(arguments: argparse.Namespace) -> int:
+    """Enter a version, or take it out."""
+    path = "entries" if arguments.action == "enter" else "withdraw"
+    wish = {"bot": arguments.bot, **({"number": arguments.number} if arguments.number else {})}
+    found = remote.client(arguments).ask("POST", f"/tournaments/{arguments.id}/{path}", body=wish).data
+    if arguments.json:
+        output.document(found)
+    else:
+        playing = [entry["name"] for entry in found["entries"] if not entry["withdrawn"]]
+        output.note(f"tournament {found['id']}: {len(playing)} entries: {', '.join(playing)}")
+    return Exit.DONE
+
+
+def _extend(arguments: argparse.Namespace) -> int:
+    body = {"amount": arguments.amount}
+    found = remote.client(arguments).ask("POST", f"/tournaments/{arguments.id}/extend", body=body).data
+    if arguments.json:
+        output.document(found)
+    else:
+        output.note(f"tournament {found['id']} is {found['state']}, {found['planned_games']} games planned so far")
     return Exit.DONE
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from arena.cli import output, remote
 from arena.cli.actions import Actions
-from arena.cli.choice import positive
+from arena.cli.choice import days, positive
 from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
 from arena.cli.login import asked
@@ -35,8 +35,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     token = actions.add("token", _token, "a new API token of a user, shown once")
     token.add_argument("name", metavar="NAME", help="whose")
     token.add_argument("--label", default="from the command line", metavar="TEXT", help="what it is for")
-    token.add_argument("--scopes", default="read submit", metavar="S", help='such as "read submit organise"')
-    token.add_argument("--days", type=positive, metavar="N", help="ends after so many days (default: never)")
+    token.add_argument("--scopes", metavar="S", help='such as "read submit" (default: all that the role may)')
+    token.add_argument("--days", type=days, metavar="N", help="ends after so many days (default: never)")
 
     change = actions.add("change", _change, "another role or password; disable or enable a user")
     change.add_argument("name", metavar="NAME", help="whom")
@@ -80,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
             return int(arguments.act(Arena(store, settings), arguments))
     except NotFoundError as error:
         listing = f"tokens {arguments.name}" if error.noun == "token" else "list"
-        raise CommandError(f"{error}; `arena user {listing}` shows all", error.exit) from None
+        hint = error.hint or f"`arena user {listing}` shows all"
+        raise CommandError(f"{error}; {hint}", error.exit) from None
 
 
 def _password(is_on_stdin: bool) -> str:
@@ -108,9 +109,10 @@ def _add(arena: Arena, arguments: argparse.Namespace) -> int:
 
 def _token(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
+    from arena.store.credentials import scopes_of
 
     user = arena.store.users.find(arguments.name)
-    scopes = arguments.scopes.replace(",", " ").split()
+    scopes = arguments.scopes.replace(",", " ").split() if arguments.scopes else scopes_of(user.role)
     token, secret = services.token.give(arena, user, arguments.label, scopes, arguments.days)
     if arguments.json:
         ends = token.expires.isoformat() if token.expires else None

@@ -194,4 +194,5 @@ def _read(path: Path, source: Any) -> Iterator[dict[str, Any]]:
                 raise ValueError("not an object")
             yield data
     except (ValueError, zstandard.ZstdError) as error:
-        raise BadValueError(f"{path} cannot be read: {error}") from None
+        reason = "it is not what `arena db dump` writes" if type(error) is not ValueError else str(error)
+        raise BadValueError(f"{path} cannot be read: {reason}", hint="name another file") from None

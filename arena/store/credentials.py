@@ -34,6 +34,7 @@ _ALLOWED: Final = {
     "admin": frozenset(SCOPES),
 }
 
+NAME_RULE: Final = "1 to 40 lower-case letters, digits, - and _, with a letter or a digit at both ends"
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?", re.ASCII)
 
 
@@ -58,13 +59,15 @@ def read_scopes(text: str) -> tuple[str, ...]:
     return tuple(scope for scope in SCOPES if scope in words)
 
 
+def is_name(text: str) -> bool:
+    """Whether a user or a bot can be called that."""
+    return _NAME.fullmatch(text) is not None
+
+
 def read_name(text: str, noun: str) -> str:
     """The name of a user or a bot, as it stands in addresses. Raises CredentialError with the rule."""
-    if not _NAME.fullmatch(text):
-        raise CredentialError(
-            f"{noun} name {text[:60]!r}: write 1 to 40 lower-case letters, digits, - and _, "
-            "with a letter or a digit at both ends"
-        )
+    if not is_name(text):
+        raise CredentialError(f"{noun} name {text[:60]!r} cannot be one; write {NAME_RULE}")
     return text
 
 

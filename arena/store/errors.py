@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from sqlalchemy import exc
 
 from arena.errors import ArenaError, Exit, did_you_mean, near
+from arena.store.credentials import NAME_RULE, is_name
 
 
 class StoreError(ArenaError):
@@ -61,7 +62,10 @@ class NotFoundError(StoreError, LookupError):
         self.noun, self.name = noun, name
         found = near(str(name), known)
         message = f"no {noun} {name!r}" if isinstance(name, str) else f"no {noun} {name}"
-        super().__init__(message, hint=did_you_mean(found), near=found)
+        hint = did_you_mean(found)
+        if not hint and noun in ("bot", "user") and not is_name(str(name)):
+            hint = f"nothing can be called that: write {NAME_RULE}"
+        super().__init__(message, hint=hint, near=found)
 
 
 class ConflictError(StoreError):

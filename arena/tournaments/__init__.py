@@ -12,7 +12,7 @@ from arena.store.errors import ConflictError as StateError
 from arena.tournaments.creation import create
 from arena.tournaments.enrolment import enter, withdraw
 from arena.tournaments.progress import Progress, advance, plan
-from arena.tournaments.settings import Document, SettingsError, read, read_toml
+from arena.tournaments.settings import Document, SettingsError, problems, read, read_toml
 from arena.tournaments.steering import cancel, drain, extend, pause, resume, start
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "extend",
     "pause",
     "plan",
+    "problems",
     "read",
     "read_toml",
     "resume",

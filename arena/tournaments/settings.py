@@ -6,21 +6,23 @@ Refuses to know which bots exist.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields as fields_of
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from arena.errors import ArenaError
 from arena.tournaments.handicap import Handicap
+from arena.validation import Misfit, misfits
 from referee import toml
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.ratings.sprt import Sprt
-from referee.rules import load
+from referee.rules import families, load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.rules import Ruleset
 from referee.spec import Adjudication, Limits, TimeControl, read_time_control
@@ -33,10 +35,14 @@ SEEDED: frozenset[Format] = frozenset({"swiss", "knockout", "ladder"})
 
 
 class SettingsError(ArenaError, ValueError):
-    """A document that cannot be used. `field` is the path of what is wrong, such as `entries.top`."""
+    """A document that cannot be used. `field` is the path of what is wrong, such as `entries.top`.
 
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(f"{field}: {message}" if field else message, field=field or None)
+    `errors`, where there are several, are all of them as `{"field", "message"}`.
+    """
+
+    def __init__(self, message: str, field: str = "", *, errors: Sequence[Misfit] = ()) -> None:
+        said = [{"field": one.field, "message": one.sentence} for one in errors]
+        super().__init__(f"{field}: {message}" if field else message, field=field or None, errors=said)
 
 
 class _Part(BaseModel):
@@ -139,6 +145,30 @@ class Document(_Part):
     In `name`, `{date}` and `{time}` stand for the start of a recurring tournament. With `handicaps` it is not rated.
     """
 
+    MEANT: ClassVar[Mapping[str, str]] = {
+        "tc": "time",
+        "time_control": "time",
+        "bots": "entries.bots",
+        "players": "entries.bots",
+        "participants": "entries.bots",
+        "entry": "entries.bots",
+        "type": "format",
+        "system": "format",
+        "game": "family",
+        "title": "name",
+        "start": "starts",
+        "begin": "starts",
+        "opening": "openings",
+        "book": "opening_lines",
+        "cron": "schedule.cron",
+        "timezone": "schedule.zone",
+        "missing": "schedule.missed",
+        "memory": "limits.memory_bytes",
+        "max_moves": "rulings.max_plies",
+        "draws": "rulings.draw",
+    }
+    """Keys that people write who know other programs, and those that are meant."""
+
     name: Word
     family: Annotated[str, Field(max_length=32)]
     variant: str | None = Field(default=None, max_length=120)
@@ -174,7 +204,7 @@ class Document(_Part):
     @classmethod
     def _printable(cls, name: str) -> str:
         if not name.isprintable() or name != name.strip():
-            raise ValueError("printable, without blanks at its ends")
+            raise ValueError("has blanks at its ends or what cannot be printed; leave them out")
         return name
 
     @field_validator("starts")
@@ -214,15 +244,50 @@ class Document(_Part):
 
 
 def read(document: Mapping[str, Any]) -> Document:
-    """A document from plain data. Raises SettingsError naming the first field that is wrong."""
-    try:
-        found = Document.model_validate(dict(document))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise SettingsError(first["msg"].removeprefix("Value error, "), place) from None
-    _check(found)
+    """A document from plain data. Raises SettingsError naming the first that is wrong, with all that are."""
+    found, wrong = _read(document)
+    if wrong or found is None:
+        raise SettingsError(wrong[0].sentence, wrong[0].field, errors=wrong)
     return found
+
+
+def problems(document: Mapping[str, Any]) -> list[Misfit]:
+    """All that is wrong with a document, as far as it can be told without knowing which bots there are."""
+    return _read(document, _strictly)[1]
+
+
+def _strictly(document: dict[str, Any]) -> Document:
+    """As the JSON interface takes it: no text for a number."""
+    return Document.model_validate_json(json.dumps(document), strict=True)
+
+
+def _read(
+    document: Mapping[str, Any], validate: Callable[[dict[str, Any]], Document] = Document.model_validate
+) -> tuple[Document | None, list[Misfit]]:
+    """The document; what is wrong with it, in the order of its keys. What fits is looked at whatever else does not."""
+    try:
+        found = validate(dict(document))
+        return found, _contradictions(found)
+    except ValidationError as error:
+        wrong = misfits(error, Document)
+    unread = {one.field.partition(".")[0] for one in wrong}
+    for name, dependent in _DEPENDENT.items():
+        if name in unread:
+            unread.update(dependent)
+    stand_ins: dict[str, Any] = {"name": "-", "family": families()[0]}
+    if "entries" in unread:
+        stand_ins["entries"] = {"all": True}
+    fitting = {name: value for name, value in document.items() if name not in unread}
+    rest = Document.model_validate(stand_ins | fitting)
+    return None, wrong + [one for one in _contradictions(rest) if one.field.partition(".")[0] not in unread]
+
+
+_DEPENDENT = {
+    "family": ("variant", "options"),
+    "format": ("games", "rounds", "entries"),
+    "entries": ("handicaps",),
+}
+"""What cannot be judged where something else could not be read."""
 
 
 def read_toml(text: str) -> Document:
@@ -233,7 +298,13 @@ def read_toml(text: str) -> Document:
         raise SettingsError(f"not TOML: {error}") from None
 
 
-def _check(document: Document) -> None:
+def _contradictions(document: Document) -> list[Misfit]:
+    """What each value says of itself, but not together with the others or the rules."""
+    return [*_unknown(document), *_contrary(document)]
+
+
+def _unknown(document: Document) -> Iterator[Misfit]:
+    """Names and notations of the family and the referee."""
     for field, look in (
         ("variant", lambda: document.ruleset.config),
         ("time", lambda: document.control),
@@ -243,32 +314,38 @@ def _check(document: Document) -> None:
             look()
         except UnknownNameError as error:
             is_option = error.what.startswith(("option", "value"))
-            raise SettingsError(str(error), "options" if is_option else error.what.split(" ")[0]) from None
+            yield Misfit("options" if is_option else error.what.split(" ")[0], str(error), near=error.near)
         except (ParseError, ValueError) as error:
-            raise SettingsError(str(error), field) from None
+            yield Misfit(field, str(error))
+
+
+def _contrary(document: Document) -> Iterator[Misfit]:
+    """What does not go with the format, or with another key."""
     format, games = document.format, document.games
-    if format in ("knockout", "ladder", "sprt") and games % 2:
-        raise SettingsError("must be even: matches are played in pairs with sides swapped", "games")
     if format in ("ladder", "sprt") and games != 2:
-        raise SettingsError(f"a {format} is played pair by pair; set {format}.games for all of them", "games")
+        yield Misfit("games", f"a {format} is played pair by pair", f"set {format}.games for all of them")
+    elif format == "knockout" and games % 2:
+        yield Misfit("games", "must be even: matches are played in pairs with sides swapped", f"write {games + 1}")
     if document.rounds is not None and format != "swiss":
-        raise SettingsError("only a swiss has rounds to choose", "rounds")
-    _check_entries(document)
-    if document.ladder.games % 2 or document.sprt.games % 2:
-        raise SettingsError("must be even: games are played in pairs", f"{format}.games")
+        yield Misfit("rounds", "only a swiss has rounds to choose", "leave it out")
+    yield from _contrary_entries(document)
+    for name, count in (("ladder", document.ladder.games), ("sprt", document.sprt.games)):
+        if count % 2:
+            yield Misfit(f"{name}.games", "must be even: games are played in pairs", f"write {count + 1}")
     if document.schedule is not None and document.starts is not None:
-        raise SettingsError("a recurring tournament starts when its schedule says", "starts")
+        yield Misfit("starts", "a recurring tournament starts when its schedule says", "leave it out")
 
 
-def _check_entries(document: Document) -> None:
-    format = document.format
-    if not document.entries.bots and not document.entries.has_query:
-        raise SettingsError("nobody plays; name bots, or set top, all or newest", "entries")
-    if format == "sprt" and (len(document.entries.bots) != 2 or document.entries.has_query):
-        raise SettingsError("a sequential test is between two bots, the candidate first", "entries.bots")
-    if format == "gauntlet" and not document.entries.bots:
-        raise SettingsError("the first bot named is the challenger", "entries.bots")
+def _contrary_entries(document: Document) -> Iterator[Misfit]:
+    """What does not go with who plays."""
+    format, entries = document.format, document.entries
+    if not entries.bots and not entries.has_query:
+        yield Misfit("entries", "nobody plays", "name bots, or set top, all or newest")
+    elif format == "sprt" and (len(entries.bots) != 2 or entries.has_query):
+        yield Misfit("entries.bots", "a sequential test is between two bots, the candidate first", "name two")
+    elif format == "gauntlet" and not entries.bots:
+        yield Misfit("entries.bots", "the first bot named is the challenger", "name it")
     for handicap in document.handicaps:
         for name in (handicap.bot, handicap.against or handicap.bot):
-            if name not in document.entries.bots:
-                raise SettingsError(f"{name} is not among entries.bots; name it there as here", "handicaps")
+            if name not in entries.bots:
+                yield Misfit("handicaps", f"{name} is not among entries.bots", "name it there as here")

@@ -125,5 +125,6 @@ class UnknownNameError(ValueError):
 
         self.what, self.name, self.known = what, name, known
         self.near = tuple(difflib.get_close_matches(name, known, n=3, cutoff=0.4))
-        choice = "did you mean " + " or ".join(self.near) if self.near else "known: " + ", ".join(known[:12])
+        choice = ("did you mean " + " or ".join(self.near) + "? ") if self.near else ""
+        choice += "known: " + ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
         super().__init__(f"unknown {what} {name!r}; {choice}")

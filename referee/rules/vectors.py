@@ -165,10 +165,10 @@ def read_file(path: Path) -> dict[str, Any]:
     """The vectors of a file. Raises ValueError naming the file when it is not of the schema, OSError unread."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: not JSON ({error})") from None
+    except (ValueError, RecursionError):
+        raise ValueError(f"{path}: not JSON; it should hold one object as `arena rules check` reads it") from None
     if not isinstance(data, dict) or not isinstance(data.get("game"), str):
-        raise ValueError(f'{path}: a vector file is an object with "game", the family')
+        raise ValueError(f'{path}: no vector file; write an object with "game", the family')
     for key in CHECKS:
         entries = data.get(key, [])
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

@@ -58,8 +58,9 @@ async def make(call: Call, body: TokenWish) -> Answer[NewToken]:
     return await _make(call, body, call.user)
 
 
-async def _make(call: Call, wish: TokenWish, by: Identity) -> Answer[NewToken]:
-    row, secret = await call.run(services.token.make, call.arena, wish.name, wish.scopes, wish.days, by)
+async def _make(call: Call, wish: TokenWish | LoginWish, by: Identity) -> Answer[NewToken]:
+    scopes = sorted(by.scopes) if wish.scopes is None else wish.scopes
+    row, secret = await call.run(services.token.make, call.arena, wish.name, scopes, wish.days, by)
     body = NewToken(**token_item(row).model_dump(), token=secret)
     headers = {"Location": f"{PREFIX}/account/tokens"}
     return Answer(body, status=201, keep="never", headers=headers, is_private=True)

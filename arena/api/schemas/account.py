@@ -49,8 +49,12 @@ class TokenWish(In):
     days: Annotated[int, Field(ge=1, le=3650)] | None = None
 
 
-class LoginWish(TokenWish):
-    """A token for somebody who has a password."""
+class LoginWish(In):
+    """A token for somebody who has a password: for these scopes, or for all of the role."""
+
+    name: OneLine
+    scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)] | None = None
+    days: Annotated[int, Field(ge=1, le=3650)] | None = None
 
     user: UserName
     password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]

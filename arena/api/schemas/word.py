@@ -9,19 +9,39 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from arena.http.json_text import TURNING
+from arena.store.credentials import NAME_RULE
 
 MAX_ID = 2**31 - 1
 
 Number = Annotated[int, Field(ge=1, le=MAX_ID)]
-FamilyName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,32}$")]
-BotName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_-]{0,38}[a-z0-9])?$")]
+_NAME = r"^[a-z0-9]([a-z0-9_-]{0,38}[a-z0-9])?$"
+_FAMILY = r"^[a-z0-9_]{1,32}$"
+_GAME = r"^[0-9a-f]{16,32}$"
+_VARIANT, _POOL = r"^[!-~]{1,120}$", r"^[!-~]{1,200}$"
+_LINE = rf"^[^\x00-\x1f\x7f{TURNING}]*$"
+_LINES = rf"^[^\x00-\x08\x0b-\x1f\x7f{TURNING}]*$"
+_DIGEST = r"^[0-9a-f]{64}$"
+FORMS = {
+    _NAME: f"write {NAME_RULE}",
+    _FAMILY: "write the name of a family, such as loa",
+    _GAME: "write 16 to 32 of the characters 0-9 and a-f",
+    _VARIANT: "write a name without blanks",
+    _POOL: "write a name without blanks",
+    _LINE: "write one line of printable characters",
+    _LINES: "write lines of printable characters",
+    _DIGEST: "write 64 of the characters 0-9 and a-f",
+}
+"""What the patterns of texts ask for, as people are told."""
+
+FamilyName = Annotated[str, StringConstraints(pattern=_FAMILY)]
+BotName = Annotated[str, StringConstraints(pattern=_NAME)]
 UserName = BotName
-GameId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,32}$")]
-VariantName = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,120}$")]
-PoolName = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,200}$")]
-OneLine = Annotated[str, StringConstraints(pattern=rf"^[^\x00-\x1f\x7f{TURNING}]*$", min_length=1, max_length=80)]
-Prose = Annotated[str, StringConstraints(pattern=rf"^[^\x00-\x08\x0b-\x1f\x7f{TURNING}]*$", max_length=1000)]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+GameId = Annotated[str, StringConstraints(pattern=_GAME)]
+VariantName = Annotated[str, StringConstraints(pattern=_VARIANT)]
+PoolName = Annotated[str, StringConstraints(pattern=_POOL)]
+OneLine = Annotated[str, StringConstraints(pattern=_LINE, min_length=1, max_length=80)]
+Prose = Annotated[str, StringConstraints(pattern=_LINES, max_length=1000)]
+Sha256 = Annotated[str, StringConstraints(pattern=_DIGEST)]
 
 
 def _in_utc(moment: datetime) -> datetime:

@@ -14,10 +14,12 @@ import pytest
 
 from arena.cli.exit import Exit
 from arena.cli.run import run
+from arena.store import Store
 
 
 @pytest.mark.parametrize("words", [("--no-referee",), ("--executor", "local:1")])
 def test_it_serves_until_told_to_stop(tmp_path: Path, words: tuple[str, ...]) -> None:
+    Store.in_folder(tmp_path / "data").close()
     line = [sys.executable, "-m", "arena", "serve", "--data", str(tmp_path / "data"), "--port", "0", *words]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as process:
         assert process.stdout is not None
@@ -42,6 +44,7 @@ def _environment() -> dict[str, str]:
 def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import socket
 
+    Store.in_folder(tmp_path).close()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert run(["serve", "--data", str(tmp_path), "--port", port, "--no-referee"]) == Exit.FAILED
@@ -58,7 +61,14 @@ def test_settings_that_cannot_be_used(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "prot" in capsys.readouterr().err
 
 
+def test_a_folder_that_was_never_initialised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["serve", "--data", str(tmp_path / "new")]) == Exit.NOT_FOUND
+    assert "arena init" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_database_of_another_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty.sqlite3").touch()
     url = f"sqlite:///{tmp_path / 'empty.sqlite3'}"
     assert run(["serve", "--data", str(tmp_path), "--database", url, "--no-referee"]) == Exit.USAGE
     assert "arena db upgrade" in capsys.readouterr().err

@@ -109,6 +109,35 @@ def test_a_tournament_from_a_file(arena: Arena, cli: Any, tmp_path: Path) -> Non
     cli("tournament", "create", str(tmp_path / "none.toml"), *token, code=Exit.NOT_FOUND)
 
 
+def test_entering_withdrawing_and_extending(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    file = tmp_path / "open.toml"
+    file.write_text(
+        'name = "Later"\nfamily = "loa"\nformat = "swiss"\nrounds = 2\nstarts = 2027-01-31T20:00:00Z\n'
+        '[entries]\nbots = ["greedy", "random"]\n'
+    )
+    token = ("--token", arena.tokens["organiser"])
+    number = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
+    entered = cli("tournament", "enter", number, "alphabeta", "--json", *token, is_json=True)["entries"]
+    assert {line["name"] for line in entered if line["withdrawn"] is None} >= {"greedy v1", "alphabeta v1"}
+    again = cli("tournament", "withdraw", number, "alphabeta", "--version", "1", "--json", *token, is_json=True)
+    assert "alphabeta v1" not in [line["name"] for line in again["entries"] if line["withdrawn"] is None]
+    assert cli("tournament", "extend", number, "3", "--json", *token, is_json=True)["settings"]["rounds"] == 5
+    assert "nobody" in cli("tournament", "enter", number, "nobody", *token, code=Exit.NOT_FOUND)
+    cli("tournament", "extend", number, "0", *token, code=Exit.USAGE)
+
+
+def test_a_server_names_all_problems_at_once(arena: Arena, cli: Any, tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text('name = "x"\nfamily = "loa"\ntc = "1+1"\ngames = "2"\n[entries]\nbots = ["greedy"]\n')
+    assert run(["tournament", "create", str(file), "--token", arena.tokens["organiser"]]) == Exit.USAGE
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        "  games: '2' is not a whole number; write a whole number",
+        "  tc: no such key; did you mean time?",
+    ]
+    assert err.startswith(f"error: {file}: games")
+
+
 def test_submitting_and_retiring(arena: Arena, cli: Any, tmp_path: Path) -> None:
     script = tmp_path / "mybot"
     script.write_text("#!/bin/sh\nexit 1\n")

@@ -32,7 +32,7 @@ def document(capsys, *words: str):
 
 
 def feed(monkeypatch, text: str) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
 # Help
@@ -74,7 +74,7 @@ def test_version(capsys):
     [
         ([], "no command given"),
         (["prft"], "did you mean perft"),
-        (["rules"], "list|moves|check|convert"),
+        (["rules"], "list, moves, check, convert"),
         (["rules", "moves", "lao"], "did you mean loa"),
         (["rules", "moves", "loa", "--variant", "scrambled"], "did you mean scrambled-eggs"),
         (["rules", "moves", "loa", "--option", "repetition"], "NAME=VALUE"),

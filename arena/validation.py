@@ -1,0 +1,146 @@
+"""What does not fit a model, said in the words of who wrote it: which key, what is wrong with it, what to write.
+
+pydantic finds the faults; none of its wording is shown. Refuses to know any model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from arena.errors import did_you_mean, near
+
+MOST = 50
+"""How many faults are told at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """One value that does not fit: the path of its key, what is wrong, and what to write instead."""
+
+    field: str
+    problem: str
+    hint: str = ""
+    near: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong and what to write, without the key."""
+        return f"{self.problem}; {self.hint}" if self.hint else self.problem
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.sentence}" if self.field else self.sentence
+
+
+def misfits(error: ValidationError, model: type[BaseModel], *, forms: Mapping[str, str] | None = None) -> list[Misfit]:
+    """All that is wrong, a value at a time. `forms` are the words for patterns of texts.
+
+    A model's `MEANT`, where it has one, are keys that people write for others (`tc`: `time`).
+    """
+    found: dict[str, Misfit] = {}
+    for one in error.errors(include_url=False)[:MOST]:
+        misfit = _misfit(one, model, forms or {})
+        found.setdefault(misfit.field, misfit)
+    return list(found.values())
+
+
+def keys(model: type[BaseModel], before: str = "") -> Iterator[str]:
+    """All keys of a model, those of its tables with a dot: `name`, `entries`, `entries.bots` …"""
+    for name, field in model.model_fields.items():
+        yield before + name
+        if inner := table_of(field.annotation):
+            yield from keys(inner, f"{before}{name}.")
+
+
+def table_of(annotation: Any) -> type[BaseModel] | None:
+    """The model in an annotation such as `Recurrence | None`; None where it is a plain value."""
+    for kind in (annotation, *get_args(annotation)):
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return kind
+    return None
+
+
+def shown(value: Any) -> str:
+    """A value as it is repeated to who wrote it."""
+    words = repr(value) if isinstance(value, (str, int, float)) else "this"
+    words = {"True": "true", "False": "false"}.get(words, words)
+    return words if len(words) <= 60 else f"{words[:59]}…"
+
+
+def _misfit(one: Mapping[str, Any], model: type[BaseModel], forms: Mapping[str, str]) -> Misfit:
+    place = [str(part) for part in one["loc"]]
+    if place and place[-1] in _PLAIN:  # one of several kinds that a value may be of
+        place.pop()
+        return Misfit(_path(place), f"{shown(one.get('input'))} cannot be used here", "write a text, a number or true")
+    if one["type"] == "extra_forbidden":
+        return _unknown(place, model)
+    return Misfit(_path(place), *_words(str(one["type"]), one.get("input"), one.get("ctx", {}), forms))
+
+
+def _path(place: list[str]) -> str:
+    return ".".join(place)[:200]
+
+
+def _words(kind: str, given: Any, context: Mapping[str, Any], forms: Mapping[str, str]) -> tuple[str, str]:
+    """What is wrong and, where the one does not say the other, what to write."""
+    words = (f"{shown(given)} cannot be used here", "see the reference of all keys")
+    if kind == "missing":
+        words = ("is missing", "write it")
+    elif kind == "value_error":
+        words = (str(context["error"]), "")
+    elif kind == "literal_error":
+        values = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
+        similar = did_you_mean(near(str(given), values, 1))
+        words = (f"{shown(given)} is none of them", f"{similar} There are {', '.join(values)}".strip())
+    elif kind == "string_pattern_mismatch":
+        words = (f"{shown(given)} cannot be one", forms.get(str(context["pattern"]), "see the reference of all keys"))
+    elif kind in _BOUNDS:
+        problem, hint = _BOUNDS[kind](context)
+        words = (f"{shown(given)} is {problem}", hint)
+    else:
+        for asked, known in _KINDS.items():
+            if kind in known:
+                words = (f"{shown(given)} is not {asked}", f"write {asked}")
+    return words
+
+
+_PLAIN = ("bool", "int", "float", "str", "constrained-str")
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "a whole number": ("int_type", "int_parsing", "int_from_float", "int_parsing_size"),
+    "a number": ("float_type", "float_parsing", "finite_number"),
+    "true or false": ("bool_type", "bool_parsing"),
+    "a text": ("string_type", "string_unicode"),
+    "a list": ("list_type", "tuple_type"),
+    "a table": ("dict_type", "model_type", "model_attributes_type", "mapping_type"),
+    "a time such as 2027-01-31T20:00:00Z": (
+        *("datetime_type", "datetime_parsing", "datetime_from_date_parsing", "datetime_object_invalid"),
+        *("timezone_naive", "date_type", "date_parsing"),
+    ),
+    "a path": ("path_type",),
+}
+
+_Bound = Callable[[Mapping[str, Any]], tuple[str, str]]
+_BOUNDS: Mapping[str, _Bound] = {
+    "greater_than_equal": lambda ctx: ("too small", f"write {ctx['ge']:,} or more"),
+    "greater_than": lambda ctx: ("too small", f"write more than {ctx['gt']:,}"),
+    "less_than_equal": lambda ctx: ("too large", f"write {ctx['le']:,} or less"),
+    "less_than": lambda ctx: ("too large", f"write less than {ctx['lt']:,}"),
+    "string_too_short": lambda ctx: ("too short", f"write {ctx['min_length']:,} characters or more"),
+    "string_too_long": lambda ctx: ("too long", f"write {ctx['max_length']:,} characters or fewer"),
+    "too_short": lambda ctx: ("too short", f"write {ctx['min_length']:,} or more"),
+    "too_long": lambda ctx: ("too long", f"write {ctx['max_length']:,} or fewer"),
+}
+
+
+def _unknown(place: list[str], model: type[BaseModel]) -> Misfit:
+    """A key that nothing has: the one that was probably meant, or all there are beside it."""
+    known, last, before = list(keys(model)), place[-1], ".".join(part for part in place[:-1] if not part.isdecimal())
+    beside = [key.rpartition(".")[2] for key in known if key.rpartition(".")[0] == before]
+    elsewhere = [key for key in known if key.rpartition(".")[2] == last]
+    other = getattr(model, "MEANT", {}).get(last)
+    found = [other] if other else elsewhere or [f"{before}.{one}".lstrip(".") for one in near(last, beside)]
+    hint = did_you_mean(found) or "there is " + ", ".join(beside)
+    return Misfit(_path(place), "no such key", hint, tuple(found))

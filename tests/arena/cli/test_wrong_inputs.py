@@ -1,0 +1,235 @@
+"""What people type wrong: one line that says what, where and what to do, and the exit code. Never a traceback."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.cli.exit import Exit
+from arena.cli.run import run
+from arena.store import Store
+from tests.arena.api.filled import Arena
+
+USAGE, NOT_FOUND, REFUSED, UNREACHABLE, FAILED = (
+    *(Exit.USAGE, Exit.NOT_FOUND, Exit.REFUSED, Exit.UNREACHABLE, Exit.FAILED),
+)
+FOREIGN = re.compile(
+    r"Input should|String should|Extra inputs|Field required|validation error|invalid literal|codec can't|Errno|"
+    r"Expecting value|invalid choice|the following arguments|Value error|Traceback|object has no|NoneType"
+)
+"""The wording of libraries, which nobody is to read."""
+
+ADVICE = re.compile(r"; |: write |: take |did you mean |needs at least |is a bot only with ")
+"""What to do is said in one of these ways."""
+
+LOCAL = [
+    ("nope", USAGE, "unknown command"),
+    ("bto list", USAGE, "did you mean bot"),
+    ("", USAGE, "no command given"),
+    ("--nope", USAGE, "--nope"),
+    ("demo extra", USAGE, "extra"),
+    ("bot", USAGE, "submit, list, show"),
+    ("bot lst", USAGE, 'has no "lst"; did you mean list'),
+    ("bot nonsense", USAGE, "there are submit, list"),
+    ("tournament cretae x.toml", USAGE, "did you mean create"),
+    ("user ad zoe", USAGE, "did you mean add"),
+    ("rules lst", USAGE, "did you mean list"),
+    ("db nope", USAGE, "there are upgrade, check"),
+    # numbers and choices
+    ("bot list --limit 0", USAGE, "--limit: '0' is not a whole number from 1"),
+    ("bot list --limit x", USAGE, "from 1"),
+    ("perft loa --depth -1", USAGE, "--depth: '-1' is not a whole number from 0"),
+    ("perft loa --depth 99999999999999999999", USAGE, "--depth"),
+    ("perft loa", USAGE, "--depth"),
+    ("playouts loa --games 1e9", USAGE, "--games"),
+    ("serve --port x", USAGE, "from 0 to 65,535"),
+    ("serve --port 70000", USAGE, "from 0 to 65,535"),
+    ("scheduler --port 99999", USAGE, "from 0 to 65,535"),
+    ("scheduler --worker-ttl x", USAGE, "not a number: 'x'"),
+    ("scheduler --worker-ttl 1", USAGE, "from 5"),
+    ("login --days 0", USAGE, "from 1 to 3,650"),
+    ("demo --games x", USAGE, "not a whole number: 'x'"),
+    ("archive export --form txt", USAGE, "did you mean text"),
+    ("logs x --side third", USAGE, "there are first, second"),
+    ("referee --sandbox glass", USAGE, "there are auto, bwrap"),
+    ("replay file --text --json", USAGE, "--json"),
+    # names of the rules
+    ("rules moves chess", USAGE, "chess"),
+    ("rules moves loa --variant nope", USAGE, "standard"),
+    ("rules moves loa --option x", USAGE, "NAME=VALUE"),
+    ("rules moves loa --option nope=1", USAGE, "no_moves"),
+    ("rules moves loa --position 8/8", USAGE, "too short"),
+    ("rules moves loa --moves zz", USAGE, "b1b3"),
+    ("rules moves loa --moves b1b2", USAGE, "illegal move 'b1b2'"),
+    ("rules convert loa --from nope --to record", USAGE, "format"),
+    ("rules convert loa --from loa --to record", USAGE, "stdin"),
+    ("rules check --only nope text", USAGE, "perft"),
+    ("warmup nope", USAGE, "abalone"),
+    ("book make loa --plies 99", USAGE, "60"),
+    ("book make loa --setups x --depth 0", USAGE, "random:PLIES:SEED"),
+    # files that are not there, or are something else
+    ("rules check none.json", NOT_FOUND, "no such file: none.json"),
+    ("rules check folder", USAGE, "folder"),
+    ("rules check binary", USAGE, "binary"),
+    ("rules check empty", USAGE, "not JSON"),
+    ("rules check deep.json", USAGE, "deep.json"),
+    ("rules check object.json", USAGE, '"game"'),
+    ("replay none", NOT_FOUND, "no such file: none"),
+    ("replay folder", USAGE, "folder"),
+    ("replay binary", USAGE, "not UTF-8"),
+    ("replay empty", USAGE, "no game in it"),
+    ("replay text", USAGE, "text"),
+    ("replay object.json", USAGE, "id"),
+    ("replay broken.json", USAGE, "not JSON at line 1"),
+    ("archive import none --family loa", NOT_FOUND, "no such file"),
+    ("archive import binary --family loa", USAGE, "not UTF-8"),
+    ("archive import empty --family loa", USAGE, "no game in it"),
+    ("archive import text", USAGE, "--family"),
+    ("archive import games --family loa --data text", USAGE, "cannot use text"),
+    ("archive list --data nowhere", NOT_FOUND, "archive import"),
+    ("archive show --moves b1b3 --data nowhere", USAGE, "--family"),
+    ("book check binary --family loa", USAGE, "binary: not UTF-8"),
+    ("book check empty --family loa", USAGE, "no opening"),
+    ("book check text --family loa", USAGE, "line 1"),
+    ("book make loa --count 1 --plies 2 --depth 0 --out none/x", NOT_FOUND, "no such folder: none"),
+    ("book make loa --count 1 --plies 2 --depth 0 --out folder", USAGE, "cannot use folder"),
+    # settings and data folders
+    ("doctor --config none.toml", NOT_FOUND, "none.toml"),
+    ("doctor --config binary", USAGE, "not UTF-8"),
+    ("doctor --config broken.toml", USAGE, "line 1"),
+    ("doctor --config port.toml", USAGE, "port: 'x' is not a whole number"),
+    ("doctor --config unknown.toml", USAGE, "did you mean port"),
+    ("doctor --config glass.toml", USAGE, "auto, bwrap, landlock"),
+    ("serve --data nowhere", NOT_FOUND, "arena init"),
+    ("serve --data text", NOT_FOUND, "arena init"),
+    ("serve --executor cloud", USAGE, "local:N"),
+    ("serve --mqtt nonsense", USAGE, "mqtt://"),
+    ("serve --database nonsense", USAGE, "sqlite:///"),
+    ("referee --metrics x", USAGE, "HOST:PORT"),
+    ("worker --scheduler dask://x:99999", USAGE, "dask://HOST:PORT"),
+    ("worker", USAGE, "--scheduler"),
+    ("init --data text", USAGE, "cannot use text: it is a file"),
+    ("init --data text/sub", USAGE, "text/sub"),
+    ("init --data new --admin 'Bad Name!'", USAGE, "lower-case letters"),
+    ("db upgrade --data text", USAGE, "cannot use text"),
+    ("db check --data nowhere", NOT_FOUND, "arena init"),
+    ("db check --database sqlite:///text", UNREACHABLE, "not a database"),
+    ("db dump --data here folder", USAGE, "another"),
+    ("db dump --data here none/x.zst", NOT_FOUND, "no such folder: none"),
+    ("db load --data other binary", USAGE, "arena db dump"),
+    ("db load --data other none.zst", NOT_FOUND, "no such file"),
+    ("user add 'Bad Name!' --data here", USAGE, "lower-case letters"),
+    ("user add zoe --role king --data here", USAGE, "there are author, organiser, admin"),
+    ("user token nobody --data here", NOT_FOUND, "no user 'nobody'"),
+    ("user token 'Bad Name!' --data here", NOT_FOUND, "lower-case letters"),
+    ("user change nobody --role admin --data here", NOT_FOUND, "arena user list"),
+    ("user token zoe --days 99999999 --data here", USAGE, "from 1 to 3,650"),
+    ("user token zoe --scopes king --data here", USAGE, "organise"),
+    ("games verify nope --data here", NOT_FOUND, "nope"),
+    ("games verify --tournament 99 --data here", NOT_FOUND, "no tournament 99"),
+    ("ratings rebuild --data nowhere", NOT_FOUND, "arena init"),
+    # bots of this machine
+    ("play sample:nope sample:random --family loa", USAGE, "random"),
+    ("play sample:random --family loa", USAGE, "two bots"),
+    ("play folder sample:greedy --family loa", USAGE, "bot.toml"),
+    ("play tcp:x sample:greedy --family loa", USAGE, "tcp:HOST:PORT"),
+    ("play sample:random sample:greedy --family loa --sprt nonsense", USAGE, "elo0="),
+    ("play sample:random sample:greedy --family loa --games x", USAGE, "not a whole number"),
+    ("check folder --family loa", USAGE, "bot.toml"),
+    ("check sample:nope --family loa", USAGE, "random"),
+    # a server that is not there
+    ("bot list --server ftp://x", USAGE, "http://HOST:PORT"),
+    ("bot list --server http://127.0.0.1:1", UNREACHABLE, "is the server running"),
+    ("login --user zoe --scopes king", USAGE, "organise"),
+    ("bot submit nofile --name x", NOT_FOUND, "no such file"),
+    ("bot submit folder --name x", USAGE, "bot.toml"),
+    ("tournament create none.toml", NOT_FOUND, "no such file"),
+    ("tournament create folder", USAGE, "folder"),
+    ("tournament create binary", USAGE, "not UTF-8"),
+    ("tournament create broken.toml", USAGE, "not TOML"),
+    ("tournament show x", USAGE, "ID: 'x' is not a whole number from 1"),
+    ("game download x --out none/x", NOT_FOUND, "no such folder: none"),
+]
+
+SERVED = [
+    ("bot show greddy", NOT_FOUND, "did you mean greedy"),
+    ("bot show 'Bad Name!'", NOT_FOUND, "lower-case letters"),
+    ("bot list --owner 'Bad Name!'", USAGE, "lower-case letters"),
+    ("bot list --family 'No Family'", USAGE, "family"),
+    ("bot submit text --name 'Bad Name!' --family loa", NOT_FOUND, "lower-case letters"),
+    ("tournament list --state nope", USAGE, "scheduled, running"),
+    ("tournament show 999999", NOT_FOUND, "999999"),
+    ("tournament pause 999999", NOT_FOUND, "999999"),
+    ("game show nope", NOT_FOUND, "0-9 and a-f"),
+    ("game export --since nonsense", USAGE, "2026-11-01"),
+    ("leaderboard lao", NOT_FOUND, "did you mean loa"),
+    ("login --token nonsense", REFUSED, "token"),
+    ("schedule show 999", NOT_FOUND, "999"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files that nobody can use, an arena `here` with a user, an empty one `other`."""
+    place = tmp_path_factory.mktemp("wrong")
+    (place / "folder").mkdir()
+    (place / "binary").write_bytes(bytes(range(128, 256)) + b"\0")
+    (place / "empty").touch()
+    (place / "text").write_text("hello world\n")
+    (place / "games").write_text("1. b1b3\n")
+    (place / "deep.json").write_text("[" * 100_000)
+    (place / "object.json").write_text('{"a": 1}')
+    (place / "broken.json").write_text('{"a": ')
+    (place / "broken.toml").write_text("name = \n")
+    (place / "port.toml").write_text('port = "x"\n')
+    (place / "unknown.toml").write_text("prot = 1\n")
+    (place / "glass.toml").write_text('sandbox = "glass"\n')
+    with_user = Store.in_folder(place / "here")
+    with_user.users.add("zoe", "author", None)
+    with_user.close()
+    Store.in_folder(place / "other").close()
+    return place
+
+
+@pytest.fixture(autouse=True)
+def _place(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in ("ARENA_SERVER", "ARENA_TOKEN", "ARENA_DATA", "ARENA_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+
+
+def _is_told(capsys: Any, words: str, code: Exit, said: str) -> None:
+    assert run(shlex.split(words)) == code
+    out, err = capsys.readouterr()
+    lines = [line for line in err.splitlines() if line.startswith("error: ")]
+    assert err.splitlines()[-1:] == lines, err
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert not FOREIGN.search(out + err), err
+    assert ADVICE.search(lines[0]), "what is to be done?"
+
+
+@pytest.mark.parametrize(("words", "code", "said"), LOCAL, ids=[words for words, *_ in LOCAL])
+def test_what_is_typed_wrong_is_told(capsys: Any, words: str, code: Exit, said: str) -> None:
+    _is_told(capsys, words, code, said)
+
+
+@pytest.mark.parametrize(("words", "code", "said"), SERVED, ids=[words for words, *_ in SERVED])
+def test_what_a_server_refuses_is_told(
+    capsys: Any, arena: Arena, monkeypatch: pytest.MonkeyPatch, words: str, code: Exit, said: str
+) -> None:
+    monkeypatch.setenv("ARENA_SERVER", arena.server.url)
+    monkeypatch.setenv("ARENA_TOKEN", arena.tokens["organiser"])
+    _is_told(capsys, words, code, said)
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(LOCAL) + len(SERVED) >= 80
