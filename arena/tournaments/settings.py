@@ -191,14 +191,11 @@ class Document(_Part):
     sprt: Sequential = Sequential()
     schedule: Recurrence | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _unrated_with_handicaps(cls, data: Any) -> Any:
-        if isinstance(data, dict) and data.get("handicaps"):
-            if data.get("rated"):
-                raise ValueError("rated: games with handicaps are of another kind; write rated = false")
-            return {**data, "rated": False}
-        return data
+    @model_validator(mode="after")
+    def _unrated_with_handicaps(self) -> Document:
+        if self.handicaps and "rated" not in self.model_fields_set:
+            self.__dict__["rated"] = False
+        return self
 
     @field_validator("name")
     @classmethod
@@ -345,6 +342,8 @@ def _contrary_entries(document: Document) -> Iterator[Misfit]:
         yield Misfit("entries.bots", "a sequential test is between two bots, the candidate first", "name two")
     elif format == "gauntlet" and not entries.bots:
         yield Misfit("entries.bots", "the first bot named is the challenger", "name it")
+    if document.handicaps and document.rated:
+        yield Misfit("rated", "games with handicaps are of another kind", "write rated = false")
     for handicap in document.handicaps:
         for name in (handicap.bot, handicap.against or handicap.bot):
             if name not in entries.bots:
