@@ -235,4 +235,5 @@ def test_a_fault_in_one_tournament_stops_no_other(stage: Stage) -> None:
     stage.play(sound)
     stage.check_exactly_once(sound)
     states = {number: (stage.tournament(number).state, stage.tournament(number).problem) for number in (sick, broken)}
-    assert states == {sick: ("paused", "name: is missing; write it"), broken: ("cancelled", "name: is missing; write it")}
+    problem = "name: is missing; write it"
+    assert states == {sick: ("paused", problem), broken: ("cancelled", problem)}
