@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, MutableSequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -27,13 +28,42 @@ NODES = OptionDecl("Nodes", "spin", "0", 0, 2**31 - 1)
 """What a bot declares that can be told to search no more nodes than so many a move, whatever the referee allows."""
 
 
+LAG_ANSWERS = 32
+"""How many of the last answers tell how late they come."""
+
+
+class Lag:
+    """By how much the last answers came later than was planned: what this machine adds, busy as it is."""
+
+    def __init__(self) -> None:
+        self._late_ms: deque[float] = deque(maxlen=LAG_ANSWERS)
+
+    @property
+    def ms(self) -> float:
+        """The worst of them, in milliseconds."""
+        return max(self._late_ms, default=0.0)
+
+    def add(self, late_ms: float) -> None:
+        """An answer was late by so much; not at all when it is negative."""
+        self._late_ms.append(max(0.0, late_ms))
+
+
 class Clock:
     """The limits of one search; None = not limited in that way. Times in milliseconds.
 
-    `time_left_ms` and `increment_ms` are those of the bot's own side, `opponent_left_ms` of the other.
+    `time_left_ms` and `increment_ms` are those of the bot's own side, `opponent_left_ms` of the other. `started` is
+    when `go` was heard (the present moment by default), `lag_ms` how late answers come lately.
     """
 
-    def __init__(self, go: Go, side: int, *, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        go: Go,
+        side: int,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        started: float | None = None,
+        lag_ms: float = 0.0,
+    ) -> None:
         left = (go.p1time, go.p2time)
         added = (go.p1inc or 0, go.p2inc or 0)
         self.time_left_ms: int | None = left[side]
@@ -44,7 +74,8 @@ class Clock:
         self.nodes: int | None = go.nodes
         self.infinite: bool = go.infinite
         self._now = now
-        self._started = now()
+        self._started = now() if started is None else started
+        self._reserve_ms = RESERVE_MS + lag_ms
         self._stopped = threading.Event()
         self._listeners: list[Callable[[], None]] = []
         self._lock = threading.Lock()
@@ -63,18 +94,23 @@ class Clock:
     def budget_ms(self) -> float:
         """How long to think about this move; infinity when only depth, nodes or `stop` end the search.
 
-        A thirtieth of what is left, half of the increment, never more than half of what is left after a reserve.
+        A thirtieth of what is left, half of the increment, never more than half of what is left after a reserve; a
+        move time less that reserve, or its half.
         """
         if self.movetime_ms is not None:
-            return max(self.movetime_ms - 25.0, self.movetime_ms / 2)
+            return max(self.movetime_ms - self._reserve_ms, self.movetime_ms / 2)
         if self.infinite or self.time_left_ms is None:
             return math.inf
-        usable = self.time_left_ms - RESERVE_MS
+        usable = self.time_left_ms - self._reserve_ms
         return max(HURRY_MS, min(usable / 2, usable / 30 + self.increment_ms / 2))
 
     def elapsed_ms(self) -> float:
         """Since the bot was told to think."""
         return (self._now() - self._started) * 1000
+
+    def overrun_ms(self) -> float:
+        """How long ago the search should have ended; negative while it may go on."""
+        return (self._now() - self._deadline) * 1000
 
     def remaining_ms(self) -> float:
         """Until the search must end; 0 when it must end now, infinity when no time is set."""

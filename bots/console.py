@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import time
 
 from bots.clock import EOF_GRACE_MS, Clock
 from protocol.errors import BadLine, LineTooLong
@@ -33,6 +34,8 @@ class Console:
         self._waiting: queue.SimpleQueue[RefereeMessage | None] = queue.SimpleQueue()
         self._done = threading.Event()
         self._clock: Clock | None = None
+        self.heard = time.monotonic()
+        """When the last lines came."""
         self._asked = 0
         """How many `go` were read, and answered: the bot thinks while they differ."""
         self._answered = 0
@@ -89,6 +92,7 @@ class Console:
                 data = b""
             if not data:
                 break
+            self.heard = time.monotonic()
             try:
                 lines = splitter.feed(data)
             except LineTooLong as error:

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
-from bots.clock import Clock
+from bots.clock import Clock, Lag
 from bots.console import Console
 from protocol.errors import BadOption
 from protocol.messages import (
@@ -156,6 +156,7 @@ class _Session:
         self.table: Table | None = None
         """The rules, start and moves as told so far; None until the family is known."""
         self.is_warm = False
+        self.lag = Lag()
         self.complaint = "no position was sent"
         bot._console = console
 
@@ -262,7 +263,7 @@ class _Session:
             self.console.send(BestMove("------"))
             self.console.end()
             return
-        clock = Clock(message, 0 if position.side == "first" else 1)
+        clock = Clock(message, 0 if position.side == "first" else 1, started=self.console.heard, lag_ms=self.lag.ms)
         self.bot._clock = clock
         self.console.begin(clock)
         chosen = self.bot.choose(position, clock)
@@ -278,6 +279,7 @@ class _Session:
             best = BestMove(text, "draw" if self.bot.offers_draw(position, move) else None)
         self.bot._clock = None
         self.console.send(best)
+        self.lag.add(clock.overrun_ms())
         self.console.end()
 
     def answer(self, what: str) -> None:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from bots.clock import Clock
+from bots.clock import LAG_ANSWERS, Clock, Lag
 from protocol.messages import Go
 
 
@@ -38,7 +38,7 @@ def test_a_long_game_at_a_second_and_a_twentieth_never_ends_on_time() -> None:
         left += 50
 
 
-@pytest.mark.parametrize(("move", "budget"), [(0, 0), (1, 0.5), (20, 10), (100, 75), (1000, 975)])
+@pytest.mark.parametrize(("move", "budget"), [(0, 0), (1, 0.5), (20, 10), (300, 150), (500, 350), (1000, 850)])
 def test_a_move_time_is_kept_with_room_to_answer(move: int, budget: float) -> None:
     assert Clock(Go(movetime=move), 0).budget_ms() == budget
 
@@ -55,13 +55,36 @@ def test_depth_nodes_and_infinite_are_not_timed() -> None:
 def test_the_deadline_is_counted_from_the_beginning() -> None:
     hands = Hands()
     clock = Clock(Go(movetime=1000), 0, now=hands)
-    hands.now += 0.974
+    hands.now += 0.849
     assert not clock.should_stop()
-    assert clock.elapsed_ms() == pytest.approx(974)
+    assert clock.elapsed_ms() == pytest.approx(849)
+    assert clock.overrun_ms() == pytest.approx(-1)
     assert clock.remaining_ms() == pytest.approx(1)
     hands.now += 0.002
     assert clock.should_stop()
     assert clock.remaining_ms() == 0
+    assert clock.overrun_ms() == pytest.approx(1)
+
+
+def test_the_deadline_is_counted_from_when_the_line_came() -> None:
+    hands = Hands()
+    clock = Clock(Go(movetime=1000), 0, now=hands, started=hands.now - 0.3)
+    assert clock.elapsed_ms() == pytest.approx(300)
+    assert clock.remaining_ms() == pytest.approx(550)
+
+
+def test_what_was_late_is_kept_in_reserve() -> None:
+    lag = Lag()
+    assert lag.ms == 0
+    for late_ms in (-40, 12, 60, 5):
+        lag.add(late_ms)
+    assert lag.ms == 60
+    assert Clock(Go(movetime=1000), 0, lag_ms=lag.ms).budget_ms() == 790
+    assert Clock(Go(60_000, 1, 0, 0), 0, lag_ms=lag.ms).budget_ms() == pytest.approx((60_000 - 210) / 30)
+    assert Clock(Go(200, 1, 50, 0), 0, lag_ms=lag.ms).budget_ms() == 1, "the clock has no more than the reserve"
+    for _ in range(LAG_ANSWERS):
+        lag.add(0)
+    assert lag.ms == 0
 
 
 def test_stop_is_seen_by_compiled_code_too() -> None:

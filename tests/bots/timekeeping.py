@@ -1,17 +1,20 @@
 """Whether the searching sample bots keep their clocks: most of an hour on two cores.
 
-    python -m tests.bots.timekeeping [--games 1000] [--tc 1+0.05] [--concurrency 2] [--out DIR] [FAMILY …]
+    python -m tests.bots.timekeeping [--games 1000] [--tc 1+0.05] [--concurrency 2] [--busy 2] [--out DIR] [FAMILY …]
 
 Alpha-beta plays Monte Carlo tree search, the games shared out among the families. A loss on time is shown with the
 move, the time it took and how late the referee itself woke up meanwhile (`lag`): a large lag is the machine's fault.
-With --out an interrupted run goes on. Ends with 1 when anything but the rules decided a game.
+--busy starts so many processes that do nothing but keep a core busy meanwhile. With --out an interrupted run goes on.
+Ends with 1 when anything but the rules decided a game.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +36,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--tc", default="1+0.05")
     parser.add_argument("--concurrency", default="2")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="with N cores otherwise busy")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args(argv)
+    with busy(given.busy):
+        return measure(given)
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """So many processes spin meanwhile."""
+    spinning = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in spinning:
+            process.kill()
+            process.wait()
+
+
+def measure(given: argparse.Namespace) -> int:
+    """Play, and tell what was late; 1 when anything but the rules decided a game."""
     wanted = given.family or families()
     each = max(2, given.games // len(wanted) // 2 * 2)
     played = failed = late = 0

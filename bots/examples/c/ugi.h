@@ -276,7 +276,7 @@ static inline int64_t ugi_budget_ms(const UgiGo *go, int side)
 {
     const int64_t reserve_ms = 100;
     if (go->movetime_ms >= 0)
-        return go->movetime_ms > 40 ? go->movetime_ms - 20 : go->movetime_ms / 2;
+        return go->movetime_ms > 2 * reserve_ms ? go->movetime_ms - reserve_ms : go->movetime_ms / 2;
     if (go->infinite || go->time_ms[side] < 0)
         return -1;
     int64_t usable = go->time_ms[side] - reserve_ms;
