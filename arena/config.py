@@ -81,7 +81,8 @@ class Settings(BaseSettings):
     worker_bundles: str = Field(
         "",
         description="Where workers get bots: a path or URL like `bundles`, as they reach it; arena: from this server "
-        "at public_url, or the https://… of it, with the token they have in ARENA_WORKER_TOKEN; empty: as `bundles`.",
+        "at public_url, or the https://… of it, with the token they have in ARENA_WORKER_TOKEN or the file named by "
+        "ARENA_WORKER_TOKEN_FILE; empty: as `bundles`.",
     )
     verify_share: float = Field(
         0.05,

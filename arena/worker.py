@@ -71,15 +71,6 @@ def _open(url: str, cache: str, options: str, bounds: BundleBounds, cache_bytes:
     return BundleStore(url, Path(cache), options=json.loads(options), bounds=bounds, cache_bytes=cache_bytes)
 
 
-def warm_up() -> None:
-    """Make the kernels of all families ready in this process, as a slot does before its first game."""
-    from referee.rules import families
-    from referee.warmup import warm
-
-    for family in families():
-        warm(family)
-
-
 def play_bundled(games: Sequence[PlannedGame], place: BundlePlace, wants_plies: bool = False) -> list[GameRecord]:
     """Play planned games one after the other, with the bots as this machine has them; their records.
 

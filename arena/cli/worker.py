@@ -94,19 +94,28 @@ def _probe(settings: Settings) -> str:
 async def _work(worker: Worker, address: str, security: Security | None, arguments: argparse.Namespace) -> None:
     stop = asyncio.Event()
     with heard(stop, worker.jobs.abort):
-        if not arguments.no_warm:
-            await _warm(worker, stop)
-        if not stop.is_set():
-            await worker.work(address, stop, security=security, patience_s=arguments.wait, grace_s=arguments.grace)
+        async with worker.pulse.beating():
+            if not arguments.no_warm:
+                await _warm(worker, stop)
+            if not stop.is_set():
+                await worker.work(address, stop, security=security, patience_s=arguments.wait, grace_s=arguments.grace)
 
 
 async def _warm(worker: Worker, stop: asyncio.Event) -> None:
-    """Make every slot ready, unless told to stop."""
-    from arena.worker import warm_up
+    """Make every slot ready family by family, unless told to stop; the log says how far it is."""
+    from arena.log import logger
+    from referee.rules import families
+    from referee.warmup import warm
 
-    warming = asyncio.ensure_future(asyncio.to_thread(worker.jobs.call, warm_up))
+    log, names = logger("worker"), families()
+    log.info("worker", name=worker.name, state="warming", slots=worker.jobs.slots, families=len(names))
     stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait((warming, stopping), return_when=asyncio.FIRST_COMPLETED)
+    for number, family in enumerate(names, 1):
+        warming = asyncio.ensure_future(asyncio.to_thread(worker.jobs.call, warm, family))
+        await asyncio.wait((warming, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if stop.is_set():
+            break
+        done = warming.result()
+        compiled, seconds = max(one.compiled for one in done), max(one.seconds for one in done)
+        log.info("warm", family=family, done=f"{number}/{len(names)}", compiled=compiled, seconds=seconds)
     stopping.cancel()
-    if warming.done():
-        warming.result()

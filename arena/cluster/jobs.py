@@ -35,10 +35,9 @@ class Jobs:
         """How many are being done."""
         return len(self._running)
 
-    def call(self, function: Callable[[], Any]) -> None:
-        """Have every slot do something once, and wait. Raises what it raises."""
-        for done in [self._pool.submit(function) for _ in range(self.slots)]:
-            done.result()
+    def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Have every slot do something once, and wait; what each returned. Raises what it raises."""
+        return [done.result() for done in [self._pool.submit(function, *arguments) for _ in range(self.slots)]]
 
     async def play(
         self,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import socket
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
@@ -129,6 +131,20 @@ def address_of(url: str) -> str:
     if scheme is None or not host or parts.path.strip("/"):
         raise ValueError(f"not the address of a scheduler: {url}; write dask://HOST:PORT or tls://HOST:PORT")
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+
+def host_towards(address: str) -> str | None:
+    """The address of this machine in the network where a scheduler is; None where that cannot be told.
+
+    A worker listens there and nowhere else: whoever reaches its port runs programs.
+    """
+    parts = urlsplit(address)
+    with contextlib.suppress(OSError):
+        for family, kind, _, _, place in socket.getaddrinfo(parts.hostname, parts.port, type=socket.SOCK_DGRAM):
+            with socket.socket(family, kind) as found:
+                found.connect(place)  # sends nothing
+                return str(found.getsockname()[0])
+    return None
 
 
 def security_of(settings: Settings, address: str) -> Security | None:

@@ -28,9 +28,11 @@ from arena.cluster.link import (
     ask_arena,
     configure,
     difference,
+    host_towards,
     reason,
     version,
 )
+from arena.cluster.pulse import Pulse
 from arena.cluster.reports import Reports
 from arena.data_folder import make_folder
 from arena.log import logger
@@ -65,6 +67,7 @@ class Worker:
         self.sandbox, self._folder = sandbox, folder
         self._reports = Reports(self._send)
         self.jobs = Jobs(slots, sandbox=sandbox, folder=folder, reports=self._reports, worker=self.id)
+        self.pulse = Pulse(folder)
         self._dask: DaskWorker | None = None
         self._log = logger("worker")
 
@@ -106,6 +109,7 @@ class Worker:
                     break
                 dask = self._dask = joining.result()
                 patience_s = float("inf")
+                self.pulse.become("ready")
                 self._log.info("worker", name=self.name, state="ready", slots=self.jobs.slots, scheduler=address)
                 try:
                     await self._serve(dask, address, security, stopping)
@@ -125,6 +129,7 @@ class Worker:
     async def _join(self, address: str, security: Security | None, patience_s: float) -> DaskWorker:
         """Register with the scheduler, once it answers and is used by an arena of our version."""
         loop = asyncio.get_running_loop()
+        self.pulse.become("waiting")
         until, is_told = loop.time() + patience_s, False
         while True:
             try:
@@ -152,6 +157,7 @@ class Worker:
             local_directory=str(self._folder),
             memory_limit=0,
             security=security,
+            host=host_towards(address),
             dashboard_address="127.0.0.1:0",
             startup_information={
                 "arena": lambda _: {
@@ -199,6 +205,7 @@ class Worker:
     async def _leave(self, dask: DaskWorker, grace_s: float) -> None:
         """Take no new job, let what runs finish, and wait until the results are fetched."""
         loop = asyncio.get_running_loop()
+        self.pulse.become("leaving")
         self._log.info("worker", name=self.name, state="leaving", games=len(self.jobs))
         if dask.status is not Status.running:
             return

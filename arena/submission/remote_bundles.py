@@ -17,6 +17,8 @@ from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
 
 TOKEN = "ARENA_WORKER_TOKEN"  # noqa: S105 - the name of a variable
+TOKEN_FILE = f"{TOKEN}_FILE"
+"""Read anew for every bundle: what is in it may be changed while the worker runs."""
 TRIES = 3
 WAIT_S = 0.5
 _BYTES = "application/octet-stream"
@@ -29,25 +31,37 @@ class RemoteBundleStore(BundleStore):
         self, server: str, cache: Path, *, bounds: BundleBounds | None = None, cache_bytes: int = 4 * 2**30
     ) -> None:
         super().__init__(str(cache), cache, bounds=bounds, cache_bytes=cache_bytes)
-        self._client = Client(server, os.environ.get(TOKEN))
+        self._server = server
 
     def chunks(self, digest: str) -> Iterator[bytes]:
         """The content of a bundle, as it comes. Raises BundleError, StoreUnavailableError."""
+        client = Client(self._server, _token())
         for attempt in range(1, TRIES + 1):
             count = 0
             try:
-                for chunk in self._client.chunks(f"/bundles/{digest}", _BYTES):
+                for chunk in client.chunks(f"/bundles/{digest}", _BYTES):
                     count += len(chunk)
                     yield chunk
                 return
             except ClientError as error:
                 if error.exit is Exit.REFUSED:
                     raise BundleError(
-                        f"{self._client.server} gives no bundle to this worker: {error}; "
-                        f"set {TOKEN} there to a token with the scope worker"
+                        f"{client.server} gives no bundle to this worker: {error}; "
+                        f"set {TOKEN} there to a token with the scope worker, or put it into the file of {TOKEN_FILE}"
                     ) from None
                 if error.exit is not Exit.UNREACHABLE:
                     raise BundleError(f"bundle {digest}: {error}") from None
                 if count or attempt == TRIES:
                     raise StoreUnavailableError(f"the store of bundles cannot be used now: {error}") from None
             time.sleep(WAIT_S * 2**attempt)
+
+
+def _token() -> str | None:
+    """The worker's token. Raises BundleError for a file that cannot be read."""
+    file = os.environ.get(TOKEN_FILE)
+    if not file:
+        return os.environ.get(TOKEN)
+    try:
+        return Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BundleError(f"{TOKEN_FILE}: {file} cannot be read: {error}") from None

@@ -43,12 +43,32 @@ def test_only_what_plays_bots_may_make_namespaces() -> None:
 
 
 def test_workers_reach_scheduler_and_pages_only() -> None:
-    assert SERVICES["worker"]["networks"] == ["cluster"]
-    assert members("cluster") == {"arena", "scheduler", "worker"}
+    assert SERVICES["worker"]["networks"] == ["cluster", "bundles"]
+    assert members("bundles") == {"arena", "worker"}
     assert members("control") == {"referee", "scheduler", "prometheus"}
     assert members("data") == {"arena", "referee", "migrate", "database"}
     assert members("events") == {"arena", "referee", "broker"}
     assert members("pages") == {"proxy", "arena", "prometheus"}
+
+
+def test_where_programs_are_run_are_scheduler_and_workers_alone() -> None:
+    """Workers listen in the network of the scheduler only: `tests/arena/cluster/test_worker.py`."""
+    assert members("cluster") == {"scheduler", "worker"}
+    assert not set(SERVICES["scheduler"]["networks"]) & set(SERVICES["arena"]["networks"])
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_has_limits(name: str) -> None:
+    service = SERVICES[name]
+    assert service["pids_limit"] <= 4096
+    assert service["mem_limit"]
+    assert service["cpus"]
+
+
+def test_workers_are_watched_by_what_they_say() -> None:
+    (_, probe) = SERVICES["worker"]["healthcheck"]["test"]
+    assert probe.split()[1] == "/data/worker/state"
+    assert "ARENA_WORKER_TOKEN" not in SERVICES["worker"]["environment"], "environments are shown"
 
 
 def members(network: str) -> set[str]:

@@ -13,7 +13,14 @@ from arena.config import PREFIX, Settings, read_settings
 from tests.deploy.sources import DEPLOY, ROOT, command_lines, compose, documents
 
 LINES = list(command_lines())
-NO_SETTINGS = {"ARENA_CONFIG", "ARENA_WORKER_TOKEN", "ARENA_TOKEN", "ARENA_SERVER", "ARENA_SANDBOX_UID"}
+NO_SETTINGS = {
+    "ARENA_CONFIG",
+    "ARENA_WORKER_TOKEN",
+    "ARENA_WORKER_TOKEN_FILE",
+    "ARENA_TOKEN",
+    "ARENA_SERVER",
+    "ARENA_SANDBOX_UID",
+}
 """Variables that are read elsewhere."""
 TEXTS = sorted(
     path

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import time
+from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
 import pytest
 
+from arena.cluster.pulse import Pulse
 from tests.deploy.sources import DEPLOY, MANIFESTS, documents, pods, resources
 
 VERSIONS = ("1.29", "1.34")
@@ -83,6 +88,50 @@ def test_workers_reach_scheduler_and_pages_only() -> None:
     for name in ("database", "broker"):
         source = of_kind("NetworkPolicy")[name]["spec"]["ingress"][0]["from"][0]["podSelector"]
         assert "worker" not in source["matchExpressions"][0]["values"]
+
+
+def test_how_many_workers_there_are_is_the_autoscalers_word() -> None:
+    scaler = of_kind("HorizontalPodAutoscaler")["worker"]["spec"]
+    assert scaler["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": "worker"}
+    assert scaler["minReplicas"] >= 2
+    assert "replicas" not in of_kind("Deployment")["worker"]["spec"]
+
+
+def test_a_workers_token_may_be_changed_while_it_runs() -> None:
+    pod = of_kind("Deployment")["worker"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    named = {one["name"]: one.get("value", "") for one in container["env"]}
+    (mount,) = [one for one in container["volumeMounts"] if one["name"] == "token"]
+    assert named["ARENA_WORKER_TOKEN_FILE"] == f"{mount['mountPath']}/token"
+    assert "subPath" not in mount, "a single file would never be renewed"
+    assert "ARENA_WORKER_TOKEN" not in named
+
+
+@pytest.mark.parametrize(
+    ("word", "age_s", "started", "ready", "alive"),
+    [
+        ("warming", 0, False, False, True),
+        ("waiting", 0, True, False, True),
+        ("ready", 0, True, True, True),
+        ("leaving", 0, True, False, True),
+        ("ready", 600, True, True, False),
+        (None, 0, False, False, False),
+    ],
+)
+def test_probes_read_what_a_worker_says(
+    tmp_path: Path, word: str | None, age_s: int, started: bool, ready: bool, alive: bool
+) -> None:
+    pulse = Pulse(tmp_path)
+    if word is not None:
+        pulse.become(word)
+        at = time.time() - age_s
+        os.utime(pulse.path, (at, at))
+    (container,) = of_kind("Deployment")["worker"]["spec"]["template"]["spec"]["containers"]
+    for kind, expected in (("startup", started), ("readiness", ready), ("liveness", alive)):
+        command = container[f"{kind}Probe"]["exec"]["command"]
+        line = [part.replace("/data/worker/state", str(pulse.path)) for part in command]
+        done = subprocess.run(line, capture_output=True, check=False)
+        assert (done.returncode == 0) is expected, kind
 
 
 def test_a_second_referee_stands_by() -> None:

@@ -13,7 +13,7 @@ from arena.config import Settings
 from arena.http.address import PREFIX
 from arena.store.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError
-from arena.submission.remote_bundles import TOKEN, RemoteBundleStore
+from arena.submission.remote_bundles import TOKEN, TOKEN_FILE, RemoteBundleStore
 from arena.worker import BundlePlace, play_bundled
 from referee.rules.core import Kind, Termination
 from referee.spec import BotSpec, GameSpec, PlannedGame
@@ -67,6 +67,22 @@ def test_a_worker_unpacks_what_the_arena_has(
     assert (bundles.folder(DIGEST) / "data" / "weights.txt").stat().st_size == 2_000_000
     monkeypatch.delenv(TOKEN)
     assert RemoteBundleStore(server.url, tmp_path).folder(DIGEST).is_dir(), "it is here already"
+
+
+def test_a_token_in_a_file_may_be_changed_while_the_worker_runs(
+    server: Server, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "token"
+    monkeypatch.setenv(TOKEN, "not this one")
+    monkeypatch.setenv(TOKEN_FILE, str(file))
+    bundles = RemoteBundleStore(server.url, tmp_path / "far")
+    with pytest.raises(BundleError, match=f"{TOKEN_FILE}: {file} cannot be read"):
+        bundles.folder(DIGEST)
+    file.write_text("arena_0ld")
+    with pytest.raises(BundleError, match=f"put it into the file of {TOKEN_FILE}"):
+        bundles.folder(DIGEST)
+    file.write_text(f"{token}\n")
+    assert bundles.folder(DIGEST).is_dir()
 
 
 def test_a_wrong_token_is_our_fault(
