@@ -24,14 +24,18 @@ class Handicap(BaseModel):
     Both are named as among the entries. What holds in one pairing comes before what holds in all games.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     bot: Name
+    """Who plays so, named as in `entries.bots`."""
     against: Name | None = None
+    """In the games with this opponent only; in all games unless named."""
     time: Annotated[str, Field(max_length=40)] | None = None
+    """A time control of its own."""
     options: dict[Annotated[str, Field(min_length=1, max_length=64)], bool | int | _Text] = Field(
         default={}, max_length=64
     )
+    """Options it is set, by name."""
 
     @field_validator("time")
     @classmethod

@@ -46,7 +46,9 @@ class SettingsError(ArenaError, ValueError):
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    """A table of a document. The text below a field is its line in the reference that organisers read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 Word = Annotated[str, Field(min_length=1, max_length=120)]
@@ -54,17 +56,20 @@ Options = dict[Annotated[str, Field(max_length=64)], bool | int | Annotated[str,
 
 
 class Entries(_Part):
-    """Who plays: bots by name (`zeta` = its newest active version, `zeta v3` = that one), and by query.
-
-    `top`: the best so many of the pool's leaderboard; `all`: every active version; `newest`: the newest of each bot.
-    `without`: versions or bots that a query leaves out.
-    """
+    """Who plays: bots by name, and those that a query finds when the tournament starts."""
 
     bots: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(default=[], max_length=1000)
+    """Bots by name: `zeta` is its newest active version, `zeta v3` that one. In a gauntlet the first is the challenger,
+    in a sequential test the candidate.
+    """
     top: int = Field(default=0, ge=0, le=1000)
+    """The best so many of the pool's leaderboard."""
     all: bool = False
+    """Every active version."""
     newest: bool = False
+    """The newest active version of each bot."""
     without: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(default=[], max_length=1000)
+    """Versions or bots that a query leaves out."""
 
     @property
     def has_query(self) -> bool:
@@ -73,51 +78,72 @@ class Entries(_Part):
 
 
 class Rulings(_Part):
-    """When games end before their rules end them; see `arena play --draw`, `--resign` and `--max-plies`.
-
-    `suspend_after`: a bot that does not get ready for so many games in a row forfeits all its others; 0 = never.
-    """
+    """When games end before their rules end them."""
 
     draw: str = Field(default="", max_length=100)
+    """Draws by score: `after=40,moves=8,score=10` ends a game in which, from ply 40 on, the scores of both stayed
+    within 10 hundredths for 8 moves. Empty: none.
+    """
     resign: str = Field(default="", max_length=100)
+    """Wins by score: `moves=4,score=600,both=1` ends a game in which both bots agreed on 600 hundredths for 4 moves;
+    with `both=0` the loser's own score is enough. Empty: none.
+    """
     max_plies: int = Field(default=0, ge=0, le=100_000)
+    """A draw after so many plies. 0: never."""
     draw_agreement: bool = True
+    """Whether a draw is given that both bots claim."""
     suspend_after: int = Field(default=SUSPEND_AFTER, ge=0, le=1000)
+    """A bot that does not get ready for so many games in a row forfeits all its others. 0: never."""
 
 
 class Bounds(_Part):
-    """Deadlines and bounds of one bot that the organiser may set; see `referee.spec.Limits`."""
+    """Deadlines and bounds of each bot."""
 
     start_ms: int = Field(default=Limits().start_ms, ge=100, le=300_000)
+    """From its start to `ugiok`, in milliseconds."""
     ready_ms: int = Field(default=Limits().ready_ms, ge=100, le=600_000)
+    """For each `isready`; the first one may load what it needs."""
     move_ms: int = Field(default=Limits().move_ms, ge=100, le=3_600_000)
+    """For a move where there is no clock (depth, nodes)."""
     margin_ms: int = Field(default=Limits().margin_ms, ge=0, le=10_000)
+    """Added to every clock, for the machine's own delays."""
     memory_bytes: int = Field(default=Limits().memory_bytes, ge=16 * 2**20, le=64 * 2**30)
+    """Memory of all processes of a bot."""
     processes: int = Field(default=Limits().processes, ge=1, le=4096)
+    """Processes and threads of a bot."""
 
 
 class Knockout(_Part):
-    """How ties are broken: by up to so many further pairs, then by the seeding."""
+    """For `format = "knockout"`: who loses a match is out."""
 
     tiebreak_pairs: int = Field(default=5, ge=0, le=50)
+    """Up to so many further pairs of games for a match that is drawn; then the seeding decides."""
     third_place: bool = False
+    """Whether the losers of the semi-finals play for the third place."""
 
 
 class Ladder(_Part):
-    """`games`: how many in all; `cap`: how many of one bot. 0 = without bound."""
+    """For `format = "ladder"`: pairs of games of those whose ratings are close or unsure; bots come and go."""
 
     games: int = Field(default=1000, ge=0, le=1_000_000)
+    """In all, an even number. 0: without end."""
     cap: int = Field(default=0, ge=0, le=1_000_000)
+    """Of one bot. 0: without bound."""
 
 
 class Sequential(_Part):
-    """The sequential test: hypotheses in Elo, error rates, and when to give up."""
+    """For `format = "sprt"`: is the first bot stronger than the second? It stops as soon as that is decided."""
 
     elo0: float = Field(default=0.0, ge=-2000, le=2000)
+    """The hypothesis to refuse: stronger by no more than this, in Elo."""
     elo1: float = Field(default=10.0, ge=-2000, le=2000)
+    """The hypothesis to accept: stronger by this."""
     alpha: float = Field(default=0.05, gt=0, lt=0.5)
+    """How often it may accept wrongly."""
     beta: float = Field(default=0.05, gt=0, lt=0.5)
+    """How often it may refuse wrongly."""
     games: int = Field(default=20_000, ge=2, le=1_000_000)
+    """When to give up, an even number."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Sequential:
@@ -132,11 +158,14 @@ class Sequential(_Part):
 
 
 class Recurrence(_Part):
-    """When a tournament comes again: a cron expression in a time zone. `missed`: what follows downtime."""
+    """Makes a recurring tournament of it: each time, one with these settings is created."""
 
     cron: str = Field(max_length=80)
+    """Minute, hour, day, month, weekday: `0 20 * * 5` is every Friday at eight in the evening."""
     zone: str = Field(default="UTC", max_length=64)
+    """The time zone of these times, such as `Europe/Paris`."""
     missed: Literal["skip", "once", "all"] = "once"
+    """What follows times that passed while the arena was down: none, one or all of their tournaments."""
 
 
 class Document(_Part):
@@ -170,18 +199,33 @@ class Document(_Part):
     """Keys that people write who know other programs, and those that are meant."""
 
     name: Word
+    """What people read. In a recurring tournament `{date}` and `{time}` stand for its start."""
     family: Annotated[str, Field(max_length=32)]
+    """Which game: `arena rules list` shows the families."""
     variant: str | None = Field(default=None, max_length=120)
+    """A variant of the family; its first unless named."""
     options: Options = {}
+    """Options of the rules, by name; the variant's own unless named."""
     format: Format = "round-robin"
+    """Who meets whom."""
     games: int = Field(default=2, ge=1, le=1000)
+    """Of each pairing or match, in pairs of one opening with sides swapped; a ladder and a test have their own."""
     rounds: int | None = Field(default=None, ge=1, le=200)
+    """Of a Swiss; as many as find a winner unless named."""
     time: str = Field(default="10+0.1", max_length=40)
+    """Seconds and increment (`10+0.1`), seconds a move (`1/move`), `depth:4` or `nodes:10000`."""
     openings: str = Field(default="auto", max_length=120)
+    """Where games start: `none`, `auto` (the start, then four random plies), `random:PLIES:SEED` or
+    `setups:VARIANT:SEED`.
+    """
     opening_lines: list[Annotated[str, Field(max_length=5000)]] = Field(default=[], max_length=2000)
+    """A book in place of that: each text a position, moves, or `POSITION ; MOVES`."""
     seed: int = Field(default=0, ge=0, le=2**31 - 1)
+    """The same seed, the same pairings and openings."""
     rated: bool = True
+    """Whether the games move the ratings; never with handicaps."""
     starts: datetime | None = None
+    """When it begins, such as `2027-01-31T20:00:00Z`; at once unless named."""
     entries: Entries = Entries()
     handicaps: list[Handicap] = Field(default=[], max_length=200)
     rulings: Rulings = Rulings()

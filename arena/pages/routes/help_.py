@@ -27,6 +27,7 @@ routes = web.RouteTableDef()
 TOPICS = {
     "first-bot": "Your first bot in ten minutes",
     "protocol": "The protocol",
+    "reference": "All keys of tournament files and settings",
     "limits": "Limits in numbers",
     "terminations": "How games end",
     "ratings": "Ratings",
@@ -68,8 +69,8 @@ def _document(topic: str) -> Path | None:
         return _folder("bots") / "README.md"
     if topic == "protocol":
         return _folder("protocol") / "SPEC.md"
-    if topic == "changelog":
-        return _folder("arena") / "CHANGELOG.md"
+    if topic in ("changelog", "reference"):
+        return _folder("arena") / f"{topic.upper()}.md"
     if kind == "dialect" and family in families():
         return _folder("protocol") / "dialects" / f"{family}.md"
     if kind == "rules" and family in families():
@@ -83,7 +84,12 @@ def _link(target: str) -> str:
         return target
     name, _, anchor = target.partition("#")
     stem = Path(name).stem
-    places = {"SPEC": "/help/protocol", "README": "/help/first-bot", "CHANGELOG": "/help/changelog"}
+    places = {
+        "SPEC": "/help/protocol",
+        "README": "/help/first-bot",
+        "CHANGELOG": "/help/changelog",
+        "REFERENCE": "/help/reference",
+    }
     if "dialects" in name or name.rstrip("/").endswith("dialects"):
         place = f"/help/dialect-{stem}" if stem in families() else "/help#dialects"
     elif stem == "RULES":

@@ -1,0 +1,124 @@
+"""arena/REFERENCE.md, made from the models: `python -m tests.arena.reference` writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from arena.config import PREFIX, Settings
+from arena.tournaments.settings import Document
+
+FILE = Path(__file__).parents[2] / "arena" / "REFERENCE.md"
+HEAD = f"""\
+# Reference of all keys
+
+What can be written into the files of an arena. Made from the models that read them.
+
+## Tournament files
+
+`arena tournament create FILE.toml` takes them; `--example FORMAT` prints one for each format, `--check` names all
+that is wrong with one. The JSON interface takes the same keys.
+
+{{tournament}}
+
+## arena.toml
+
+Settings of `arena serve`, `arena referee`, `arena worker`: in `arena.toml` of the data folder, or as `{PREFIX}NAME` in
+the environment, which wins. `arena init` writes one.
+
+{{settings}}
+
+## bot.toml
+
+What a bot says of itself stands in [its own chapter](../bots/README.md#bottoml).
+"""
+
+
+def text() -> str:
+    """The whole file."""
+    return HEAD.format(tournament="\n".join(_tables(Document)), settings="\n".join(_table(Settings)))
+
+
+def _tables(model: type[BaseModel]) -> list[str]:
+    """The keys of a model, then those of each of its tables."""
+    schema = model.model_json_schema()
+    lines = _rows(schema, schema)
+    for name, field in schema["properties"].items():
+        inner = _inner(schema, field)
+        if inner is not None:
+            is_list = field.get("type") == "array"
+            heading = f"`[[{name}]]`" if is_list else f"`[{name}]`"
+            about = " ".join(inner.get("description", "").split())
+            lines += ["", f"### {heading}", "", about, "", *_rows(inner, schema)]
+    return lines
+
+
+def _table(model: type[BaseModel]) -> list[str]:
+    schema = model.model_json_schema()
+    return _rows(schema, schema)
+
+
+def _rows(table: dict[str, Any], schema: dict[str, Any]) -> list[str]:
+    lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for name, field in table["properties"].items():
+        about = " ".join(field.get("description", "").split())
+        if (inner := _inner(schema, field)) is not None:
+            about = about or " ".join(inner.get("description", "").split())
+        assert about, f"{name} has no text below it"
+        default = "needed" if name in table.get("required", ()) else _default(field)
+        lines.append(f"| `{name}` | {_kind(schema, field)} | {default} | {about.replace('|', chr(92) + '|')} |")
+    return lines
+
+
+def _inner(schema: dict[str, Any], field: dict[str, Any]) -> dict[str, Any] | None:
+    """The table a key holds, or each item of its list."""
+    for one in (field, field.get("items", {}), *field.get("anyOf", [])):
+        if "$ref" in one:
+            found: dict[str, Any] = schema["$defs"][one["$ref"].rpartition("/")[2]]
+            return found
+    return None
+
+
+def _kind(schema: dict[str, Any], field: dict[str, Any]) -> str:
+    """What may be written, with its bounds."""
+    if _inner(schema, field) is not None:
+        return "list of tables" if field.get("type") == "array" else "table"
+    if "anyOf" in field:
+        kinds = [_kind(schema, one) for one in field["anyOf"] if one.get("type") != "null"]
+        return " or ".join(dict.fromkeys(kinds))
+    if "enum" in field:
+        return ", ".join(f"`{one}`" for one in field["enum"])
+    if field.get("format") == "date-time":
+        return "time"
+    kind = {
+        "integer": "whole number",
+        "number": "number",
+        "boolean": "`true`, `false`",
+        "string": "text",
+        "array": "list of texts",
+        "object": "table",
+    }[field["type"]]
+    least, most = field.get("minimum"), field.get("maximum")
+    above, below = field.get("exclusiveMinimum"), field.get("exclusiveMaximum")
+    if above is not None and below is not None:
+        return f"{kind} between {above:,} and {below:,}"
+    if least is not None and most is not None:
+        return f"{kind} from {least:,} to {most:,}"
+    if least is not None or above is not None:
+        return f"{kind} from {least:,}" if least is not None else f"{kind} above {above:,}"
+    return kind
+
+
+def _default(field: dict[str, Any]) -> str:
+    value = field.get("default")
+    if value in (None, "", [], {}):
+        return ""
+    if isinstance(value, dict):
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")
