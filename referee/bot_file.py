@@ -57,24 +57,16 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
         raise ValueError(f'{file}: needs a command, such as command = ["./mybot"]')
     if is_bridge(command):
         command = bridged(command, FAMILY, sys.executable)
-    folder = str((file.parent / str(data.get("folder", "."))).resolve())
     options = data.get("options", {})
     if not isinstance(options, dict):
         raise ValueError(f"{file}: options must be a table of names and values")
     return BotSpec(
         str(data.get("name", "")),
-        tuple(_inside(word.replace(FAMILY, family), folder) for word in command),
-        folder,
+        tuple(word.replace(FAMILY, family) for word in command),
+        str((file.parent / str(data.get("folder", "."))).resolve()),
         capabilities=_capabilities(data.get("capabilities", {}), file),
         options=tuple((str(name), _word(value)) for name, value in options.items()),
     )
-
-
-def _inside(word: str, folder: str) -> str:
-    """A word with the files it names from the bot's folder, which in a sandbox has another place."""
-    inside = f"{folder}{os.sep}"
-    pieces = re.split("([=:])", word)
-    return "".join(f".{os.sep}{piece[len(inside) :]}" if piece.startswith(inside) else piece for piece in pieces)
 
 
 def _word(value: object) -> str:

@@ -40,7 +40,8 @@ def bridged(words: Sequence[str], family: str, interpreter: str) -> tuple[str, .
     own = rest[: rest.index("--")] if "--" in rest else rest
     if name in _WITH_FAMILY and not any(word.split("=")[0] == "--family" for word in own):
         rest = ["--family", family, *rest]
-    return (interpreter, "-m", f"bots.bridges.{BRIDGES[name]}", *rest)
+    # -P: a folder `bots` where the bridge runs is not the arena's.
+    return (interpreter, "-P", "-m", f"bots.bridges.{BRIDGES[name]}", *rest)
 
 
 _EXAMPLES = {

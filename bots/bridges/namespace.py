@@ -30,7 +30,8 @@ def isolate(module: str, arguments: Sequence[str]) -> bool:
     if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode != 0:
         return False
     os.environ[FLAG] = "1"
-    os.execv(command, [*inside, sys.executable, "-m", module, *arguments])  # noqa: S606 - the same process goes on
+    python = [sys.executable, *(["-P"] if sys.flags.safe_path else [])]
+    os.execv(command, [*inside, *python, "-m", module, *arguments])  # noqa: S606 - the same process goes on
 
 
 def _bring_up_loopback() -> bool:

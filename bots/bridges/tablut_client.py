@@ -21,6 +21,8 @@ from bots.bridges.workplace import workplace
 SERVER = "127.0.0.1"
 CONNECT_S = 45.0
 """How long a client may take to connect and tell its name: less than the referee waits for `readyok`."""
+LOOK_S = 0.05
+"""How often it is looked whether a client that is waited for has ended."""
 FAREWELL_S = 0.25
 """How long a client may take to leave once its connection is closed; then it is killed."""
 PLACEHOLDERS = ("{role}", "{seconds}", "{server}")
@@ -139,18 +141,15 @@ class Client:
 
     def _wait(self, source: socket.socket, deadline: float, what: str) -> None:
         """Wait until there is something to read, the client has ended, or the time is up. Raises BridgeError."""
-        exited = os.pidfd_open(self._process.pid)
-        try:
-            sources: list[Any] = [source, exited]
-            ready, _, _ = select.select(sources, (), (), max(0.0, deadline - time.monotonic()))
-        finally:
-            os.close(exited)
-        if source in ready:
-            return
-        if not ready:
-            raise BridgeError(BridgeExit.LATE, f"the {self.role} client did not {what} in time")
-        code = self._process.wait()
-        raise BridgeError(BridgeExit.BROKEN, f"the {self.role} client ended with code {code} and did not {what}")
+        while (left_s := deadline - time.monotonic()) > 0:
+            code = self._process.poll()  # a sandbox has no descriptor of a process that could be waited for
+            if select.select([source], (), (), min(left_s, LOOK_S) if code is None else 0.0)[0]:
+                return
+            if code is not None:
+                raise BridgeError(
+                    BridgeExit.BROKEN, f"the {self.role} client ended with code {code} and did not {what}"
+                )
+        raise BridgeError(BridgeExit.LATE, f"the {self.role} client did not {what} in time")
 
     def close(self) -> None:
         """Hang up; a client that does not leave is killed with all it started."""

@@ -58,7 +58,7 @@ def test_programs_of_the_system(tmp_path: Path) -> None:
 
 def test_a_bridge_runs_with_the_python_of_whoever_plays(tmp_path: Path) -> None:
     assert read('command = "bridge:python run.py:choose"', tmp_path).command == (
-        *("python", "-m", "bots.bridges.python_agent", "--family", "{family}", "run.py:choose"),
+        *("python", "-P", "-m", "bots.bridges.python_agent", "--family", "{family}", "run.py:choose"),
     )
     with pytest.raises(ManifestError, match="command: unknown bridge 'phyton'; did you mean python"):
         read('command = ["bridge:phyton", "run.py"]', tmp_path / "other")
