@@ -41,10 +41,8 @@ class Tie:
 
     @property
     def loser(self) -> int | None:
-        """Who is out."""
-        if self.winner is None or self.one is None or self.two is None:
-            return None
-        return self.two if self.winner == self.one else self.one
+        """Who is out; None while that is open, and after a bye."""
+        return None if self.winner is None else self.two if self.winner == self.one else self.one
 
 
 class Bracket:

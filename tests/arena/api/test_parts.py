@@ -1,4 +1,4 @@
-"""The parts that need no server: limits, negotiation, pages, problems, caching, the client's address."""
+"""The parts that need no server: negotiation, pages, problems, caching, the client's address."""
 
 from __future__ import annotations
 
@@ -23,46 +23,8 @@ from arena.events.messages import (
     TournamentGameEnded,
 )
 from arena.http.accept import negotiate
-from arena.http.limit import Gate, Limiter, Rate
 from arena.http.line import NDJSON, SSE, StreamLine, written
 from arena.http.problem import Problem, not_found, shown
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_a_bucket_gives_its_burst_then_its_rate() -> None:
-    clock = Clock()
-    limiter = Limiter(Rate(60, 3), clock=clock)
-    assert [limiter.take("ada") for _ in range(3)] == [0, 0, 0]
-    assert limiter.take("ada") == pytest.approx(1.0)
-    assert limiter.take("bob") == 0
-    clock.now += 1
-    assert limiter.take("ada") == 0
-    clock.now += 1000
-    assert [limiter.take("ada") for _ in range(4)][:3] == [0, 0, 0]
-    assert limiter.take("ada") > 0
-
-
-def test_buckets_are_bounded() -> None:
-    limiter = Limiter(Rate(60, 1), capacity=10)
-    for number in range(100):
-        limiter.take(number)
-    assert len(limiter._buckets) == 10
-
-
-def test_a_gate_counts_each_and_all() -> None:
-    gate = Gate(2, 3)
-    assert [gate.enter("a") for _ in range(3)] == [True, True, False]
-    assert [gate.enter("b") for _ in range(2)] == [True, False]
-    gate.leave("a")
-    assert gate.enter("b")
-    assert gate.count == 3
 
 
 @pytest.mark.parametrize(

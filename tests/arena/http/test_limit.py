@@ -43,6 +43,19 @@ def test_a_bucket_holds_no_more_than_its_burst() -> None:
     assert limiter.take("ada") == pytest.approx(1.0)
 
 
+def test_a_bucket_gives_its_burst_then_its_rate() -> None:
+    clock = Clock()
+    limiter = Limiter(Rate(60, 3), clock=clock)
+    assert [limiter.take("ada") for _ in range(3)] == [0, 0, 0]
+    assert limiter.take("ada") == pytest.approx(1.0)
+    assert limiter.take("bob") == 0
+    clock.now += 1
+    assert limiter.take("ada") == 0
+    clock.now += 1000
+    assert [limiter.take("ada") for _ in range(4)][:3] == [0, 0, 0]
+    assert limiter.take("ada") > 0
+
+
 def test_what_is_left_are_whole_tokens() -> None:
     clock = Clock()
     limiter = Limiter(Rate(60, 3), clock=clock)
@@ -62,6 +75,22 @@ def test_the_longest_unused_bucket_is_forgotten() -> None:
         limiter.take(key)
     assert limiter.take("ada") > 0, "remembered, and empty"
     assert limiter.take("bob") == 0, "forgotten, and full again"
+
+
+def test_buckets_are_bounded() -> None:
+    limiter = Limiter(Rate(60, 1), capacity=10)
+    for number in range(100):
+        limiter.take(number)
+    assert len(limiter._buckets) == 10
+
+
+def test_a_gate_counts_each_and_all() -> None:
+    gate = Gate(2, 3)
+    assert [gate.enter("a") for _ in range(3)] == [True, True, False]
+    assert [gate.enter("b") for _ in range(2)] == [True, False]
+    gate.leave("a")
+    assert gate.enter("b")
+    assert gate.count == 3
 
 
 def test_a_place_given_back_is_free_again_for_the_same_and_for_others() -> None:
