@@ -127,6 +127,8 @@ class Bot:
     def close(self) -> None:
         """End the process for good: `quit` if it is sound, then kill all of it, reap, close every descriptor."""
         try:
+            if self.process.rest:
+                self.process.rest.wake()
             if self.process.is_sound and self.process.child:
                 farewell = b""
                 with contextlib.suppress(ProtocolError):

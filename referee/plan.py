@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from referee.openings import Opening, opening_of
 from referee.ratings.pairings import Format, pairings
 from referee.rules.rules import Ruleset
-from referee.spec import Adjudication, BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from referee.spec import PONDERING, Adjudication, BotSpec, GameSpec, Limits, PlannedGame, Pondering, TimeControl
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Plan:
     time: TimeControl = field(default_factory=TimeControl)
     adjudication: Adjudication = field(default_factory=Adjudication)
     limits: Limits = field(default_factory=Limits)
+    pondering: Pondering = PONDERING[0]
     seed: int = 0
     event: str = ""
 
@@ -62,6 +63,7 @@ def schedule(plan: Plan) -> list[PlannedGame]:
                     time=plan.time,
                     adjudication=plan.adjudication,
                     limits=plan.limits,
+                    pondering=plan.pondering,
                     event=plan.event,
                     sequence=len(games) + 1,
                     round=cycle * rounds + number,

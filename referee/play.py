@@ -38,7 +38,11 @@ def play(game: PlannedGame, roster: Roster, watch: Watch | None = None) -> GameR
     bots = roster.seat((spec.first, spec.second), spec.limits)
     try:
         players = _get_ready(course, bots)
-        ending = players if isinstance(players, Ending) else _contest(course, players)
+        if isinstance(players, Ending):
+            ending = players
+        else:
+            roster.begin(bots, spec.pondering)
+            ending = _contest(course, players)
     except Stopped:
         roster.discard(bots)
         ending = Ending(None, Termination.STOPPED, "called off from outside")
@@ -48,6 +52,7 @@ def play(game: PlannedGame, roster: Roster, watch: Watch | None = None) -> GameR
     except BaseException:
         roster.discard(bots)
         raise
+    out_of_turn_ms = roster.rouse(bots)
     if ending.winner is not None:
         for bot in bots:
             bot.announce(Result(_RESULTS[ending.winner], ending.termination.value))
@@ -55,7 +60,8 @@ def play(game: PlannedGame, roster: Roster, watch: Watch | None = None) -> GameR
         side: bot.wire.log for side, bot in zip(SIDES, bots, strict=True) if bot.process.child and bot.wire.log
     }
     roster.release(bots)
-    return _record(game.id, course, ending, bots, started=started, sandbox=roster.sandbox.name, logs=logs)
+    record = _record(game.id, course, ending, bots, started=started, sandbox=roster.sandbox.name, logs=logs)
+    return replace(record, pondering=spec.pondering, out_of_turn_ms=out_of_turn_ms)
 
 
 def _get_ready(course: Course, bots: Sequence[Bot]) -> list[Player] | Ending:

@@ -61,10 +61,17 @@ class Player:
         return bytes(self._question)
 
     def ask(self, clock: Clock, side: int, known: Container[bytes]) -> Thought:
-        """Its answer to `position … go …`, as `Bot.think`; from a move time that it was told is learned how late it is.
+        """Its answer to `position … go …`, as `Bot.think`; before and after it rests. Raises what `Bot.think` does."""
+        rest = self.bot.process.rest
+        if rest:
+            rest.end()
+        thought = self._ask(clock, side, known)
+        if rest:
+            rest.begin(int(thought.ms * 1e6))
+        return thought
 
-        Raises what `Bot.think` raises.
-        """
+    def _ask(self, clock: Clock, side: int, known: Container[bytes]) -> Thought:
+        """The answer; from a move time that the bot was told is learned how late it is."""
         bot, words, allowance_ms = self.bot, self._words(clock, side), clock.allowance_ms(side)
         question = b"%b\ngo %b\n" % (self.position, words)
         if not words.startswith(b"movetime"):

@@ -59,7 +59,9 @@ class SlotPool(Executor):
         self.size = size
         cores = sorted(os.sched_getaffinity(0))
         self._threads = [
-            threading.Thread(target=self._run, args=(cores[number % len(cores)] if affinity else -1,), daemon=True)
+            threading.Thread(
+                target=self._run, args=(number, cores[number % len(cores)] if affinity else -1), daemon=True
+            )
             for number in range(size)
         ]
         for thread in self._threads:
@@ -112,7 +114,7 @@ class SlotPool(Executor):
 
     # -- one thread per slot -------------------------------------------------------------------------------------
 
-    def _run(self, core: int) -> None:
+    def _run(self, number: int, core: int) -> None:
         process: subprocess.Popen[bytes] | None = None
         connection: Connection | None = None
         while (job := self._jobs.get()) is not None:
@@ -124,7 +126,7 @@ class SlotPool(Executor):
                 process = connection = None
             try:
                 if process is None or connection is None:
-                    process, connection = self._spawn(core)
+                    process, connection = self._spawn(number, core)
                 with self._lock:  # whoever calls the job off finds it sent, or not yet begun
                     self._connections[connection] = future
                     connection.send((function, arguments))
@@ -150,12 +152,13 @@ class SlotPool(Executor):
             self._forget(connection)
             process.wait()
 
-    def _spawn(self, core: int) -> tuple[subprocess.Popen[bytes], Connection]:
+    def _spawn(self, number: int, core: int) -> tuple[subprocess.Popen[bytes], Connection]:
         ours, theirs = socket.socketpair()
         with theirs:
             # Not `-m`: jobs name functions of the imported module, not of __main__.
             start = "from referee.slot import main; main()"
-            line = [sys.executable, "-c", start, str(theirs.fileno()), self.sandbox, str(core), str(self._spare)]
+            words = (theirs.fileno(), self.sandbox, core, self._spare, number)
+            line = [sys.executable, "-c", start, *map(str, words)]
             try:
                 process = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
             except OSError:

@@ -13,6 +13,7 @@ from referee.failure import BotError, SandboxError
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
 from referee.sandbox.child import Child
+from referee.sandbox.rest import Rest
 from referee.sandbox.watchdog import Watchdog
 from referee.spec import BotSpec, Limits
 
@@ -26,12 +27,13 @@ class Process:
     """A process that is to be started in `sandbox` and watched by `watchdog`.
 
     `is_sound` is False once the bot failed or misbehaved: such a process is never used again.
-    `child` is there from its start to its end.
+    `child`, and its `rest` while it is not to move, are there from its start to its end.
     """
 
     def __init__(self, spec: BotSpec, limits: Limits, sandbox: Sandbox, watchdog: Watchdog) -> None:
         self.is_sound = True
         self.child: Child | None = None
+        self.rest: Rest | None = None
         self._spec = spec
         self._limits = limits
         self._sandbox = sandbox
@@ -48,6 +50,7 @@ class Process:
             raise SandboxError(f"sandbox {self._sandbox.name}: {error}") from None
         try:
             self.child = Child(launch, self._limits, self._watchdog)
+            self.rest = self.child.rest
         except OSError as error:
             if error.errno in _OURS:
                 raise SandboxError(f"no process could be started: {error.strerror}") from None
@@ -71,7 +74,7 @@ class Process:
 
     def end(self) -> None:
         """Kill it with all its descendants, reap it, close its pipes."""
-        child, self.child = self.child, None
+        child, self.child, self.rest = self.child, None, None
         if child:
             child.end()
 

@@ -70,6 +70,10 @@ class GameRecord:
     """The tails of the bots' standard error, by side."""
     adjudication: Mapping[str, Value] | None = None
     """Which of its rulings (`referee.spec.Adjudication`) were not as usual; None where the record does not say."""
+    pondering: str = ""
+    """What a bot might do while its opponent thought (`referee.sandbox.rest`); empty where the record does not say."""
+    out_of_turn_ms: tuple[float, float] = (0.0, 0.0)
+    """Processor time that each side used while it was not its turn, as far as turns took a millisecond or more."""
     at_start: bool = False
     """Lost before play: a bot did not get ready."""
     worker: str = ""
@@ -110,7 +114,9 @@ class GameRecord:
 
 _RECORD = tuple(one.name for one in fields(GameRecord))
 _PLY = tuple(one.name for one in fields(Ply))
-_UNSAID: Mapping[str, Any] = {"adjudication": None, "at_start": False, "worker": ""}
+_UNSAID: Mapping[str, Any] = {
+    **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""}
+}
 """Left out of the JSON where they are so."""
 
 

@@ -37,7 +37,12 @@ _TEXT_TAGS = {
 }
 _NUMBER_TAGS = {"Sequence": "sequence", "Round": "round", "Pair": "pair", "Seed": "seed"}
 _JSON_TAGS = {"Options": "options", "Anomalies": "anomalies", "Logs": "logs"}
-_RARE_TAGS = {"Adjudication": "adjudication", "AtStart": "at_start"}
+_RARE_TAGS = {
+    "Adjudication": "adjudication",
+    "Pondering": "pondering",
+    "OutOfTurn": "out_of_turn_ms",
+    "AtStart": "at_start",
+}
 """As JSON too, and only where there is something to say."""
 
 _TAG = re.compile(r'\[([A-Za-z]+) ("(?:[^"\\]|\\.)*")\]')

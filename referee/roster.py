@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Sequence
 
 from referee.bot import Bot, expected_of
@@ -9,25 +11,34 @@ from referee.overshoot import Overshoot
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import children, sweep
 from referee.sandbox.watchdog import Watchdog
-from referee.spec import BotSpec, Limits
+from referee.spec import BotSpec, Limits, Pondering
 
 _REMEMBERED = 64
 """Of how many bots it is remembered how late they are."""
+
+
+IDLE_S = 60.0
+"""How long a bot is kept that waits for its next game."""
 
 
 class Roster:
     """The processes of one slot.
 
     `is_reaper` says that every stray child of this process may be killed. `spare` idle bots beyond those of the last
-    game are kept running: good for trusted bots that are slow to start, as an idle bot is free to use the processor.
+    game are kept running: good for bots that are slow to start. An idle bot is frozen, and ended after
+    `IDLE_S`. `number` is that of the slot on its machine.
     """
 
-    def __init__(self, sandbox: Sandbox, stop_fd: int | None = None, is_reaper: bool = False, spare: int = 0) -> None:
+    def __init__(
+        self, sandbox: Sandbox, stop_fd: int | None = None, is_reaper: bool = False, spare: int = 0, number: int = 0
+    ) -> None:
         self.sandbox = sandbox
+        self._number = number
         self._stop_fd = stop_fd
         self._is_reaper = is_reaper
         self._spare = spare
         self._idle: list[Bot] = []
+        self._idle_since: dict[Bot, float] = {}
         self._overshoots: dict[tuple[str, ...], Overshoot] = {}
         """How late each bot is that played here lately: what was learned outlives its processes."""
         self._watchdog = Watchdog()
@@ -41,7 +52,9 @@ class Roster:
             bot = next((bot for bot in self._idle if bot.spec == spec and bot.limits == limits), None)
             if bot is not None:
                 self._idle.remove(bot)
-                if not bot.process.is_running:
+                if bot.process.is_running and bot.process.rest:
+                    bot.process.rest.wake()
+                else:
                     bot.close()
                     bot = None
             seated.append(bot or self._new(spec, limits))
@@ -61,11 +74,35 @@ class Roster:
         """The bots that wait for their next game."""
         return tuple(self._idle)
 
+    def begin(self, bots: Sequence[Bot], pondering: Pondering) -> None:
+        """The game of these bots begins. `pinned` takes two cores: where the slot has one, resting bots are frozen."""
+        cores = sorted(os.sched_getaffinity(0))
+        is_pinned = pondering == "pinned" and len(cores) > 1
+        for side, bot in enumerate(bots):
+            if rest := bot.process.rest:
+                own = cores[(2 * self._number + side) % len(cores)]
+                rest.pin(frozenset({own}) if is_pinned else frozenset())
+                rest.start("frozen" if pondering == "pinned" and not is_pinned else pondering)
+
+    def rouse(self, bots: Sequence[Bot]) -> tuple[float, float]:
+        """The game is over, both bots go on; the processor time in milliseconds that each used out of turn."""
+        first, second = (_roused_ms(bot) for bot in bots)
+        return first, second
+
+    def end_idle(self) -> float | None:
+        """End the bots that have been idle for `IDLE_S`; in how many seconds the next one is due, None when none is."""
+        now = time.monotonic()
+        while self._idle and (left := self._idle_since[self._idle[0]] + IDLE_S - now) <= 0:
+            self._close_idle(keep=len(self._idle) - 1)
+        return max(0.0, left) if self._idle else None
+
     def release(self, bots: Sequence[Bot]) -> None:
         """Take bots back after a game: sound ones wait for the next, the others are killed."""
         for bot in bots:
-            if bot.is_reusable:
+            if bot.is_reusable and bot.process.rest:
+                bot.process.rest.freeze()
                 self._idle.append(bot)
+                self._idle_since[bot] = time.monotonic()
             else:
                 bot.close()
         self._sweep()
@@ -85,7 +122,9 @@ class Roster:
     def _close_idle(self, keep: int = 0) -> None:
         """End idle bots, the longest idle first, until `keep` are left."""
         while len(self._idle) > keep:
-            self._idle.pop(0).close()
+            bot = self._idle.pop(0)
+            self._idle_since.pop(bot, None)
+            bot.close()
 
     def _sweep(self) -> None:
         if self._is_reaper:
@@ -96,3 +135,11 @@ class Roster:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _roused_ms(bot: Bot) -> float:
+    rest = bot.process.rest
+    if rest is None:
+        return 0.0
+    rest.end()
+    return round(rest.used_ns / 1e6, 3)

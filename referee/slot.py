@@ -58,23 +58,27 @@ def _watch(game: str) -> Callable[[int, str, Ply], None]:
     return watch
 
 
-def open_slot(sandbox: str = "none", stop_fd: int | None = None, emit: Emit | None = None, spare: int = 0) -> Roster:
+def open_slot(
+    sandbox: str = "none", stop_fd: int | None = None, emit: Emit | None = None, spare: int = 0, number: int = 0
+) -> Roster:
     """Make this process a game slot. Raises ValueError for an unknown sandbox."""
     global _roster, _emit
-    _roster, _emit = Roster(open_sandbox(sandbox), stop_fd, is_reaper=become_subreaper(), spare=spare), emit
+    is_reaper = become_subreaper()
+    _roster, _emit = Roster(open_sandbox(sandbox), stop_fd, is_reaper=is_reaper, spare=spare, number=number), emit
     return _roster
 
 
 def main() -> None:
     """Serve jobs from the socket named by the first argument until it ends."""
     connection = Connection(int(sys.argv[1]))
-    sandbox, core, spare = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    sandbox, core, spare, number = sys.argv[2], *map(int, sys.argv[3:6])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is the parent's to answer
     _die_with_parent()
     if core >= 0:
         os.sched_setaffinity(0, {core})
-    with open_slot(sandbox, connection.fileno(), lambda event: connection.send(("event", event)), spare):
-        _serve(connection)
+    emit: Emit = lambda event: connection.send(("event", event))  # noqa: E731
+    with open_slot(sandbox, connection.fileno(), emit, spare, number) as roster:
+        _serve(connection, roster)
     signal.signal(signal.SIGCONT, signal.SIG_DFL)  # on its way out already: a parent that died has nothing to add
 
 
@@ -91,9 +95,11 @@ def _die_with_parent() -> None:
     wake_at_death_of_parent()
 
 
-def _serve(connection: Connection) -> None:
+def _serve(connection: Connection, roster: Roster) -> None:
     while True:
         try:
+            if not connection.poll(roster.end_idle()):
+                continue
             job = connection.recv()
         except (EOFError, OSError):
             return

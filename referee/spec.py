@@ -133,6 +133,12 @@ class Limits:
     processes: int = 64
 
 
+Pondering = Literal["frozen", "pinned", "allowed"]
+PONDERING: tuple[Pondering, ...] = ("frozen", "pinned", "allowed")
+"""What a bot may do while its opponent thinks: nothing, so that it slows nobody; what a core of its own allows; what it
+likes. The first is usual."""
+
+
 @dataclass(frozen=True, slots=True)
 class BotSpec:
     """An executable bot: what to run, under which name, and what is known of it.
@@ -167,6 +173,8 @@ class GameSpec:
     time: TimeControl = field(default_factory=TimeControl)
     adjudication: Adjudication = field(default_factory=Adjudication)
     limits: Limits = field(default_factory=Limits)
+    pondering: Pondering = "frozen"
+    """What a bot may do while its opponent thinks (see `PONDERING`)."""
     event: str = ""
     sequence: int = 0
     round: int = 0
@@ -185,8 +193,10 @@ class GameSpec:
         return str(first) if first == second else f"{first}{VERSUS}{second}"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data; a bot without a time control of its own has no key for it."""
+        """Plain data; a bot without a time control of its own has no key for it, nor has the usual pondering."""
         data = asdict(self)
+        if self.pondering == PONDERING[0]:
+            del data["pondering"]
         for bot in (data["first"], data["second"]):
             if bot["time"] is None:
                 del bot["time"]

@@ -152,6 +152,7 @@ def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, 
         time=read_time_control(arguments.tc),
         adjudication=adjudication,
         limits=limits_of(arguments),
+        pondering=arguments.pondering,
         seed=arguments.seed,
         event="local",
     )

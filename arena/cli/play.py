@@ -25,7 +25,7 @@ from referee.rules import families, load
 from referee.rules.core import Termination
 from referee.run_folder import FolderError, RunFolder
 from referee.sandbox_choice import choose
-from referee.spec import Limits, PlannedGame
+from referee.spec import PONDERING, Limits, PlannedGame
 from referee.suspension import SUSPEND_AFTER, Suspension
 
 
@@ -76,6 +76,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=SUSPEND_AFTER,
         metavar="N",
         help=f"a bot not ready N times in a row forfeits its other games (default {SUSPEND_AFTER}; 0: never)",
+    )
+    parser.add_argument(
+        "--pondering",
+        choices=PONDERING,
+        default=PONDERING[0],
+        help="a bot while its opponent thinks: stopped (default), on a core of its own, or as it likes",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of openings (default 0)")
     add_sandbox(parser)

@@ -25,7 +25,7 @@ from referee.ratings.sprt import Sprt
 from referee.rules import families, load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.rules import Ruleset
-from referee.spec import Adjudication, Limits, TimeControl, read_time_control
+from referee.spec import Adjudication, Limits, Pondering, TimeControl, read_time_control
 from referee.suspension import SUSPEND_AFTER
 
 Format = Literal["round-robin", "gauntlet", "swiss", "knockout", "ladder", "sprt"]
@@ -195,6 +195,7 @@ class Document(_Part):
         "memory": "limits.memory_bytes",
         "max_moves": "rulings.max_plies",
         "draws": "rulings.draw",
+        "ponder": "pondering",
     }
     """Keys that people write who know other programs, and those that are meant."""
 
@@ -214,6 +215,10 @@ class Document(_Part):
     """Of a Swiss; as many as find a winner unless named."""
     time: str = Field(default="10+0.1", max_length=40)
     """Seconds and increment (`10+0.1`), seconds a move (`1/move`), `depth:4` or `nodes:10000`."""
+    pondering: Pondering = "frozen"
+    """What a bot may do while its opponent thinks: nothing, so that it slows nobody (`frozen`), think on a core of its
+    own (`pinned`), or as it likes (`allowed`).
+    """
     openings: str = Field(default="auto", max_length=120)
     """Where games start: `none`, `auto` (the start, then four random plies), `random:PLIES:SEED` or
     `setups:VARIANT:SEED`.

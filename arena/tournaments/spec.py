@@ -63,6 +63,7 @@ def planned_games(
                 time=control,
                 adjudication=adjudication,
                 limits=limits,
+                pondering=document.pondering,
                 event=event,
                 sequence=sequence,
                 round=meeting.round,

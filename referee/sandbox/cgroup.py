@@ -55,6 +55,14 @@ class Group:
                 return int(file.read())
         return 0
 
+    def freeze(self, is_frozen: bool) -> bool:
+        """Stop all that is in it, or let it go on; False where that cannot be had (version 1)."""
+        try:
+            _write(self.folders.get("kill", self.folders["pids"]), "cgroup.freeze", "1" if is_frozen else "0")
+        except OSError:
+            return False
+        return True
+
     def close(self) -> None:
         """Kill whatever is in it, and remove it."""
         deadline = time.monotonic() + _PATIENCE_S

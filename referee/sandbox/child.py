@@ -11,6 +11,7 @@ import subprocess
 
 from referee.sandbox.launch import FILTER, Launch
 from referee.sandbox.reaper import kill_tree
+from referee.sandbox.rest import Rest
 from referee.sandbox.watchdog import Watchdog, Watched
 from referee.spec import Limits
 
@@ -19,7 +20,8 @@ _NEARLY = 0.9
 
 
 class Child:
-    """A running process. `stdin`, `stdout`, `stderr` are our ends of its pipes, not blocking; `pid_fd` tells its end.
+    """A running process. `stdin`, `stdout`, `stderr` are our ends of its pipes, not blocking; `pid_fd` tells its end;
+    `rest` is what it does when it has nothing to do.
 
     Raises OSError when the command cannot be executed.
     """
@@ -45,8 +47,9 @@ class Child:
         self._resident = 0
         self._limits = limits
         self._watchdog = watchdog
+        self.rest = Rest(process.pid, launch.cell)
         self._watched = Watched(
-            process.pid, limits.memory_bytes, limits.processes, launch.overhead, launch.scratch, launch.cell
+            process.pid, limits.memory_bytes, limits.processes, launch.overhead, launch.scratch, launch.cell, self.rest
         )
         watchdog.watch(self._watched)
 

@@ -30,6 +30,10 @@ class Cell(Protocol):
         """`memory` or `processes` when the kernel refused more of it; else empty."""
         ...
 
+    def freeze(self, is_frozen: bool) -> bool:
+        """Stop all that is in it, or let it go on; False where that cannot be had."""
+        ...
+
     def close(self) -> None:
         """Kill whatever is in it, and remove it."""
         ...

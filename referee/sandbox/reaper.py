@@ -66,6 +66,17 @@ def kill_tree(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
+def stop_tree(pid: int) -> set[int]:
+    """Stop a process and all its descendants, so that nobody forks his way out; who was stopped."""
+    return _stop_trees({pid})
+
+
+def continue_tree(pid: int) -> None:
+    """Let a stopped process and all its descendants go on."""
+    for one in (*descendants(pid), pid):
+        _signal(one, signal.SIGCONT)
+
+
 def sweep(keep: set[int]) -> int:
     """Kill and reap every child not in `keep`, and what they leave behind; the number of strays killed."""
     killed: set[int] = set()
@@ -79,18 +90,23 @@ def sweep(keep: set[int]) -> int:
     return len(killed)
 
 
-def _kill_trees(roots: Iterable[int]) -> None:
-    """Stop, then kill, `roots` and all below; return when they are gone or zombies."""
-    doomed: set[int] = set()
+def _stop_trees(roots: Iterable[int]) -> set[int]:
+    stopped: set[int] = set()
     for _ in range(_ROUNDS):
         found = set(roots)
         for root in roots:
             found.update(descendants(root))
-        if found <= doomed:
+        if found <= stopped:
             break
-        for pid in found - doomed:
+        for pid in found - stopped:
             _signal(pid, signal.SIGSTOP)
-        doomed |= found
+        stopped |= found
+    return stopped
+
+
+def _kill_trees(roots: Iterable[int]) -> None:
+    """Stop, then kill, `roots` and all below; return when they are gone or zombies."""
+    doomed = _stop_trees(roots)
     waiting: list[int] = []
     for pid in doomed:
         with contextlib.suppress(OSError):  # gone already

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from referee.sandbox.kernel_memory import held_by_descriptors, held_by_mappings, held_by_network
 from referee.sandbox.launch import Cell
 from referee.sandbox.reaper import children, descendants, kill_tree
+from referee.sandbox.rest import Rest
 
 INTERVAL_NS = 90_000_000
 """A little less than a single wait for a bot, so that every such wait ends with a look."""
@@ -45,6 +46,8 @@ class Watched:
     """Memory disks of its own, as its first child sees them: what is written there counts as memory."""
     cell: Cell | None = None
     """The control group that does the counting, if there is one."""
+    rest: Rest | None = None
+    """What it does while it is not its turn."""
     peak: Census = field(default_factory=Census)
     excess: str = ""
     """`memory` or `processes` once it was killed for having too much of it."""
@@ -125,6 +128,8 @@ class Watchdog:
         for tree in self._watched:
             if not tree.excess:
                 tree.look()
+                if tree.rest:
+                    tree.rest.look()
         self.next_ns = time.monotonic_ns() + INTERVAL_NS
 
 

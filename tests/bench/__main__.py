@@ -28,6 +28,7 @@ SECTIONS = {
     "gains": "gains",
     "starting": "starting",
     "sandbox": "sandbox",
+    "pondering": "pondering",
     "tables": "tables",
     "store": "store",
     "pages": "pages",

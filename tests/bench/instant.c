@@ -1,6 +1,8 @@
-/* An instant bot: replays a fixed game. Usage: instant PARITY MOVES-FILE [MS], parity 0 or 1 = the plies it plays;
-   MS: it thinks that long about each move, without using the processor. */
+/* An instant bot: replays a fixed game. Usage: instant PARITY MOVES-FILE [MS [busy|spins]], parity 0 or 1 = the plies it
+   plays; MS: it thinks that long about each move, without using the processor. `busy`: it uses it, and says how many
+   steps it got done as nodes; `spins`: a thread of it never rests. */
 #define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +37,39 @@ static void load(int parity, const char *path) {
     fclose(file);
 }
 
+static volatile unsigned long steps;
+
+static void *spin(void *unused) {
+    for (;;) steps++;
+    return unused;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Count steps for so many seconds, and say how many. */
+static void work(double seconds) {
+    char line[64];
+    double end = now() + seconds;
+    unsigned long done = 0;
+    int step;
+    do
+        for (step = 0; step < 1000; step++) steps = ++done;
+    while (now() < end);
+    say(line, (size_t)snprintf(line, sizeof line, "info nodes %lu\n", done));
+}
+
 int main(int argc, char **argv) {
     size_t held = 0;
     int next = 0, thinks = argc > 3 ? atoi(argv[3]) : 0;
     struct timespec time = {thinks / 1000, thinks % 1000 * 1000000L};
+    int is_busy = argc > 4 && !strcmp(argv[4], "busy");
+    pthread_t thread;
     if (argc < 3) return 2;
+    if (argc > 4 && !strcmp(argv[4], "spins") && pthread_create(&thread, NULL, spin, NULL)) return 2;
     load(atoi(argv[1]), argv[2]);
     for (;;) {
         char *line = buffer, *end;
@@ -49,7 +79,8 @@ int main(int argc, char **argv) {
         while ((end = memchr(line, '\n', held - (size_t)(line - buffer))) != NULL) {
             if (!strncmp(line, "go", 2)) {
                 if (!answers[next]) return 3;
-                if (thinks) nanosleep(&time, NULL);
+                if (is_busy) work(thinks / 1000.0);
+                else if (thinks) nanosleep(&time, NULL);
                 say(answers[next], lengths[next]);
                 next++;
             } else if (!strncmp(line, "uginewgame", 10)) {

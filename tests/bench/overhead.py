@@ -30,7 +30,7 @@ def build(folder: Path) -> None:
     if not compiler:
         raise RuntimeError("no C compiler; install gcc to measure the referee's overhead")
     for name in ("instant", "pingpong"):
-        subprocess.run([compiler, "-O2", "-o", str(folder / name), str(HERE / f"{name}.c")], check=True)
+        subprocess.run([compiler, "-O2", "-pthread", "-o", str(folder / name), str(HERE / f"{name}.c")], check=True)
 
 
 def fixed_game(family: str) -> list[str]:

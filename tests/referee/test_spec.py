@@ -39,6 +39,8 @@ def test_same_spec_same_id_and_any_change_another() -> None:
         {"options": {"simultaneous": "mover"}},
         {"time": TimeControl("depth", 0, 0, 2)},
         {"first": BotSpec("a", ("./other",))},
+        {"pondering": "pinned"},
+        {"pondering": "allowed"},
     ]
     assert len({id_of(SPEC), *(id_of(replace(SPEC, **change)) for change in changes)}) == 1 + len(changes)
 
@@ -49,6 +51,12 @@ def test_a_spec_survives_json() -> None:
     assert id_of(again) == id_of(SPEC)
     with pytest.raises(ValueError, match="unknown keys"):
         spec_from_json({**SPEC.as_json(), "colour": "red"})
+
+
+def test_pondering_is_told_where_it_is_not_as_usual() -> None:
+    assert "pondering" not in SPEC.as_json()
+    free = replace(SPEC, pondering="allowed")
+    assert spec_from_json(json.loads(json.dumps(free.as_json()))) == free
 
 
 def test_a_time_of_its_own_is_told_and_kept_and_no_key_without_one() -> None:

@@ -105,6 +105,8 @@ def record_of(game: PlannedGame, moves: list[str], **given: Any) -> GameRecord:
         seed=spec.seed,
         time=str(spec.time),
         final_position=str(final),
+        pondering="frozen",
+        out_of_turn_ms=(40.0, 12_300.0),
         **given,
     )
 

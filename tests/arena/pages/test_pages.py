@@ -476,6 +476,11 @@ def test_ply_and_flip_by_address(site: Site) -> None:
         assert fetch(site, f"/games/{game}?ply=minus")[0] == 400
 
 
+def test_a_game_says_what_its_bots_used_out_of_turn(site: Site) -> None:
+    _, text, _ = fetch(site, f"/games/{next(iter(site.stage.finished.values()))}")
+    assert "0.0 s and 12 s of processor time while the opponent thought" in " ".join(text.split())
+
+
 def test_crosstable_standings_and_files_agree(site: Site) -> None:
     import csv
     import io

@@ -24,6 +24,7 @@ def test_a_toml_document_with_everything() -> None:
         games = 4
         rounds = 5
         time = "1+0.01"
+        pondering = "pinned"
         openings = "random:4:7"
         seed = 3
         rated = false
@@ -49,6 +50,7 @@ def test_a_toml_document_with_everything() -> None:
         300,
     )
     assert found.bounds.margin_ms == 50
+    assert (found.pondering, read(PLAIN).pondering) == ("pinned", "frozen")
     assert found.ruleset.variant.name == "belgian-daisy"
     assert read(found.as_json()) == found
 
@@ -88,6 +90,7 @@ def test_defaults_are_those_of_the_arena() -> None:
         ({"format": "sprt", "sprt": {"elo0": 5, "elo1": 5}}, "sprt"),
         ({"format": "ladder", "ladder": {"games": 3}}, "ladder.games"),
         ({"rulings": {"draw": "nonsense"}}, "rulings"),
+        ({"pondering": "sometimes"}, "pondering"),
         ({"starts": "2027-01-01T20:00:00"}, "starts"),
         ({"schedule": {"cron": "* * * * *"}, "starts": "2027-01-01T20:00:00Z"}, "starts"),
         ({"surprise": 1}, "surprise"),

@@ -46,6 +46,12 @@ def games_of(found: Document, *meetings: Meeting) -> list[GameSpec]:
     return [game.spec for game in games]
 
 
+def test_games_ponder_as_the_tournament_says() -> None:
+    for pondering in ("frozen", "allowed"):
+        found = document(variant="standard", games=2).model_copy(update={"pondering": pondering})
+        assert {spec.pondering for spec in games_of(found, Meeting(1, 0, 1))} == {pondering}
+
+
 ALL = (Meeting(1, 0, 1), Meeting(2, 2, 0), Meeting(3, 1, 2))
 
 

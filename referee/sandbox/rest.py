@@ -1,0 +1,122 @@
+"""A bot that is not to move: how much of the processor it uses meanwhile, and how it is kept from it.
+
+A bot that waits uses nothing, so nothing is done to it. One that was seen to use more than a moment is stopped, with
+all its processes, whenever it rests: by its control group where it has one, else by signals.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+
+from referee.sandbox.launch import Cell
+from referee.sandbox.reaper import continue_tree, descendants, stop_tree
+from referee.spec import Pondering
+
+MOMENT_NS = 20_000_000
+"""Processor time that a bot may use out of turn, for tidying up say, before it is stopped when it rests."""
+_SHORT_NS = 1_000_000
+"""What took less is not worth asking the kernel for."""
+_REFRESH_NS = 100_000_000
+"""How long the processes of a bot are taken to be the same."""
+
+
+class Rest:
+    """The rest of one process with its descendants, between its turns and between its games.
+
+    `used_ns`: processor time used out of turn in this game, as far as turns of a millisecond and more go.
+    """
+
+    def __init__(self, pid: int, cell: Cell | None) -> None:
+        self.used_ns = 0
+        self.is_frozen = False
+        self._pid, self._cell = pid, cell
+        self._rule: Pondering = "allowed"
+        self._is_restless = False
+        self._cores: frozenset[int] = frozenset()
+        """Where it was pinned to."""
+        self._has_long_rests = False
+        self._since_ns = 0
+        """When it began to rest, on the monotonic clock; 0 = it does not."""
+        self._spent_ns = -1
+        """The processor time it had used by then, or when that was first asked for; -1 = nobody has."""
+        self._clocks: dict[int, int] = {}
+        """What each process was last seen to have used, also of those that are gone."""
+        self._refreshed_ns = 0
+
+    def start(self, rule: Pondering) -> None:
+        """A game begins; it rests until it is first to move."""
+        self.wake()
+        self._rule, self.used_ns = rule, 0
+        self.begin(_SHORT_NS)
+
+    def begin(self, turn_ns: int) -> None:
+        """Its turn is over, and took so long."""
+        self._since_ns = time.monotonic_ns()
+        if turn_ns >= _SHORT_NS or self._has_long_rests:
+            self._spent_ns = self._spent()
+        if self._is_restless and self._rule == "frozen":
+            self.freeze()
+
+    def end(self) -> None:
+        """It is to move, or to hear something: it goes on."""
+        if self.is_frozen:
+            self.wake()
+        if not self._since_ns:
+            return
+        self._has_long_rests = time.monotonic_ns() - self._since_ns >= _SHORT_NS
+        self._since_ns = 0
+        if self._spent_ns >= 0:
+            self.used_ns += self._spent() - self._spent_ns
+            self._spent_ns = -1
+            self._is_restless = self._is_restless or self.used_ns > MOMENT_NS
+
+    def look(self) -> None:
+        """Stop it when it has used more than a moment of a rest that is not over."""
+        if not self._since_ns or self.is_frozen:
+            return
+        spent = self._spent()
+        if self._spent_ns < 0:
+            self._spent_ns = spent
+        elif self._rule == "frozen" and self.used_ns + spent - self._spent_ns > MOMENT_NS:
+            self._is_restless = True
+            self.freeze()
+
+    def freeze(self) -> None:
+        """Stop all its processes until it is woken."""
+        if not (self._cell and self._cell.freeze(True)):
+            stop_tree(self._pid)
+        self.is_frozen = True
+
+    def wake(self) -> None:
+        """Let all its processes go on."""
+        if self.is_frozen:
+            if not (self._cell and self._cell.freeze(False)):
+                continue_tree(self._pid)
+            self.is_frozen = False
+
+    def pin(self, cores: frozenset[int]) -> None:
+        """From now on all its threads run on these cores; without any, wherever they like."""
+        if cores == self._cores:
+            return
+        self._cores = cores
+        cores = cores or frozenset(os.sched_getaffinity(0))
+        for pid in (self._pid, *descendants(self._pid)):
+            with contextlib.suppress(OSError):
+                for thread in os.listdir(f"/proc/{pid}/task"):
+                    with contextlib.suppress(OSError):
+                        os.sched_setaffinity(int(thread), cores)
+
+    def _spent(self) -> int:
+        """The processor time of all its processes that were ever seen."""
+        now = time.monotonic_ns()
+        if now - self._refreshed_ns >= _REFRESH_NS:
+            self._refreshed_ns = now
+            for pid in (self._pid, *descendants(self._pid)):
+                self._clocks.setdefault(pid, 0)
+        clocks = self._clocks
+        for pid in clocks:
+            with contextlib.suppress(OSError):
+                clocks[pid] = time.clock_gettime_ns((~pid << 3) | 2)  # its clock, see clock_getcpuclockid(3)
+        return sum(clocks.values())

@@ -1,0 +1,248 @@
+"""What a bot does while it is not to move: measured, and kept from it where the rules say so."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from referee import roster as rosters
+from referee.play import play
+from referee.record import GameRecord, read_record
+from referee.record_text import read_texts, write_text
+from referee.roster import Roster
+from referee.sandbox import Sandbox
+from referee.sandbox import rest as resting
+from referee.sandbox.cgroup import Group
+from referee.sandbox.rest import MOMENT_NS, Rest
+from referee.spec import BotSpec, GameSpec, PlannedGame, Pondering, TimeControl
+from tests.badbots.catalogue import LIMITS
+from tests.referee.sandbox.levels import sandbox_or_skip, working
+
+# A bot that has a child, and with a word a thread of that child that never rests. It takes 30 ms for a move.
+BOT = """
+import os, sys, threading, time
+if len(sys.argv) > 1:
+    reader, writer = os.pipe()
+    if not os.fork():
+        os.close(writer)
+        threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()
+        os.read(reader, 1)
+        os._exit(0)
+moves = []
+for line in sys.stdin:
+    word, *words = line.split()
+    if word == "ugi":
+        print("id name rest\\nugiok", flush=True)
+    elif word == "isready":
+        print("readyok", flush=True)
+    elif word == "position":
+        plies = len(words) - words.index("moves") - 1 if "moves" in words else 0
+    elif word == "go":
+        time.sleep(0.03)
+        print("bestmove", (MOVES[plies] if plies < 6 else "resign"), flush=True)
+"""
+MOVES = ("b1b3", "h4f2", "b3b1", "f2h4", "b1b3", "h4f2")
+
+
+class Clock:
+    """Time that passes as told, and processes with nothing but processor time; no signal is sent."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.spent, self.calls = 10**9, {1: 0}, []
+        monkeypatch.setattr(resting.time, "monotonic_ns", lambda: self.now)
+        monkeypatch.setattr(resting.time, "clock_gettime_ns", lambda clock: self.spent[~(clock >> 3)])
+        monkeypatch.setattr(resting, "descendants", lambda pid: iter(set(self.spent) - {pid}))
+        monkeypatch.setattr(resting, "stop_tree", lambda pid: self.calls.append("stop"))
+        monkeypatch.setattr(resting, "continue_tree", lambda pid: self.calls.append("go on"))
+
+    def turn(self, rest: Rest, *, own_ms: int, other_ms: int, uses_ms: int) -> None:
+        """A turn of its own, then one of the opponent."""
+        rest.end()
+        self.now += own_ms * 10**6
+        rest.begin(own_ms * 10**6)
+        self.now += other_ms * 10**6
+        self.spent[1] += 0 if rest.is_frozen else uses_ms * 10**6
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def test_who_rests_is_left_alone(clock: Clock) -> None:
+    rest = Rest(1, None)
+    rest.start("frozen")
+    for _ in range(20):
+        clock.turn(rest, own_ms=5, other_ms=100, uses_ms=1)
+        rest.look()
+    rest.end()
+    assert (rest.used_ns, clock.calls) == (20 * 10**6, [])
+
+
+def test_who_does_not_is_stopped_from_the_first_look_on(clock: Clock) -> None:
+    rest = Rest(1, None)
+    rest.start("frozen")
+    clock.turn(rest, own_ms=5, other_ms=90, uses_ms=90)
+    assert not rest.is_frozen
+    rest.look()
+    assert rest.is_frozen
+    clock.turn(rest, own_ms=5, other_ms=90, uses_ms=90)
+    assert rest.is_frozen, "at once this time"
+    rest.end()
+    assert clock.calls == ["stop", "go on", "stop", "go on"]
+    assert rest.used_ns == 90 * 10**6
+    rest.start("frozen")
+    assert (rest.used_ns, rest.is_frozen) == (0, True), "it is remembered in its next game"
+
+
+def test_short_turns_are_found_out_by_their_sum(clock: Clock) -> None:
+    rest = Rest(1, None)
+    rest.start("frozen")
+    for _ in range(5):
+        clock.turn(rest, own_ms=0, other_ms=10, uses_ms=10)
+    assert rest.is_frozen
+    assert MOMENT_NS < rest.used_ns <= 40 * 10**6
+
+
+@pytest.mark.parametrize("rule", ["allowed", "pinned"])
+def test_what_is_allowed_is_measured(rule: Pondering, clock: Clock) -> None:
+    rest = Rest(1, None)
+    rest.start(rule)
+    for _ in range(3):
+        clock.turn(rest, own_ms=5, other_ms=90, uses_ms=90)
+        rest.look()
+    rest.end()
+    assert (rest.used_ns, clock.calls) == (270 * 10**6, [])
+
+
+def test_processes_that_come_and_go_are_counted(clock: Clock) -> None:
+    rest = Rest(1, None)
+    rest.start("allowed")
+    clock.turn(rest, own_ms=5, other_ms=200, uses_ms=0)
+    clock.spent[2] = 150 * 10**6
+    rest.end()
+    assert rest.used_ns == 150 * 10**6
+    clock.turn(rest, own_ms=5, other_ms=200, uses_ms=3)
+    rest.end()
+    assert rest.used_ns == 153 * 10**6
+
+
+def test_a_control_group_stops_all_that_is_in_it(tmp_path: Path, clock: Clock) -> None:
+    (tmp_path / "cgroup.freeze").write_text("0")
+    rest = Rest(1, Group({"memory": str(tmp_path), "pids": "/none", "kill": str(tmp_path)}))
+    rest.freeze()
+    assert (tmp_path / "cgroup.freeze").read_text() == "1"
+    rest.wake()
+    assert (tmp_path / "cgroup.freeze").read_text() == "0"
+    assert clock.calls == []
+    (tmp_path / "cgroup.freeze").unlink()
+    rest = Rest(1, Group({"memory": "/none", "pids": "/none"}))
+    rest.freeze()
+    rest.wake()
+    assert clock.calls == ["stop", "go on"]
+
+
+def test_a_process_with_its_children_is_stopped_and_goes_on() -> None:
+    code = "import os,sys; os.fork(); [sys.stdout.write('x') and sys.stdout.flush() for _ in sys.stdin]"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        rest = Rest(process.pid, None)
+        rest.freeze()
+        assert come_to(process.pid, {"T"})
+        rest.wake()
+        assert come_to(process.pid, {"R", "S", "D"})
+        rest.pin(frozenset({max(os.sched_getaffinity(0))}))
+        assert os.sched_getaffinity(process.pid) == {max(os.sched_getaffinity(0))}
+        rest.pin(frozenset())
+        assert os.sched_getaffinity(process.pid) == os.sched_getaffinity(0)
+        process.kill()
+
+
+def come_to(pid: int, wanted: set[str]) -> bool:
+    """Whether all processes of a tree soon are in one of the states; a busy machine takes its time over it."""
+    deadline = time.monotonic() + 5
+    while not states(pid) <= wanted:
+        if time.monotonic() > deadline:
+            return False
+        os.sched_yield()
+    return True
+
+
+def states(pid: int) -> set[str]:
+    return {
+        Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[0] for one in (pid, *resting.descendants(pid))
+    }
+
+
+# -- real games ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> dict[str, BotSpec]:
+    tmp_path.chmod(0o755)
+    (tmp_path / "bot.py").write_text(f"MOVES = {MOVES!r}\n{BOT}")
+    command = (sys.executable, "-S", "-E", str(tmp_path / "bot.py"))
+    return {"quiet": BotSpec("quiet", command), "spins": BotSpec("spins", (*command, "spins"))}
+
+
+def contest(bots: dict[str, BotSpec], roster: Roster, pondering: Pondering) -> GameRecord:
+    spec = GameSpec(
+        "loa",
+        "standard",
+        bots["spins"],
+        bots["quiet"],
+        time=TimeControl("clock", 20_000, 0),
+        limits=LIMITS,
+        pondering=pondering,
+    )
+    return play(PlannedGame.of(spec), roster)
+
+
+@pytest.fixture(params=["none", "strongest"])
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    """Signals, and control groups where there are any."""
+    return Sandbox("none") if request.param == "none" else sandbox_or_skip(working()[0])
+
+
+def test_a_bot_that_spins_is_stopped_while_its_opponent_thinks(bots: dict[str, BotSpec], sandbox: Sandbox) -> None:
+    with Roster(sandbox, is_reaper=False) as roster:
+        free = contest(bots, roster, "allowed")
+        held = contest(bots, roster, "frozen")
+        assert len(roster.idle) == 2
+        for bot in roster.idle:
+            assert bot.process.rest.is_frozen
+            if sandbox.name == "none":
+                assert come_to(bot.process.pid, {"T"}), "between games nothing of a bot runs"
+    assert (free.termination, held.termination) == ("resigned", "resigned"), (free.detail, held.detail)
+    assert free.out_of_turn_ms[0] > 2 * held.out_of_turn_ms[0]
+    assert free.out_of_turn_ms[1] < 20
+    assert (free.pondering, held.pondering) == ("allowed", "frozen")
+
+
+def test_the_record_says_what_was_used(bots: dict[str, BotSpec]) -> None:
+    with Roster(Sandbox("none")) as roster:
+        record = contest(bots, roster, "pinned")
+    assert record.pondering == "pinned"
+    assert read_record(record.line()) == record
+    assert next(read_texts(write_text(record))).out_of_turn_ms == record.out_of_turn_ms
+    before = replace(record, pondering="", out_of_turn_ms=(0.0, 0.0))
+    assert not {"pondering", "out_of_turn_ms"} & set(before.as_json())
+
+
+def test_idle_bots_end_after_a_while(bots: dict[str, BotSpec], monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(rosters.time, "monotonic", lambda: now[0])
+    with Roster(Sandbox("none")) as roster:
+        assert roster.end_idle() is None
+        contest(bots, roster, "frozen")
+        now[0] += 1
+        assert roster.end_idle() == rosters.IDLE_S - 1
+        assert len(roster.idle) == 2
+        now[0] += rosters.IDLE_S
+        assert roster.end_idle() is None
+        assert roster.idle == ()
