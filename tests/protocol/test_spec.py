@@ -13,6 +13,7 @@ from protocol.options import TYPES
 from referee.rules import load
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
+from referee.score import WIN_SCORE, hundredths
 
 SPEC = Path(messages.__file__).with_name("SPEC.md").read_text(encoding="utf-8")
 DIALECTS = Path(messages.__file__).with_name("dialects")
@@ -73,6 +74,35 @@ def test_every_termination_is_explained_once_under_its_kind():
 def test_every_termination_of_a_family_is_on_its_dialects_page(page):
     listed = page.read_text(encoding="utf-8").partition("\nTerminations: ")[2].partition("\n\n")[0]
     assert set(re.findall(r"`([a-z-]+)`", listed)) == set(load(page.stem).reasons)
+
+
+@pytest.mark.parametrize("page", sorted(DIALECTS.glob("*.md")), ids=lambda page: page.stem)
+def test_every_dialects_page_has_a_whole_game(page):
+    text = page.read_text(encoding="utf-8")
+    assert f"[RULES.md](../../referee/rules/{page.stem}/RULES.md)" in text
+    section = text.partition("\n## A whole game\n")[2].partition("\n## ")[0]
+    start, *moves, end = re.findall(r"^    (.+)$", section, re.MULTILINE)
+    variant, reason = re.findall(r"`([a-z-]+)`", section)[:2]
+    rules = load(page.stem)
+    position = Position.start(rules.settle(variant))
+    assert (variant, str(position)) == (rules.variants[0].name, start)
+    for move in " ".join(moves).split():
+        assert position.outcome is None
+        assert move in position.texts
+        position = position.play(move)
+    assert str(position) == end
+    assert position.outcome
+    assert position.outcome.reason == reason
+    assert f"won by {rules.sides[position.outcome.winner == 'second']}:" in section
+
+
+def test_scores_near_a_win_are_written_as_the_referee_reads_them():
+    for words, expected in (("win 1", WIN_SCORE - 1), ("win 3", WIN_SCORE - 3), ("win -2", 2 - WIN_SCORE)):
+        assert f"`{words}`" in SPEC
+        info = parse_bot_line(f"info score {words}")
+        assert isinstance(info, Info)
+        assert hundredths(info) == expected
+    assert f"{WIN_SCORE:,} − N hundredths".replace(",", " ") in SPEC
 
 
 def test_the_parts_of_info_are_explained():
