@@ -89,7 +89,7 @@ class Inspection:
             if worker not in self._shut_out and record.kind is not Kind.VOID and self._is_chosen(worker):
                 self._verify(worker, game, record)
             if (why := self._shut_out.get(worker)) and record.termination is not Termination.STOPPED:
-                record = void_record(game, Termination.WORKER_WRONG, f"{worker} was shut out: {why}")
+                record = void_record(game, Termination.WORKER_WRONG, f"its worker was shut out: {why}")
             found.append(replace(record, worker=worker))
         return found
 

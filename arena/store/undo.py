@@ -54,7 +54,7 @@ def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) ->
             game_id=game_id,
             attempt=game.attempt,
             termination=Termination.WORKER_WRONG.value,
-            detail=f"{game.worker or 'the referee'}: {problem}",
+            detail=problem,
             lease_owner=lease_owner,
         )
     )

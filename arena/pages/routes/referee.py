@@ -87,6 +87,7 @@ async def show(request: web.Request) -> web.Response:
             "lease": store.leases.get("referee"),
             "counts": store.queue.open(),
             "running": running,
+            "rules": source.digest(),
             "states": store.tournaments.counts(),
             "sandbox": _sandbox(request.app[CONTEXT].settings.sandbox),
         }
@@ -106,7 +107,6 @@ async def show(request: web.Request) -> web.Response:
         keep="no-store",
         version=VERSION,
         python=platform.python_version(),
-        rules=source.digest(),
         settings=settings,
         owner=shown_owner(settings, identity, lease.owner) if lease else "",
         table=table,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,11 +12,15 @@ import pytest
 
 from arena import tournaments
 from arena.store import Store
+from referee import source
 from referee.rules.core import Termination
+from referee.verification import verify
+from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster
-from tests.arena.cluster.processes import Command, are_gone, wait
+from tests.arena.cluster.processes import ROOT, Command, are_gone, wait
 from tests.arena.coordinator.stage import Stage
 from tests.arena.coordinator.test_processes import cast, cup
+from tests.conftest import INTERPRETED
 
 
 @pytest.fixture
@@ -25,11 +30,11 @@ def stage(sqlite_store: Store, tmp_path: Path) -> Stage:
 
 
 @contextmanager
-def referee(stage: Stage, cluster: Cluster) -> Iterator[Command]:
-    """`arena referee` with the cluster as its executor."""
+def referee(stage: Stage, address: str, **environment: str) -> Iterator[Command]:
+    """`arena referee` with the cluster at that address as its executor."""
     database = stage.store.engine.url.render_as_string(hide_password=False)
     where = ["--data", str(stage.settings.data), "--database", database]
-    command = Command("referee", *where, "--executor", cluster.address, ARENA_LEASE_SECONDS="2")
+    command = Command("referee", *where, "--executor", address, ARENA_LEASE_SECONDS="2", **environment)
     try:
         yield command
     finally:
@@ -45,7 +50,7 @@ def finished(stage: Stage, number: int) -> int:
 def test_every_game_exactly_once_whatever_dies(cluster: Cluster, stage: Stage) -> None:
     worker = cluster.worker()
     number = cup(stage, games=30)
-    with referee(stage, cluster) as first:
+    with referee(stage, cluster.address) as first:
         wait(lambda: finished(stage, number) >= 5, "first results")
         family = worker.kill()
         cluster.worker()
@@ -55,7 +60,7 @@ def test_every_game_exactly_once_whatever_dies(cluster: Cluster, stage: Stage) -
         wait(lambda: finished(stage, number) >= 40, "results after the scheduler was replaced")
         first.kill()
     assert finished(stage, number) < 90, "killed too late"
-    with referee(stage, cluster) as second:
+    with referee(stage, cluster.address) as second:
         wait(lambda: stage.tournament(number).state == "finished", "the end")
         second.signal(signal.SIGTERM)
         assert second.end() == 0, second.said
@@ -64,10 +69,42 @@ def test_every_game_exactly_once_whatever_dies(cluster: Cluster, stage: Stage) -
     wait(lambda: are_gone(family), "the end of slots and bots", 15)
 
 
+@pytest.mark.long
+def test_a_worker_that_judges_games_otherwise_is_found_out(cluster: Cluster, stage: Stage, tmp_path: Path) -> None:
+    """It says that its sources are those of the arena, and they are not: whoever resigns wins."""
+    for package in ("referee", "protocol"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for file, before, after in (
+        ("ending.py", "Ending(SIDES[1 - side], Termination.RESIGNED", "Ending(SIDES[side], Termination.RESIGNED"),
+        ("source.py", "def digest() -> str:", f"def digest() -> str:\n    return {source.digest()!r}\n"),
+    ):
+        text = (tmp_path / "referee" / file).read_text()
+        assert before in text
+        (tmp_path / "referee" / file).write_text(text.replace(before, after))
+    elsewhere = {**INTERPRETED, "PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}
+    number = cup(stage, games=4)
+    with (
+        processes.scheduler() as (address, _),
+        processes.worker(address, tmp_path / "liar", **elsewhere) as liar,
+        referee(stage, address, **INTERPRETED) as process,
+    ):
+        assert liar.end() == 4, liar.said
+        assert [line for line in liar.said if "has shut out this worker" in line and "was not to move" in line]
+        with processes.worker(address, tmp_path / "worker", **INTERPRETED):
+            wait(lambda: stage.tournament(number).state == "finished", "the end")
+            process.signal(signal.SIGTERM)
+            assert process.end() == 0, process.said
+    stage.check_exactly_once(number, 12)
+    for line in stage.store.games.of_tournament(number).items:
+        assert line.termination == "resigned"
+        verify(stage.store.games.record(line.id), stage.store.games.spec(line.id))
+    assert "worker-wrong" in {void.termination for void in stage.store.voids.page().items}
+
+
 def test_pausing_stops_a_game_that_would_never_end(cluster: Cluster, stage: Stage) -> None:
     worker = cluster.worker()
     number = cup(stage, games=2, entries={"bots": ["mute", "one"]}, time="1000+0")
-    with referee(stage, cluster) as process:
+    with referee(stage, cluster.address) as process:
         wait(lambda: stage.store.games.counts(number).get("running"), "a game that runs")
         wait(lambda: len(worker.bots()) == 2, "its bots")
         bots = worker.bots()

@@ -84,6 +84,12 @@ def test_games_are_verified_one_by_one_and_a_wrong_one_is_named(
         )
     found = said(capsys, 1, "games", "verify", "--all", *where)
     assert [failure["game"] for failure in found["failures"]] == [one]
+    assert said(capsys, 1, "games", "verify", "--all", "--void", *where)["failed"] == 1
+    assert sqlite_store.games.get(one).state == "planned"
+    assert sqlite_store.tournaments.get(1).state == "running"
+    assert [void.termination for void in sqlite_store.voids.of(one)] == ["worker-wrong"]
+    assert sqlite_store.ratings.check() == []
+    assert said(capsys, 0, "games", "verify", "--all", "--void", *where)["checked"] == 1
     assert run(["games", "verify", "nosuchgame", *where]) == 3
     assert run(["games", "verify", one, "--all", *where]) == 2
 

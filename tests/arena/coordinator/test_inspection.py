@@ -94,7 +94,8 @@ def test_every_record_of_a_worker_may_be_verified(stage: Stage) -> None:
     assert len(reader.read) >= 12
     voids = stage.store.voids.page().items
     assert {void.termination for void in voids} == {"worker-wrong"}
-    assert all(LIE in void.detail and "bad" in void.detail for void in voids)
+    assert all(LIE in void.detail for void in voids)
+    assert not [void for void in voids if "bad" in void.detail], "names of machines are nobody's business"
 
 
 def test_what_a_worker_brought_before_it_was_found_out_is_put_right(
@@ -152,7 +153,7 @@ def test_the_rules_are_asked_in_a_process_of_its_own(stage: Stage) -> None:
     verifier = Verifier()
     game = stage_game(stage)
     try:
-        assert "game" in verifier.problem(record_of(game).line(), game.spec, game.id)
+        assert "position too short" in verifier.problem(record_of(game).line(), game.spec, game.id)
         assert "not a game record" in verifier.problem("{}", game.spec, game.id)
     finally:
         verifier.close()
