@@ -13,7 +13,7 @@ from arena.store.credentials import check_password, digest_of, hash_password, ne
 from arena.store.guesses import Patience
 from arena.store.models import User, now
 
-_OF_A_PLACE = Patience(free=5, forgiven_s=600, longest_s=900)
+_OF_A_PLACE = Patience(free=5, forgiven_s=600, longest_s=300)
 """Wrong tries for one name from one place."""
 _FREE_OF_AN_ADDRESS, _FREE_OF_A_NAME = 20, 50
 """Wrong tries of one address for all names, and for one name from all places that are not known."""
