@@ -8,18 +8,22 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import INTERPRETED
+
 ROOT = Path(__file__).parents[2]
 ARENA = [sys.executable, "-m", "arena"]
 
 
-def arena(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run a command line to its end and check its exit code."""
-    done = subprocess.run([*ARENA, *words], capture_output=True, text=True, timeout=200, check=False)
+def arena(*words: str, code: int = 0, more: Mapping[str, str] = INTERPRETED) -> subprocess.CompletedProcess[str]:
+    """Run a command line to its end and check its exit code; `more` is added to the environment."""
+    environment = {**os.environ, **more}
+    done = subprocess.run([*ARENA, *words], capture_output=True, text=True, timeout=200, check=False, env=environment)
     assert done.returncode == code, done.stderr
     return done
 
@@ -53,7 +57,7 @@ def bare(games: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def test_a_tournament_gives_games_standings_and_ratings(c_bot: str) -> None:
     words = ["--family", "loa", "--games", "4", "--tc", "nodes:50", "--json"]
-    done = arena("play", f"one={c_bot}", f"two={c_bot}", *words)
+    done = arena("play", f"one={c_bot}", f"two={c_bot}", *words, more={})
     result = json.loads(done.stdout)
     assert len(result["games"]) == 4
     sums(result)
@@ -78,7 +82,10 @@ def test_a_killed_run_continues_with_every_game_once(c_bot: str, tmp_path: Path)
     out = tmp_path / "run"
     words = ["play", f"a={c_bot}", f"b={c_bot}", f"c={c_bot}", "--family", "loa", "--games", "20"]
     words += ["--tc", "nodes:3000", "--concurrency", "2", "--out", str(out), "--json"]
-    process = subprocess.Popen([*ARENA, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    environment = {**os.environ, **INTERPRETED}
+    process = subprocess.Popen(
+        [*ARENA, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    )
     assert process.stderr
     for line in process.stderr:
         if line.startswith("[7/60]"):
@@ -106,7 +113,8 @@ def test_a_killed_run_continues_with_every_game_once(c_bot: str, tmp_path: Path)
 def test_ctrl_c_finishes_the_running_games_and_keeps_them(c_bot: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = ["play", f"a={c_bot}", f"b={c_bot}", "--family", "loa", "--games", "400", "--tc", "nodes:3000"]
-    process = subprocess.Popen([*ARENA, *words, "--out", str(out)], stderr=subprocess.PIPE, text=True)
+    environment = {**os.environ, **INTERPRETED}
+    process = subprocess.Popen([*ARENA, *words, "--out", str(out)], stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stderr
     for line in process.stderr:
         if line.startswith("[3/"):
