@@ -190,7 +190,7 @@ def _search(arguments: argparse.Namespace) -> int:
         )
         for game in games
     ]
-    output.table(columns, rows, numbers=("plies",))
+    output.table(columns, rows, numbers=("plies",), drop=("id", "source", "variant", "ended by", "plies", "family"))
     if total > len(games):
         output.note(f"{len(games)} of {total} games; more with --limit and --offset")
     return Exit.DONE

@@ -163,7 +163,8 @@ def _list(arguments: argparse.Namespace) -> int:
         ("newest", "newest"),
         ("state", "newest_state"),
     )
-    remote.show_items(arguments, items, columns, empty='no bots yet; "arena bot submit --help" shows how')
+    empty = 'no bots yet; "arena bot submit --help" shows how'
+    remote.show_items(arguments, items, columns, empty=empty, drop=("versions", "newest", "owner"))
     return Exit.DONE
 
 
@@ -186,6 +187,7 @@ def _show(arguments: argparse.Namespace) -> int:
         output.table(
             ("version", "state", "families", "problem"),
             [[one["name"], one["state"], " ".join(one["families"]), one["problem"]] for one in found["versions"]],
+            wrap=("families", "problem"),
         )
         if found["ratings"]:
             output.text("")

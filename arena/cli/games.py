@@ -91,6 +91,7 @@ def _archive(arguments: argparse.Namespace) -> int:
         ("file", "games", "bytes", "sha256"),
         [(one.file, str(one.games), str(one.bytes), one.sha256[:16]) for one in files],
         numbers=("games", "bytes"),
+        drop=("sha256",),
     )
     output.note(f"{dumps.folder}: {count} games added" if not arguments.check else f"{len(problems)} files are wrong")
     return Exit.FAILED if problems else Exit.DONE

@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
             for line in lines
         ],
         numbers=numbers,
+        drop=("mu", "D", "L", "W", "forfeits", "score", "±2σ"),
     )
     output.note(
         f"rating = mu - 3 sigma; provisional below {head['needed_games']} games or above sigma {head['needed_sigma']:g}"

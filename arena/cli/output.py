@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any, Literal, TypeAlias
+
+from arena.cli.grid import Columns, lines
 
 Style: TypeAlias = Literal["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan"]
 
@@ -87,21 +90,27 @@ def progress(line: str, *, is_last: bool = False) -> None:
         print(f"\r\x1b[K{line}", end="\n" if is_last else "", file=sys.stderr, flush=True)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[str] = ()) -> None:
+def width() -> int:
+    """The width of running text: that of the terminal, 100 at most."""
+    return min(100, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 100
+
+
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    numbers: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    wrap: Sequence[str] = (),
+) -> None:
     """A table on stdout; the columns named in `numbers` are aligned to the right.
 
-    On a terminal it fits the window; elsewhere each row is one line, however long.
+    On a terminal it fits the window: see `arena.cli.grid.Columns` for `drop` and `wrap`. Elsewhere each row is one
+    line, however long, with all its columns.
     """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     is_terminal = sys.stdout.isatty()
-    console = Console(width=None if is_terminal else 10_000, no_color=not has_colour(sys.stdout), highlight=False)
-    grid = Table(box=box.SIMPLE_HEAD if is_terminal else None, pad_edge=False, header_style="bold")
-    for column in columns:
-        grid.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(cell) for cell in row))
-    console.print(grid)
+    room = shutil.get_terminal_size((80, 24)).columns if is_terminal else None
+    head, *body = lines(Columns(tuple(columns), frozenset(numbers), tuple(drop), frozenset(wrap)), rows, room)
+    print(styled(head, "bold"))
+    for line in body:
+        print(line)

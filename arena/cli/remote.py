@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 
 from arena.cli import output
 from arena.client import DEFAULT, Client, read_keys
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?")
 
 
 def add_server(parser: argparse.ArgumentParser, *, has_ndjson: bool = False) -> None:
@@ -84,8 +87,12 @@ def show_items(
     columns: Sequence[tuple[str, str]],
     *,
     empty: str,
+    drop: Sequence[str] = (),
 ) -> None:
-    """A list: as JSON, as NDJSON, or as a table of (heading, key); `empty` is what to say of nothing."""
+    """A list: as JSON, as NDJSON, or as a table of (heading, key), `drop` going first where there is no room for all.
+
+    `empty` is what to say of nothing.
+    """
     if getattr(arguments, "ndjson", False):
         for item in items:
             output.item(item)
@@ -103,7 +110,7 @@ def show_items(
         if all(isinstance(item.get(key), (int, float, type(None))) for item in found)
     ]
     rows = [[cell(item.get(key)) for _, key in columns] for item in found]
-    output.table([heading for heading, _ in columns], rows, numbers=numbers)
+    output.table([heading for heading, _ in columns], rows, numbers=numbers, drop=drop)
 
 
 def show_document(arguments: argparse.Namespace, document: dict[str, Any], names: Sequence[str]) -> None:
@@ -127,4 +134,5 @@ def cell(value: Any) -> str:
         return " ".join(map(str, value)) or "-"
     if isinstance(value, dict):
         return ", ".join(f"{name} {cell(one)}" for name, one in value.items()) or "-"
-    return str(value)
+    text = str(value)
+    return text[:16].replace("T", " ") if _MOMENT.fullmatch(text) else text

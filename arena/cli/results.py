@@ -71,6 +71,7 @@ def show(found: Mapping[str, Any]) -> None:
             for line in found["standings"]
         ],
         numbers=("#", "points", "games", "W", "D", "L", "score", "SB", "forfeits", "rating", "mu", "±2σ"),
+        drop=("mu", "SB", "±2σ", "forfeits", "rating", "D", "L", "W"),
     )
     output.text("")
     show_crosstable(found["crosstable"])
@@ -98,7 +99,7 @@ def show_crosstable(rows: Sequence[Mapping[str, Any]]) -> None:
     for number, row in enumerate(rows, 1):
         cells = ["·" if cell is None else _cell(cell) for cell in row["cells"]]
         lines.append((str(number), row["name"], *cells, f"{row['points']:g}"))
-    output.table(("#", "crosstable", *columns, "points"), lines, numbers=("#", "points"))
+    output.table(("#", "crosstable", *columns, "points"), lines, numbers=("#", "points"), drop=columns[::-1])
 
 
 def _cell(cell: Mapping[str, Any]) -> str:

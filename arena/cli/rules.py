@@ -118,7 +118,7 @@ def _list(arguments: argparse.Namespace) -> int:
         output.text(f"{output.styled(rules.family, 'bold')}  {rules.title}, rules version {rules.version}")
         output.text(f"{rules.sides[0]} moves first, then {rules.sides[1]}.")
         if rules.summary:
-            output.text(textwrap.fill(rules.summary, 100))
+            output.text(textwrap.fill(rules.summary, output.width()))
         output.table(
             ("variant", "options", "position"),
             (
@@ -129,6 +129,7 @@ def _list(arguments: argparse.Namespace) -> int:
                 )
                 for variant in rules.variants
             ),
+            wrap=("options",),
         )
         output.table(
             ("option", "values", "default", "changes", "meaning"),
@@ -142,6 +143,8 @@ def _list(arguments: argparse.Namespace) -> int:
                 )
                 for option in rules.options
             ),
+            drop=("changes",),
+            wrap=("values", "meaning"),
         )
     return Exit.DONE
 
@@ -169,7 +172,7 @@ def _moves(arguments: argparse.Namespace) -> int:
     output.text(board.drawing(position), "", f"position {position}", board.status(position))
     output.text(f"{len(position.moves)} legal moves")
     if position.moves:
-        output.text(textwrap.fill(" ".join(position.texts), 100, break_on_hyphens=False))
+        output.text(textwrap.fill(" ".join(position.texts), output.width(), break_on_hyphens=False))
     return Exit.DONE
 
 

@@ -28,7 +28,7 @@ def _list(arguments: argparse.Namespace) -> int:
     items = remote.client(arguments).get("/schedules")["items"]
     columns = (("id", "id"), ("name", "name"), ("cron", "cron"), ("zone", "zone"), ("on", "is_enabled"))
     empty = 'no schedules; "arena tournament create FILE.toml" with a [schedule] in the file makes one'
-    remote.show_items(arguments, items, (*columns, ("next", "next_fire")), empty=empty)
+    remote.show_items(arguments, items, (*columns, ("next", "next_fire")), empty=empty, drop=("zone",))
     return Exit.DONE
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from arena.cli import choice, output, remote, source
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
+from arena.cli.standings import show as show_standings
+from arena.cli.standings import show_bracket, show_verdict
 from arena.client import ClientError
 from referee import toml
 
@@ -169,7 +171,13 @@ def _list(arguments: argparse.Namespace) -> int:
         ("of", "planned_games"),
         ("starts", "starts"),
     )
-    remote.show_items(arguments, items, columns, empty='no tournaments; "arena tournament create --help" shows how')
+    remote.show_items(
+        arguments,
+        items,
+        columns,
+        empty='no tournaments; "arena tournament create --help" shows how',
+        drop=("starts", "of", "format", "family"),
+    )
     return Exit.DONE
 
 
@@ -181,8 +189,17 @@ def _show(arguments: argparse.Namespace) -> int:
         output.document({**found, "standings": standings["items"]})
         return Exit.DONE
     _tell(found)
-    _standings(standings["items"])
+    _show_table(found, standings)
+    if found["format"] == "knockout":
+        output.text("")
+        show_bracket(client.pages(f"/tournaments/{arguments.id}/games"))
     return Exit.DONE
+
+
+def _show_table(tournament: dict[str, Any], standings: dict[str, Any]) -> None:
+    show_standings(tournament["format"], standings["items"])
+    if standings.get("verdict"):
+        show_verdict(standings["verdict"], tournament["settings"]["sprt"])
 
 
 def _tell(found: dict[str, Any]) -> None:
@@ -192,25 +209,6 @@ def _tell(found: dict[str, Any]) -> None:
     )
     if found["problem"]:
         output.text(found["problem"])
-
-
-def _standings(lines: list[dict[str, Any]]) -> None:
-    output.table(
-        ("#", "bot", "points", "games", "W", "D", "L", "score", "SB", "forfeits"),
-        [
-            [
-                str(line["rank"]),
-                line["name"],
-                f"{line['points']:g}",
-                *(str(line[key]) for key in ("games", "wins", "draws", "losses")),
-                f"{100 * line['score']:.1f} %",
-                f"{line['sonneborn_berger']:g}",
-                str(line["forfeits"]),
-            ]
-            for line in lines
-        ],
-        numbers=("#", "points", "games", "W", "D", "L", "score", "SB", "forfeits"),
-    )
 
 
 def _watch(arguments: argparse.Namespace) -> int:
@@ -227,7 +225,7 @@ def _event(event: dict[str, Any]) -> None:
         return
     _tell(event["tournament"])
     if event["event"] == "final":
-        _standings(event["standings"])
+        show_standings(event["tournament"]["format"], event["standings"])
 
 
 def _export(arguments: argparse.Namespace) -> int:
