@@ -1,4 +1,4 @@
-"""The standings of a tournament as its format has them: byes of a Swiss, the bracket of a knockout, a test's verdict."""
+"""The standings of a tournament as its format has them: byes of a Swiss, a knockout's bracket, a test's verdict."""
 
 from __future__ import annotations
 
