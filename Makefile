@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
-# Tests wait for other processes about a third of the time.
-WORKERS ?= $(shell expr $$(nproc) + \( $$(nproc) + 1 \) / 2)
+# Tests wait for other processes half of the time.
+WORKERS ?= $(shell expr 2 \* $$(nproc))
 
 .PHONY: demo test bench drill lint format clean
 

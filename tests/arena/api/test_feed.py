@@ -19,7 +19,7 @@ from referee.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play
 from tests.arena.api.test_streams import Reader, ended, publish
 
-PLIES = 40
+PLIES = 20
 
 
 @pytest.fixture(autouse=True)
