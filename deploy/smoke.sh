@@ -275,7 +275,7 @@ family = "loa"
 format = "swiss"
 rounds = 2
 games = 2
-time = "0.1+0.005"
+time = "nodes:100"
 [entries]
 bots = ["smoke-random", "smoke-greedy", "smoke-alphabeta", "smoke-mcts"]
 [rulings]
