@@ -130,8 +130,8 @@ def test_ctrl_c_finishes_the_running_games_and_keeps_them(c_bot: str, tmp_path: 
 def test_a_bot_that_is_not_there_or_does_not_introduce_itself_stops_before_the_first_game(
     c_bot: str, tmp_path: Path
 ) -> None:
-    done = arena("play", "ghost=/no/such/bot", f"c={c_bot}", "--family", "loa", "--json", code=3)
-    assert "no such file: /no/such/bot" in done.stderr
+    done = arena("play", "ghost=./no-such-bot", f"c={c_bot}", "--family", "loa", "--json", code=3)
+    assert "no such file: ./no-such-bot" in done.stderr
     out = ["--out", str(tmp_path / "run"), "--sandbox", "none"]
     done = arena("play", "mute=/bin/sh -c 'echo no book >&2'", f"c={c_bot}", "--family", "loa", *out, code=1)
     assert "bot 'mute' did not introduce itself" in done.stderr
@@ -180,7 +180,7 @@ def test_check_of_what_is_no_bot_fails_with_the_stage(c_bot: str) -> None:
     done = arena("check", "/bin/false", "--family", "loa", code=1)
     assert "start and handshake" in done.stdout
     assert "exit code 1" in done.stdout
-    assert "no such file: /no/such/bot" in arena("check", "/no/such/bot", "--family", "loa", code=3).stderr
+    assert "no such file: ./no-such-bot" in arena("check", "./no-such-bot", "--family", "loa", code=3).stderr
     assert "shebang" in arena("check", str(ROOT / "README.md"), "--family", "loa", code=1).stdout
 
 
