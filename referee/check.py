@@ -27,6 +27,7 @@ from referee.failure import BotError, SandboxError
 from referee.negotiate import negotiate, negotiate_options
 from referee.rules.core import Termination
 from referee.rules.rules import Ruleset
+from referee.sample_warmup import have_warm
 from referee.sandbox import Sandbox
 from referee.spec import BotSpec, Limits
 from referee.timing import MOVE_TIMES_MS, find
@@ -301,6 +302,7 @@ def check(
     must be able to play every variant, else one. `move_ms`: the only time for a move that is tried; 0 = from 50 ms to
     15 s the shortest it keeps.
     """
+    have_warm([spec], rulesets[0].rules.family)
     begin = time.monotonic()
     examinee = Examinee(spec, rulesets, sandbox, limits or Limits())
     examiner = _Examiner(

@@ -21,6 +21,7 @@ from referee.player import Player
 from referee.record import GameRecord, Ply, now
 from referee.roster import Roster
 from referee.rules.core import SIDES, Termination, Winner
+from referee.sample_warmup import have_warm
 from referee.score import hundredths
 from referee.spec import PlannedGame
 
@@ -37,6 +38,7 @@ def play(game: PlannedGame, roster: Roster, watch: Watch | None = None) -> GameR
     course = Course(spec, watch)
     bots = roster.seat((spec.first, spec.second), spec.limits)
     try:
+        have_warm((spec.first, spec.second), spec.family, roster.stop_fd)
         players = _get_ready(course, bots)
         if isinstance(players, Ending):
             ending = players

@@ -34,7 +34,7 @@ class Roster:
     ) -> None:
         self.sandbox = sandbox
         self._number = number
-        self._stop_fd = stop_fd
+        self.stop_fd = stop_fd
         self._is_reaper = is_reaper
         self._spare = spare
         self._idle: list[Bot] = []
@@ -67,7 +67,7 @@ class Roster:
         self._overshoots[key] = overshoot
         if len(self._overshoots) > _REMEMBERED:
             del self._overshoots[next(iter(self._overshoots))]
-        return Bot(spec, limits, self.sandbox, stop_fd=self._stop_fd, watchdog=self._watchdog, overshoot=overshoot)
+        return Bot(spec, limits, self.sandbox, stop_fd=self.stop_fd, watchdog=self._watchdog, overshoot=overshoot)
 
     @property
     def idle(self) -> tuple[Bot, ...]:

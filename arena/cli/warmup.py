@@ -6,8 +6,6 @@ import argparse
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -80,10 +78,9 @@ def warm_bots(names: list[str], jobs: int) -> None:
 
 
 def _warm_bots(family: str) -> float:
+    from referee.sample_warmup import have_all_warm
+
     started = time.perf_counter()
-    # Spawned, as always: nothing imports bots.
-    line = [sys.executable, "-m", "bots.warm", family]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise CommandError(f"the sample bots of {family} cannot be made ready: {done.stderr[-400:]}", Exit.FAILED)
+    if problem := have_all_warm(family):
+        raise CommandError(f"the sample bots of {family} cannot be made ready: {problem[-400:]}", Exit.FAILED)
     return time.perf_counter() - started

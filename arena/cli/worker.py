@@ -105,13 +105,13 @@ async def _warm(worker: Worker, stop: asyncio.Event) -> None:
     """Make every slot ready family by family, unless told to stop; the log says how far it is."""
     from arena.log import logger
     from referee.rules import families
-    from referee.warmup import warm
+    from referee.sample_warmup import warm_with_samples
 
     log, names = logger("worker"), families()
     log.info("worker", name=worker.name, state="warming", slots=worker.jobs.slots, families=len(names))
     stopping = asyncio.create_task(stop.wait())
     for number, family in enumerate(names, 1):
-        warming = asyncio.ensure_future(asyncio.to_thread(worker.jobs.call, warm, family))
+        warming = asyncio.ensure_future(asyncio.to_thread(worker.jobs.call, warm_with_samples, family))
         await asyncio.wait((warming, stopping), return_when=asyncio.FIRST_COMPLETED)
         if stop.is_set():
             break

@@ -113,6 +113,7 @@ class Table:
     """Stands for a roster: two modelled engines that stay for all their games."""
 
     sandbox = SimpleNamespace(name="none")
+    stop_fd = None
 
     def __init__(self, *habits: Habit) -> None:
         self.bots = []

@@ -1,0 +1,106 @@
+"""Compiles the searches of the sample bots before a bot of this machine needs them.
+
+A sample in a sandbox may read compiled code but keep none, so on a cold machine each of its processes would compile
+for a minute while a game waits, and lose it where that takes too long. Whoever starts samples has them compiled first,
+once for the machine: a mark beside the compiled code says for which sources that was done.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from referee.failure import Stopped
+from referee.rules.cache import cache_root
+from referee.spec import BotSpec
+from referee.warmup import Warmed, warm
+
+_ROOT = Path(__file__).resolve().parents[1]
+_SAMPLES = frozenset({"bots.random_mover", "bots.greedy", "bots.alphabeta", "bots.mcts"})
+_FOLDERS = ("bots/search", "referee/rules")
+"""Whose sources are compiled, with those of the family."""
+_ready: set[str] = set()
+"""Families that this process has seen to be ready."""
+
+
+def have_warm(specs: Iterable[BotSpec], family: str, stop_fd: int | None = None) -> None:
+    """Have what the samples among these bots will want in a family compiled. Raises Stopped, as `have_all_warm`.
+
+    Where it cannot be compiled the bots themselves will say why.
+    """
+    if family not in _ready and any(map(_is_sample, specs)):
+        have_all_warm(family, stop_fd)
+        _ready.add(family)
+
+
+def have_all_warm(family: str, stop_fd: int | None = None) -> str:
+    """Compile the samples' searches unless that is done; waits for others at it. In words why it could not be done.
+
+    Does nothing where compiled code cannot be kept. Raises Stopped when `stop_fd` becomes readable meanwhile.
+    """
+    mark = _mark(family)
+    if mark.exists() or not _may_write(mark.parent):
+        return ""
+    with mark.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        problem = "" if mark.exists() else _compile(family, stop_fd)
+        if not problem:
+            mark.touch()
+    return problem
+
+
+def warm_with_samples(family: str) -> Warmed:
+    """Make a family ready in this process, and have the samples' searches compiled: before a worker joins."""
+    have_all_warm(family)
+    return warm(family)
+
+
+def _compile(family: str, stop_fd: int | None) -> str:
+    """Compile the searches of the sample bots into the cache; what went wrong in their own words, empty when nothing.
+
+    Raises Stopped when `stop_fd` becomes readable meanwhile.
+    """
+    line = [sys.executable, "-m", "bots.warm", family]  # spawned, as always: nothing imports bots
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=_ROOT) as process:
+        assert process.stderr
+        said, pipe = b"", process.stderr.fileno()
+        while True:
+            ready, _, _ = select.select([pipe] if stop_fd is None else [pipe, stop_fd], [], [])
+            if stop_fd in ready:
+                process.kill()
+                raise Stopped
+            data = os.read(pipe, 65_536)
+            said = (said + data)[-4096:]
+            if not data:
+                break
+    return said.decode("utf-8", "replace").strip() or "it ended without a word" if process.returncode else ""
+
+
+def _is_sample(spec: BotSpec) -> bool:
+    return not spec.bundle and any(word in _SAMPLES for word in spec.command)
+
+
+@cache
+def _mark(family: str) -> Path:
+    """The file that says that these sources are compiled for this family by this Python."""
+    digest = hashlib.sha256(f"{sys.version} {version('numba')} {version('numpy')}".encode())
+    for folder in (*_FOLDERS, f"referee/rules/{family}"):
+        for source in sorted((_ROOT / folder).glob("*.py")):
+            digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return cache_root() / f"samples-{family}-{digest.hexdigest()[:16]}"
+
+
+def _may_write(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)

@@ -1,0 +1,36 @@
+"""A sample that is ready has everything compiled: no clock runs while it does that."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from bots.alphabeta import AlphaBeta
+from bots.clock import Clock
+from bots.greedy import Greedy
+from bots.mcts import MonteCarlo
+from bots.sdk import Bot
+from bots.table import Table
+from protocol.messages import Go
+
+
+def signatures() -> dict[tuple[str, str], int]:
+    """How often each function of this process was compiled."""
+    from numba.core.registry import CPUDispatcher
+
+    found = [each for each in gc.get_objects() if isinstance(each, CPUDispatcher)]
+    return {(each.py_func.__module__, each.py_func.__qualname__): len(each.signatures) for each in found}
+
+
+@pytest.mark.parametrize("kind", [AlphaBeta, MonteCarlo, Greedy])
+def test_nothing_is_left_to_compile_when_a_bot_is_ready(kind: type[Bot]) -> None:
+    bot, table = kind(), Table("loa")
+    bot.warm_up(table.start())
+    before = signatures()
+    position = table.start()
+    for go in (Go(movetime=20), Go(nodes=50), Go(depth=2)):
+        move = bot.choose(position, Clock(go, 0))
+        position = position.play(move)
+        assert position.outcome is None
+    assert signatures() == before

@@ -1,0 +1,88 @@
+"""What the sample bots compile is compiled before they are started, once for the machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from referee import sample_warmup
+from referee.bot_argument import read_bot
+from referee.failure import Stopped
+from referee.play import play
+from referee.roster import Roster
+from referee.rules.core import Termination
+from referee.sample_warmup import have_all_warm, have_warm
+from referee.sandbox import Sandbox
+from referee.spec import GameSpec, PlannedGame
+from tests.referee.conftest import FAST, scripted
+
+SAMPLE = replace(read_bot("sample:greedy", "loa"), name="greedy")
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cold one; what its samples compile is a line in the file `compiled`."""
+    monkeypatch.setattr(sample_warmup, "cache_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(sample_warmup, "_ready", set())
+    sample_warmup._mark.cache_clear()
+    program = tmp_path / "python"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/compiled\necho "no compiler" >&2\nexec {tmp_path}/rest\n')
+    (tmp_path / "rest").write_text("#!/bin/sh\n")
+    for file in (program, tmp_path / "rest"):
+        file.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    yield tmp_path
+    sample_warmup._mark.cache_clear()
+
+
+def compiled(machine: Path) -> list[str]:
+    file = machine / "compiled"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_a_sample_is_made_ready_once_for_each_family(machine: Path) -> None:
+    have_warm([scripted("one"), replace(SAMPLE, bundle="ab")], "loa")
+    assert compiled(machine) == []
+    for _ in range(2):
+        have_warm([scripted("one"), SAMPLE], "loa")
+    sample_warmup._ready.clear()  # as another slot
+    have_warm([SAMPLE], "loa")
+    assert compiled(machine) == ["-m bots.warm loa"]
+    have_warm([SAMPLE], "tablut")
+    assert compiled(machine) == ["-m bots.warm loa", "-m bots.warm tablut"]
+
+
+def test_what_cannot_be_compiled_is_said_and_tried_again(machine: Path) -> None:
+    (machine / "rest").write_text("#!/bin/sh\nexit 3\n")
+    assert have_all_warm("loa") == "no compiler"
+    (machine / "rest").write_text("#!/bin/sh\n")
+    assert have_all_warm("loa") == ""
+    assert len(compiled(machine)) == 2
+
+
+def test_nothing_is_compiled_where_it_cannot_be_kept(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert have_all_warm("loa") == ""
+    assert compiled(machine) == []
+
+
+def test_a_game_that_waits_for_it_can_be_called_off(machine: Path) -> None:
+    (machine / "rest").write_text("#!/bin/sh\nexec sleep 60\n")
+    reader, writer = os.pipe()
+    os.write(writer, b"abort")
+    try:
+        with pytest.raises(Stopped):
+            have_all_warm("loa", reader)
+        with Roster(Sandbox("none"), stop_fd=reader) as roster:
+            spec = GameSpec("loa", "standard", SAMPLE, scripted("one"), limits=FAST)
+            record = play(PlannedGame.of(spec), roster)
+    finally:
+        os.close(reader)
+        os.close(writer)
+    assert record.termination is Termination.STOPPED
+    assert record.moves == ()
