@@ -225,10 +225,10 @@ def _export(arguments: argparse.Namespace) -> int:
     if arguments.format and arguments.form != "text":
         raise CommandError("--format is a notation of texts; leave it out, or take --form text")
     if arguments.form == "json":
-        records = [game.record().as_json() for game in games]
+        records = [_record_json(game) for game in games]
         text = json.dumps({"games": records}, ensure_ascii=False, indent=1) + "\n"
     elif arguments.form == "ndjson":
-        text = "".join(f"{game.record().line()}\n" for game in games)
+        text = "".join(f"{json.dumps(_record_json(game), ensure_ascii=False)}\n" for game in games)
     else:
         parts = []
         for game in games:
@@ -241,3 +241,9 @@ def _export(arguments: argparse.Namespace) -> int:
     else:
         output.text(text.removesuffix("\n"))
     return Exit.DONE
+
+
+def _record_json(game: ArchivedGame) -> dict[str, Any]:
+    """The game as a record, with what its text said of it: an import of this is the same game with the same number."""
+    tags = {**game.tags, **({"Number": game.number} if game.number else {})}
+    return {**game.record().as_json(), "tags": tags}

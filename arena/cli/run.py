@@ -90,7 +90,7 @@ def _of_system(error: OSError) -> tuple[Exit, str] | None:
     if isinstance(error, FileNotFoundError):
         folder = os.path.dirname(name)
         if folder and not os.path.isdir(folder):
-            return Exit.NOT_FOUND, f"no such folder: {folder}; make it, or check the path of {os.path.basename(name)}"
+            return Exit.NOT_FOUND, f"no such file: {name}; there is no folder {folder}: check the path, or make it"
         return Exit.NOT_FOUND, f"no such file: {name}; check the path"
     if isinstance(error, FileExistsError):
         kind = "folder" if os.path.isdir(name) else "file"

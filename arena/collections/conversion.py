@@ -40,7 +40,10 @@ def _ending(found: CollectedGame) -> Termination:
 
 
 def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
-    """A game of the archive from one of a collection. Its id is the content's: the same game is the same one."""
+    """A game of the archive from one of a collection. Its id is the content's: the same game is the same one.
+
+    Who played what by which rules is the content, in whatever notation; a number is the collection's, not the game's.
+    """
     ruleset, game = found.ruleset, found.game
     first, second = _players(game.tags, ruleset)
     position = ruleset.write(ruleset.read(game.position))
@@ -53,7 +56,6 @@ def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
         "moves": game.moves,
         "first": first,
         "second": second,
-        "number": number,
     }
     termination = _ending(found)
     winner = None if termination.kind is Kind.VOID else found.winner
@@ -77,8 +79,12 @@ def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
 
 
 def to_text(game: ArchivedGame, form: GameFormat | None = None) -> str:
-    """A game of the archive as it was imported, or in a notation of its family. Raises ValueError."""
-    if form is None:
+    """A game of the archive as it was imported, or in a notation of its family. Raises ValueError.
+
+    One that came as a record, which is no text for people, is written in the family's first notation.
+    """
+    if form is None and any(known.name == game.format for known in game.ruleset().rules.formats):
         return game.text
+    form = form or game.ruleset().rules.formats[0]
     result = notation.RESULTS[game.winner]
     return notation.write(form, game.ruleset(), game.position, game.moves, tags=game.tags, result=result)

@@ -97,7 +97,7 @@ LOCAL = [
     ("book check binary --family loa", USAGE, "binary: not UTF-8"),
     ("book check empty --family loa", USAGE, "no opening"),
     ("book check text --family loa", USAGE, "line 1"),
-    ("book make loa --count 1 --plies 2 --depth 0 --out none/x", NOT_FOUND, "no such folder: none"),
+    ("book make loa --count 1 --plies 2 --depth 0 --out none/x", NOT_FOUND, "there is no folder none"),
     ("book make loa --count 1 --plies 2 --depth 0 --out folder", USAGE, "cannot use folder"),
     # settings and data folders
     ("doctor --config none.toml", NOT_FOUND, "none.toml"),
@@ -121,7 +121,7 @@ LOCAL = [
     ("db check --data nowhere", NOT_FOUND, "arena init"),
     ("db check --database sqlite:///text", FAILED, "not a database"),
     ("db dump --data here folder", USAGE, "another"),
-    ("db dump --data here none/x.zst", NOT_FOUND, "no such folder: none"),
+    ("db dump --data here none/x.zst", NOT_FOUND, "there is no folder none"),
     ("db load --data other binary", USAGE, "arena db dump"),
     ("db load --data other none.zst", NOT_FOUND, "no such file"),
     ("user add 'Bad Name!' --data here", USAGE, "lower-case letters"),
@@ -154,7 +154,7 @@ LOCAL = [
     ("tournament create binary", USAGE, "not UTF-8"),
     ("tournament create broken.toml", USAGE, "not TOML"),
     ("tournament show x", USAGE, "ID: 'x' is not a whole number from 1"),
-    ("game download x --out none/x", NOT_FOUND, "no such folder: none"),
+    ("game download x --out none/x", NOT_FOUND, "there is no folder none"),
 ]
 
 SERVED = [

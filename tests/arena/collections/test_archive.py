@@ -242,6 +242,47 @@ def test_a_record_of_the_arena_is_written_in_every_notation_of_its_family(family
         write_record(record, "chess")
 
 
+@pytest.mark.parametrize("family", families())
+def test_the_same_game_is_the_same_in_every_notation(family: str, archive: Archive) -> None:
+    ruleset = load(family).settle()
+    for game in vectors(family)[:3]:
+        played = load(family).settle(game["variant"], game["options"])
+        given = game_text(game, played, First="one", Second="two")
+        ids = set()
+        for form in (*load(family).formats, RECORD):
+            (one,) = entries(read_collection(form.write(given, played), form, ruleset))
+            archive.add([one])
+            ids.add(one.id)
+        (kept,) = [one for one in archive.find(Search(family=family)) if one.id in ids]
+        numbered = game_text(game, played, First="one", Second="two", Number="17", Id="0123456789abcdef")
+        (again,) = entries(read_collection(RECORD.write(numbered, played), RECORD, ruleset))
+        assert (again.id, again.number) == (kept.id, "17")
+
+
+@pytest.mark.parametrize("family", families())
+def test_what_came_as_a_record_goes_out_as_text(
+    family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, data = vectors(family)[0], ["--data", str(tmp_path / "data")]
+    played = load(family).settle(game["variant"], game["options"])
+    file = tmp_path / "games.ndjson"
+    file.write_text(RECORD.write(game_text(game, played, First="one", Second="two", Number="17"), played))
+    arena(capsys, "import", str(file), "--family", family, *data)
+    text = arena(capsys, "export", *data)
+    form = load(family).formats[0]
+    (found,) = read_collection(text, form, load(family).settle()).games
+    assert list(found.game.moves) == game["moves"]
+    assert not text.startswith("{")
+    file.write_text(text)
+    assert "were there already" in arena(capsys, "import", str(file), "--family", family, "--format", form.name, *data)
+    file.write_text(arena(capsys, "export", "--form", "ndjson", *data))
+    again = ["--data", str(tmp_path / "again")]
+    assert "1 games imported" in arena(capsys, "import", str(file), "--family", family, *again)
+    (one,) = json.loads(arena(capsys, "search", "--json", *again))["games"]
+    (other,) = json.loads(arena(capsys, "search", "--json", *data))["games"]
+    assert (one["id"], one["number"]) == (other["id"], "17")
+
+
 def test_players_of_tablut_are_named_by_what_they_do() -> None:
     text = "[attackers:Anna]\n[defenders:Bert]\n[variant:ashton]\n\n1. e4-f4\n"
     (one,) = entries(read_collection(text, form_of("tablut", "otn"), load("tablut").settle()))
@@ -281,7 +322,7 @@ def test_the_command_from_import_to_replay(
         arena(capsys, "export", "--number", "427", "--form", form, "--out", str(exported), *data)
         assert run(["replay", str(exported), "--verify"]) == 0
         assert "1 games verified, 0 wrong" in capsys.readouterr().out
-    monkeypatch.setattr(sys, "stdin", io.StringIO(text_427("aba-pro-table")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text_427("aba-pro-table").encode())))
     assert "0 games imported as aba-pro-table, 1 were" in arena(capsys, "import", "-", "--family", "abalone", *data)
 
 
