@@ -128,10 +128,14 @@ class Table:
             bot.limits = limits
         return self.bots
 
-    def release(self, bots: object) -> None:
-        """They stay."""
+    def release(self, *bots: object) -> None:
+        """They stay, and need no rest."""
 
-    discard = release
+    discard = begin = release
+
+    def rouse(self, bots: object) -> tuple[float, float]:
+        """They do nothing out of turn."""
+        return 0.0, 0.0
 
     def play(self, time: TimeControl, limits: Limits | None = None) -> GameRecord:
         """One game between them."""
