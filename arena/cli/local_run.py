@@ -34,8 +34,12 @@ _IDENTITY = (
     "max_plies",
     "seed",
     "memory",
+    "margin",
+    "pondering",
 )
 """The arguments that make a run what it is: continuing it needs the same ones."""
+_UNNAMED = frozenset({"margin", "pondering"})
+"""Those that runs of earlier versions do not name."""
 
 
 class UnkeptRun:
@@ -82,20 +86,19 @@ def games_of(
 
     Raises FolderError for a folder that holds another run, IneligibleError, ValueError.
     """
-    identity = {name: getattr(arguments, name) for name in _IDENTITY} | {"bots": arguments.bots}
     header = folder.open()
     if header is None:
         plan = _plan(arguments, ruleset, tuple(bots))  # nothing is started or stored for arguments that make no sense
         named = _introduced(arguments, plan, sandbox)
     else:
-        named = _remembered(arguments, header, identity, bots)
+        named = remembered(arguments, header, bots)
     games = schedule(_plan(arguments, ruleset, named))
     known = digest([game.id for game in games])
     if header is None:
         known_bots = [
             {"name": bot.name, "version": bot.version, "capabilities": dict(bot.capabilities)} for bot in named
         ]
-        folder.begin({"arguments": identity, "bots": known_bots, "games": len(games), "schedule": known})
+        folder.begin({"arguments": identity_of(arguments), "bots": known_bots, "games": len(games), "schedule": known})
     elif header.get("schedule") != known:
         raise FolderError(f"{arguments.out}: was planned by another version of the rules or the program; start anew")
     folder.resume(games)
@@ -118,11 +121,21 @@ def _introduced(arguments: argparse.Namespace, plan: Plan, sandbox: Sandbox) -> 
     return named
 
 
-def _remembered(
-    arguments: argparse.Namespace, header: Mapping[str, Any], identity: Mapping[str, Any], bots: list[BotSpec]
+def identity_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What a run keeps of the arguments it began with."""
+    return {name: getattr(arguments, name) for name in _IDENTITY} | {"bots": arguments.bots}
+
+
+def remembered(
+    arguments: argparse.Namespace, header: Mapping[str, Any], bots: Sequence[BotSpec]
 ) -> tuple[BotSpec, ...]:
-    """The bots as an earlier start of the same run knew them."""
-    changed = [name for name, value in identity.items() if header.get("arguments", {}).get(name) != value]
+    """The bots as an earlier start of the same run knew them. Raises FolderError where it was another one."""
+    before = header.get("arguments", {})
+    changed = [
+        name
+        for name, value in identity_of(arguments).items()
+        if before.get(name) != value and not (name in _UNNAMED and name not in before)
+    ]
     if changed:
         raise FolderError(
             f"{arguments.out}: holds a run with another {', '.join(changed)}; "

@@ -81,7 +81,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--pondering",
         choices=PONDERING,
         default=PONDERING[0],
-        help="a bot while its opponent thinks: stopped (default), on a core of its own, or as it likes",
+        help="a bot while its opponent thinks: frozen (default), pinned to a core of its own, allowed to think",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of openings (default 0)")
     add_sandbox(parser)
