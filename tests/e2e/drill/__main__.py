@@ -31,6 +31,9 @@ def main() -> int:
     parser.add_argument(
         "--cut", type=float, default=0.0, metavar="S", help="every cut of a network lasts that long (default 4 to 12)"
     )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="LABEL", help="of faults that begin so, such as 'kill a bot'"
+    )
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave logs and data here")
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     arguments = parser.parse_args()
@@ -49,6 +52,7 @@ def main() -> int:
                 count=arguments.faults,
                 seed=arguments.seed,
                 pause_ms=arguments.pause,
+                only=arguments.only,
             )
         except DrillError as error:
             tell(f"{name}: {error}")

@@ -9,7 +9,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tests.e2e.drill import fault as faults
 from tests.e2e.drill import verdict
@@ -31,7 +31,7 @@ def tell(line: str) -> None:
     sys.stderr.flush()
 
 
-def drill(stage: Stage, *, games: int, count: int, seed: int, pause_ms: int) -> Report:
+def drill(stage: Stage, *, games: int, count: int, seed: int, pause_ms: int, only: Sequence[str] = ()) -> Report:
     """Play at least so many games under so many faults. Raises DrillError when the drill itself cannot go on."""
     began = time.monotonic()
     with stage:
@@ -41,7 +41,7 @@ def drill(stage: Stage, *, games: int, count: int, seed: int, pause_ms: int) -> 
         report = Report(stage.name, seed, contest.games)
         tell(f"{stage.name}: up after {time.monotonic() - began:.0f} s, {contest.games} games, {count} faults")
         planned = _planned(stage)
-        for number, fault in enumerate(faults.draw(stage, count, seed)):
+        for number, fault in enumerate(faults.draw(stage, count, seed, only)):
             # Some games after the fault before, so that its recovery is seen.
             due = max(games * (number + 0.5) / (count + 1), _finished(stage) + 2)
             _await(stage, lambda due=due: _finished(stage) >= min(due, contest.games), "the tournament stands still")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from referee.sandbox.reaper import descendants
+from tests.arena.store.damage import damage
 from tests.e2e.drill.machine import command_line, slots_of
 from tests.e2e.drill.scaled import Scaled
 from tests.e2e.drill.service import Service
-from tests.e2e.drill.stage import Stage
+from tests.e2e.drill.stage import Embedded, Stage
 
 _PATIENCE_S = 120.0
 """How long to wait for somebody to hit, such as a bot that plays or a referee that stands by."""
@@ -53,6 +55,16 @@ def _players(stage: Stage) -> Sequence[str]:
 
 def _remote(stage: Stage) -> Sequence[str]:
     return stage.players[-1:] if isinstance(stage, Scaled) else ()
+
+
+def _started(stage: Stage) -> Sequence[str]:
+    """Services that need no broker to start."""
+    return (stage.pages, stage.referee) if isinstance(stage, Scaled) else ()
+
+
+def _file(stage: Stage) -> Sequence[str]:
+    """Whoever has a database that is a file."""
+    return (stage.referee,) if isinstance(stage, Embedded) else ()
 
 
 def _referee(stage: Stage) -> Sequence[str]:
@@ -132,7 +144,6 @@ def _kill_bot(stage: Stage, target: str, seconds: float, dice: random.Random) ->
 
 
 def _send(pid: int, number: int) -> None:
-    import contextlib
     import os
 
     with contextlib.suppress(ProcessLookupError):
@@ -142,15 +153,10 @@ def _send(pid: int, number: int) -> None:
 def _fill_disk(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
     """The machine of a player comes back with an empty cache and a full disk, and gets room again."""
     service, disk = stage.supervisor.services[target], stage.disks[target]
-    count = len(service.starts)
-    service.is_held = True
-    service.signal(signal.SIGKILL)
-    while service.process is not None:
-        time.sleep(0.02)
-    disk.empty()
-    with disk.full():
-        service.is_held = False
-        stage.supervisor.await_start(service, count + 1)
+    with contextlib.ExitStack() as stack:
+        with _down(stage, service, signal.SIGKILL):
+            disk.empty()
+            stack.enter_context(disk.full())
         time.sleep(seconds)
     return f"restarted with an empty cache on a full disk, room again {seconds:.1f} s later"
 
@@ -159,6 +165,85 @@ def _block_database(stage: Stage, target: str, seconds: float, dice: random.Rand
     with stage.blocked():
         time.sleep(seconds)
     return f"no writing for {seconds:.1f} s"
+
+
+def _take_database(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    """The database is away for longer than the referee's lease: what finishes meanwhile is recorded afterwards."""
+    with stage.without_database():
+        time.sleep(stage.lease_s + seconds)
+        kept = stage.spooled()
+    _await_recorded(stage, kept)
+    return f"no database for {stage.lease_s + seconds:.1f} s, {len(kept)} results waited"
+
+
+def _kill_without_database(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    """As above, and the referee dies meanwhile: what had finished is in its spool."""
+    service = stage.supervisor.services[target]
+    with contextlib.ExitStack() as stack, stage.without_database():
+        time.sleep(stage.lease_s + seconds)
+        kept = stage.spooled()
+        stack.enter_context(_down(stage, service, signal.SIGKILL))
+    _await_recorded(stage, kept)
+    return f"no database for {stage.lease_s + seconds:.1f} s, SIGKILL with {len(kept)} results in the spool"
+
+
+def _await_recorded(stage: Stage, kept: Mapping[str, str]) -> None:
+    """Wait until the games of results that waited have one. Raises AssertionError when it is another one."""
+    _until(lambda: stage.recorded(kept).keys() == kept.keys(), "the results that waited are not recorded")
+    if stage.recorded(kept) != kept:
+        raise AssertionError("a game that had finished was played again")
+
+
+def _restart_without_broker(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    """Started while the broker is away: it does its work all the same."""
+    service, broker = stage.supervisor.services[target], stage.supervisor.services["broker"]
+    with _down(stage, broker, signal.SIGKILL):
+        _killed(stage, service, service.stop_signal)
+        starts = len(service.starts)
+        time.sleep(seconds)
+        _until(stage.is_ready, "the pages are not ready without a broker")
+        if len(service.starts) > starts:
+            raise AssertionError(f"{target} ended because there was no broker")
+    return f"restarted without a broker, which came {seconds:.1f} s later"
+
+
+def _damage(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    """A page of the database is overwritten while the machine is down; its operator restores a backup."""
+    assert isinstance(stage, Embedded)
+    service = stage.supervisor.services[target]
+    stage.arena("db", "backup")
+    time.sleep(seconds)  # games go on: their results are not in the backup
+    with _down(stage, service, signal.SIGKILL):
+        stage.store.engine.dispose()
+        damage(stage.data / "arena.sqlite3")
+    _until(lambda: stage.part("database") == "damaged", "the damage is not found")
+    with _down(stage, service, service.stop_signal):
+        stage.store.engine.dispose()
+        found = stage.arena("db", "restore")
+    _until(stage.is_ready, "the arena is not ready after the backup was restored")
+    return f"found, restored, {found['salvaged']} results read from the damaged file, {found['waiting']} recorded"
+
+
+@contextlib.contextmanager
+def _down(stage: Stage, service: Service, number: int) -> Iterator[None]:
+    """A service is ended, and started again afterwards."""
+    count = len(service.starts)
+    service.is_held = True
+    service.signal(number)
+    _until(lambda: service.process is None, f"{service.name} does not end")
+    try:
+        yield
+    finally:
+        service.is_held = False
+        stage.supervisor.await_start(service, count + 1)
+
+
+def _until(condition: Callable[[], bool], complaint: str) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{complaint} within {_PATIENCE_S:g} s")
+        time.sleep(0.05)
 
 
 def _cut(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
@@ -222,20 +307,28 @@ KINDS = (
     Kind("kill a bot of", _players, _kill_bot),
     Kind("fill the disk of", _players, _fill_disk, (2, 6)),
     Kind("block the database of", _referee, _block_database, (3, 9)),
+    Kind("take the database from", _referee, _take_database, (1, 3)),
+    Kind("kill without its database", _referee, _kill_without_database, (1, 3)),
+    Kind("restart without the broker", _started, _restart_without_broker, (2, 4)),
+    Kind("damage the database of", _file, _damage, (2, 3)),
     Kind("cut the network of", _remote, _cut, (4, 12)),
     Kind("start a second", _referee, _second, (2, 5)),
     Kind("usurp", _referee, _usurp, (3, 5)),
 )
 
 
-def draw(stage: Stage, count: int, seed: int, kinds: Sequence[Kind] = KINDS) -> list[Fault]:
-    """So many faults: everything there is once, in any order, then all over again in another order."""
+def draw(stage: Stage, count: int, seed: int, only: Sequence[str] = ()) -> list[Fault]:
+    """So many faults: everything there is once, in any order, then all over again in another order.
+
+    With `only`, of those whose labels begin so.
+    """
     dice = random.Random(seed)
     deck: list[tuple[Kind, str]] = []
     found = []
     for number in range(1, count + 1):
         if not deck:
-            deck = [(kind, target) for kind in kinds for target in kind.targets(stage)]
+            deck = [(kind, target) for kind in KINDS for target in kind.targets(stage)]
+            deck = [(kind, target) for kind, target in deck if f"{kind.name} {target}".startswith(tuple(only) or "")]
             dice.shuffle(deck)
         kind, target = deck.pop()
         found.append(Fault(number, kind.name, target, round(dice.uniform(*kind.seconds), 1)))

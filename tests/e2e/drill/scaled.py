@@ -68,6 +68,24 @@ class Scaled(Stage):
             yield
             connection.rollback()
 
+    @contextlib.contextmanager
+    def without_database(self) -> Iterator[None]:
+        service = self.supervisor.services["database"]
+        count = len(service.starts)
+        service.is_held = True
+        service.signal(signal.SIGKILL)
+        try:
+            yield
+        finally:
+            service.is_held = False
+            self.supervisor.await_start(service, count + 1)
+            self._until_answers("PostgreSQL", self._ask_database)
+
+    def _ask_database(self) -> None:
+        import psycopg
+
+        psycopg.connect(self.database_url.replace("+psycopg", ""), connect_timeout=5).close()
+
     def _start(self) -> None:
         if reason := missing():
             raise DrillError(f"the scaled topology cannot be drilled here: {reason}")

@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +86,11 @@ class Stage(ABC):
         """Nobody can write to the database."""
 
     @abstractmethod
+    @contextlib.contextmanager
+    def without_database(self) -> Iterator[None]:
+        """The database is away."""
+
+    @abstractmethod
     def _start(self) -> None:
         """Start the services."""
 
@@ -155,6 +160,35 @@ class Stage(ABC):
         except (OSError, urllib.error.URLError):
             return False
 
+    def part(self, name: str) -> str:
+        """What the pages say of a part of the arena; empty while they say nothing."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=5) as answer:
+                text = answer.read()
+        except urllib.error.HTTPError as error:
+            text = error.read()
+        except OSError:
+            return ""
+        return str(json.loads(text)["parts"][name])
+
+    def spooled(self) -> dict[str, str]:
+        """The results that wait for the database as files: when each game began, by its id."""
+        found = {}
+        for path in (self.data / "spool").glob("*.json"):
+            with contextlib.suppress(OSError):  # recorded by now
+                record = json.loads(path.read_bytes())
+                found[str(record["id"])] = str(record["started"])
+        return found
+
+    def recorded(self, games: Iterable[str]) -> dict[str, str]:
+        """Of these games the ones with a result: when each began."""
+        found = {}
+        for game in games:
+            with contextlib.suppress(StoreError):
+                if record := self.store.games.record(game):
+                    found[game] = record.started
+        return found
+
     def own_pids(self) -> set[int]:
         """Processes of the topology that no supervisor looks after."""
         return set()
@@ -223,6 +257,9 @@ class Embedded(Stage):
             connection.execute("BEGIN IMMEDIATE")
             yield
             connection.execute("ROLLBACK")
+
+    def without_database(self) -> contextlib.AbstractContextManager[None]:
+        return self.blocked()
 
     def _start(self) -> None:
         self.init()
