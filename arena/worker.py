@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.spool import Spool
 from arena.store.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
@@ -71,9 +72,12 @@ def _open(url: str, cache: str, options: str, bounds: BundleBounds, cache_bytes:
     return BundleStore(url, Path(cache), options=json.loads(options), bounds=bounds, cache_bytes=cache_bytes)
 
 
-def play_bundled(games: Sequence[PlannedGame], place: BundlePlace, wants_plies: bool = False) -> list[GameRecord]:
+def play_bundled(
+    games: Sequence[PlannedGame], place: BundlePlace, wants_plies: bool = False, spool: Path | None = None
+) -> list[GameRecord]:
     """Play planned games one after the other, with the bots as this machine has them; their records.
 
+    What finishes before the last game is left in `spool` at once: it outlives this job, and whoever gave it.
     A game whose bundle cannot be had is void: nobody's fault, and the last of the list.
     """
     try:
@@ -81,4 +85,4 @@ def play_bundled(games: Sequence[PlannedGame], place: BundlePlace, wants_plies: 
         ready = [bundles.resolve_game(game) for game in games]
     except (BundleError, StoreUnavailableError) as error:
         return [void_record(games[0], Termination.SANDBOX_FAILED, str(error))]
-    return play_games(ready, wants_plies)
+    return play_games(ready, wants_plies, Spool(spool).keep if spool else None)

@@ -16,6 +16,7 @@ from typing import Any
 from referee.play import play
 from referee.record import GameRecord, Ply
 from referee.roster import Roster
+from referee.rules.core import Kind
 from referee.sandbox import open_sandbox
 from referee.sandbox.reaper import become_subreaper, wake_at_death_of_parent
 from referee.spec import PlannedGame
@@ -29,10 +30,13 @@ _roster: Roster | None = None
 _emit: Emit | None = None
 
 
-def play_games(games: Sequence[PlannedGame], wants_plies: bool = False) -> list[GameRecord]:
+def play_games(
+    games: Sequence[PlannedGame], wants_plies: bool = False, on_result: Callable[[GameRecord], None] | None = None
+) -> list[GameRecord]:
     """Play games one after the other in this process's slot; the job given to an executor.
 
-    A game called off from outside is the last one: its void record ends the list.
+    A game called off from outside is the last one: its void record ends the list. `on_result` gets the record of every
+    game with a result that is followed by another game, before that begins.
     """
     assert _roster is not None, "this process has no slot; open_slot() first"
     records = []
@@ -42,6 +46,8 @@ def play_games(games: Sequence[PlannedGame], wants_plies: bool = False) -> list[
         records.append(record)
         if record.termination == "stopped":
             break
+        if on_result and len(records) < len(games) and record.kind is not Kind.VOID:
+            on_result(record)
     return records
 
 

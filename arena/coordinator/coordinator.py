@@ -24,13 +24,13 @@ from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.memory import Memory
 from arena.coordinator.outage import Outage
 from arena.coordinator.recorder import Recorder, drained
-from arena.coordinator.spool import Spool
 from arena.coordinator.steering import Steering
 from arena.coordinator.suspension import Suspensions
 from arena.events.bus import EventBus
 from arena.events.messages import RefereeChanged, RefereeState, RefereeWoken, SlotStarted
 from arena.log import logger
 from arena.metrics import RefereeMetrics
+from arena.spool import Spool
 from arena.store import LeaseLostError, SchemaError, Store, StoreError, StoreUnavailableError
 from arena.store.models import now
 from arena.worker import BundlePlace
@@ -47,8 +47,6 @@ GRACE_S = 20.0
 """How long running games may take to finish after the order to stop; then they are called off and handed back."""
 RETRY_S = 1.0
 """How long to wait for a database that cannot be used."""
-RESTORE_TICKS = 10
-"""Every so many ticks it is looked for results that others left."""
 
 
 class Coordinator:
@@ -102,6 +100,7 @@ class Coordinator:
             self.memory,
             owner=owner,
             place=BundlePlace.of_workers(settings),
+            spool=None if settings.is_clustered else self.spool.folder.resolve(),
             clock=clock,
             on_done=self.recorder.job_done,
             wake=self._wake_up,
@@ -334,8 +333,7 @@ class Coordinator:
         self._checks.begin()
         if self._ticks % WORKERS_TICKS == 0:
             self._tell_workers()
-        if self._ticks % RESTORE_TICKS == 0:
-            self.recorder.restore()
+        self.recorder.restore()
         self._maintenance.begin(at)
 
     def _tell_workers(self) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from datetime import datetime
 from itertools import groupby
+from pathlib import Path
 
 from arena.coordinator.executors import slots_of
 from arena.coordinator.memory import Job, Memory
@@ -24,8 +25,8 @@ Pair = list[Waiting]
 
 
 class Handout:
-    """`place` is where workers find bundles; `on_done` hears, in any thread, of jobs that are over; `wake` asks for
-    another turn at once."""
+    """`place` is where workers find bundles, `spool` where slots of this machine leave what finishes before their job
+    does; `on_done` hears, in any thread, of jobs that are over; `wake` asks for another turn at once."""
 
     def __init__(
         self,
@@ -35,6 +36,7 @@ class Handout:
         *,
         owner: str,
         place: BundlePlace,
+        spool: Path | None,
         clock: Callable[[], datetime],
         on_done: Callable[[Future[list[GameRecord]]], None],
         wake: Callable[[], None],
@@ -42,6 +44,7 @@ class Handout:
         self._store, self._executor, self._memory = store, executor, memory
         self._owner, self._place, self._clock = owner, place, clock
         self._on_done, self._wake = on_done, wake
+        self._spool = spool
         self._turns = 0
 
     @property
@@ -101,7 +104,7 @@ class Handout:
             if not kept:
                 continue
             job = Job(kept[0].tournament_id, kept)
-            future = self._executor.submit(play_bundled, job.games, self._place, True)
+            future = self._executor.submit(play_bundled, job.games, self._place, True, self._spool)
             memory.jobs[future] = job
             memory.by_game.update((game.id, job) for game in job.games)
             future.add_done_callback(self._on_done)

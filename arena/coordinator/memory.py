@@ -23,6 +23,8 @@ class Job:
     waiting: list[Waiting]
     playing: str = ""
     """The game that was begun last."""
+    brought: set[str] = field(default_factory=set)
+    """The games whose results came before the job was over."""
     is_called_off: bool = False
 
     @property

@@ -17,11 +17,11 @@ from typing import TypeVar
 
 from arena.coordinator.inspection import Inspection
 from arena.coordinator.memory import Job, Memory
-from arena.coordinator.spool import Spool
 from arena.events.bus import EventBus
 from arena.events.messages import EndState, GameGone, GameStarted, RatingsChanged, TournamentGameEnded
 from arena.log import logger
 from arena.metrics import RefereeMetrics
+from arena.spool import Spool
 from arena.store import ConflictError, NotFoundError, Store, StoreUnavailableError
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord
@@ -74,7 +74,8 @@ class Recorder:
             worker, job = getattr(future, "worker", ""), self._memory.jobs.get(future)
             for record in future.result():
                 is_asked_for = job is None or any(game.id == record.id for game in job.games)
-                if record.kind is not Kind.VOID and is_asked_for:
+                is_here = job is not None and record.id in job.brought
+                if record.kind is not Kind.VOID and is_asked_for and not is_here:
                     self._spool.keep(replace(record, worker=worker))
         self._done.put(future)
         self._wake()
@@ -111,18 +112,26 @@ class Recorder:
             memory.given_back.clear()
 
     def restore(self) -> None:
-        """Take up the results that wait and that this process does not know: those of its past, and of others.
+        """Take up the results that wait: of games of jobs that are not over yet, of this process's past, of others.
 
         To be called by the owner of the lease, before it hands out games. Raises StoreUnavailableError.
         """
         memory = self._memory
         known = {record.id for record, _ in memory.unrecorded}
         for game_id in self._spool.ids():
-            if game_id in known or game_id in memory.by_game:
-                continue
-            if (record := self._spool.read(game_id)) and (tournament := self._awaits(record)):
-                self._log.info("result restored", game=game_id)
-                memory.unrecorded += [(one, tournament) for one in self._inspected(record.worker, [record])]
+            if game_id not in known and (record := self._spool.read(game_id)):
+                self._take_up(record)
+
+    def _take_up(self, record: GameRecord) -> None:
+        """A result that waits is to be recorded, whoever left it."""
+        tournament = self._awaits(record)
+        if tournament is None:
+            return
+        if job := self._memory.by_game.get(record.id):
+            job.brought.add(record.id)
+        else:
+            self._log.info("result restored", game=record.id)
+        self._memory.unrecorded += [(one, tournament) for one in self._inspected(record.worker, [record])]
 
     def review(self) -> None:
         """Drop the results that still wait, as they did at the last look, although their games are over.
@@ -162,6 +171,8 @@ class Recorder:
         """What a job brought: results to record, and games to be handed out again."""
         memory = self._memory
         records: list[GameRecord] = []
+        if future.cancelled() or future.exception() is not None:
+            self._take_up_finished(job)
         try:
             records = future.result()
         except CancelledError:
@@ -169,18 +180,30 @@ class Recorder:
         except (WorkerLostError, JobError) as error:
             # The one that was being played is charged with it, or the first if none had begun.
             charged = next((game for game in job.games if game.id == job.playing), job.games[0])
+            charged = next((game for game in (charged, *job.games) if game.id not in job.brought), charged)
             records = [void_record(charged, Termination.WORKER_LOST, str(error))]
         except Exception as error:  # an executor's own: the network, a scheduler that died
             records = [void_record(job.games[0], Termination.WORKER_LOST, f"{type(error).__name__}: {error}")]
         else:
             records = self._inspected(getattr(future, "worker", ""), records, job.games)
-        stand = [record for record in records if record.termination is not Termination.STOPPED]
+        stand = [
+            record
+            for record in records
+            if record.termination is not Termination.STOPPED and record.id not in job.brought
+        ]
         memory.unrecorded.extend((record, job.tournament_id) for record in stand)
-        left = {game.id for game in job.games} - {record.id for record in stand}
+        left = {game.id for game in job.games} - {record.id for record in stand} - job.brought
         memory.given_back |= left
         memory.changed.add(job.tournament_id)
         if left:
             memory.dry.discard(job.tournament_id)
+
+    def _take_up_finished(self, job: Job) -> None:
+        """What had finished of a job whose slot is gone."""
+        known = {record.id for record, _ in self._memory.unrecorded}
+        for game in job.games:
+            if game.id not in known | job.brought and (record := self._spool.read(game.id)):
+                self._take_up(record)
 
     def _inspected(
         self, worker: str, records: list[GameRecord], games: Sequence[PlannedGame] | None = None

@@ -163,6 +163,15 @@ def test_stopping_lets_running_games_finish_and_hands_the_others_back(live: Stag
     assert live.store.ratings.check() == []
 
 
+def test_a_game_is_recorded_while_the_other_one_of_its_pair_is_being_played(live: Stage) -> None:
+    number = cup(live, games=2, entries={"bots": ["one", "mute"]}, time="1000+0")
+    with victim(live) as process:
+        process.until("end")
+    counts = live.store.games.counts(number)  # it was killed
+    assert counts["finished"] == 1
+    assert live.store.voids.page().items == []
+
+
 def test_pausing_calls_off_a_game_that_would_never_end(live: Stage) -> None:
     number = cup(live, games=2, entries={"bots": ["mute", "one"]}, time="1000+0")
     with victim(live) as process:

@@ -19,11 +19,12 @@ from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.lease import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.outage import AGAIN_S, Outage
-from arena.coordinator.spool import Spool
 from arena.events.messages import GameEnded, RefereeChanged
+from arena.spool import Spool
 from arena.store import DamagedDatabaseError, LeaseLostError, Store, StoreUnavailableError, url_in
 from arena.store.tournaments import LiveTournament
 from arena.submission.bundle_store import BundleStore
+from referee.pool import WorkerLostError
 from referee.rules.core import Termination
 from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
 from tests.arena.coordinator.test_maintenance import until_done
@@ -213,6 +214,54 @@ def test_what_becomes_of_a_result_that_waited(stage: Stage, state: str) -> None:
     assert sum(dropped(found, reason) or 0 for reason in ("over", "refused")) == (not STATES[state])
     assert waiting(found) == 0
     assert stage.store.ratings.check() == []
+
+
+def test_a_game_is_recorded_when_it_ends_whatever_else_its_job_holds(stage: Stage) -> None:
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    dice = Dice(is_held=True)
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
+    dice.begin()
+    first, second = dice.held[0][1]
+    coordinator.spool.keep(record_of(first))  # as the slot does it
+    for _ in range(2):
+        stage.now += timedelta(seconds=2)
+        coordinator.turn()
+    states = [stage.store.games.get(game.id).state for game in (first, second)]
+    assert states == ["finished", "queued"]
+    dice.release()
+    coordinator.turn()
+    stage.check_exactly_once(number, 2)
+    stage.now += timedelta(seconds=2)
+    coordinator.turn()
+    assert (waiting(coordinator), dropped(coordinator, "over")) == (0, None)
+
+
+@pytest.mark.parametrize("is_seen", [False, True])
+def test_what_had_finished_in_a_slot_that_is_lost_stands_and_the_other_game_is_charged(
+    stage: Stage, is_seen: bool
+) -> None:
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    dice = Dice(is_held=True)
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
+    dice.begin()
+    future, (first, second) = dice.held.pop()
+    coordinator.recorder.game_began(first.id)
+    coordinator.spool.keep(record_of(first))
+    if is_seen:
+        stage.now += timedelta(seconds=2)
+        coordinator.turn()
+    future.set_exception(WorkerLostError("gone"))
+    for _ in range(2):
+        coordinator.turn()
+    assert stage.store.games.get(first.id).state == "finished"
+    assert stage.store.voids.of(first.id) == []
+    assert len(stage.store.voids.of(second.id)) == 1
+    dice.release()
+    coordinator.turn()
+    assert dice.played == [second.id]
+    stage.check_exactly_once(number, 2)
 
 
 def test_an_attempt_that_came_to_nothing_does_not_wait(stage: Stage) -> None:
