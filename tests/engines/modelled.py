@@ -79,7 +79,7 @@ class Modelled:
         self.overshoot = expected_of(self.spec)
         self.has_answered = self.has_shaken_hands = self.has_moved = False
         self.session = SimpleNamespace(options={}, families=(), anomaly_count=0)
-        self.process = SimpleNamespace(is_running=True, child=None)
+        self.process = SimpleNamespace(is_running=True, child=None, rest=None)
         self.told: frozenset[str] = frozenset()
 
     def nothing(self, *_: Any) -> None:
