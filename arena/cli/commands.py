@@ -113,6 +113,12 @@ COMMANDS: tuple[Command, ...] = (
         "local",
     ),
     Command(
+        "completion",
+        "a script by which bash, zsh or fish complete commands and options",
+        ("arena completion bash > ~/.local/share/bash-completion/completions/arena", "arena completion fish | source"),
+        "local",
+    ),
+    Command(
         "demo",
         "a tournament of the sample bots in every family, with ratings and pages",
         ("arena demo --once", "arena demo --games 4"),

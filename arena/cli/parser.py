@@ -43,13 +43,17 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; the first time, load the command's module and let it declare its arguments."""
+        """Parse; the first time, load the command's module."""
+        self.fill()
+        return super().parse_known_args(args, namespace)
+
+    def fill(self) -> None:
+        """Let the command's module declare its arguments, once."""
         if self._command is not None:
             command, self._command = self._command, None
             module = _load(command)
             self.set_defaults(run=getattr(module, "run", run_action))
             module.add(self)
-        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Usage errors end like every other error."""

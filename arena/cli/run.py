@@ -117,7 +117,10 @@ def _run(words: list[str]) -> int:
 def _version() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
+    from referee import source
+
     try:
-        return f"arena {version('bot-arena')}"
+        number = version("bot-arena")
     except PackageNotFoundError:
-        return "arena (not installed)"
+        number = "(not installed)"
+    return f"arena {number}, sources {source.digest()}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from arena.__main__ import main
 from arena.cli import commands, output
+from referee import source
 from referee.rules import families, load
 from referee.rules.position import Position
 
@@ -66,7 +68,8 @@ def test_every_command_has_help_and_examples(capsys, command):
 def test_version(capsys):
     code, out, _ = run(capsys, "--version")
     assert code == 0
-    assert out.startswith("arena ")
+    assert re.fullmatch(r"arena \S+, sources [0-9a-f]{12}\n", out)
+    assert source.digest() in out
 
 
 @pytest.mark.parametrize(
