@@ -45,6 +45,8 @@ WORKERS_TICKS = 3
 """Every so many ticks it is told what there is to play on."""
 GRACE_S = 20.0
 """How long running games may take to finish after the order to stop; then they are called off and handed back."""
+OFFER_S = 3.0
+"""How long results are offered, after the order to stop, to a database that is away: then they stay in the spool."""
 RETRY_S = 1.0
 """How long to wait for a database that cannot be used."""
 
@@ -176,7 +178,7 @@ class Coordinator:
                     self._note_outage(error)
                     await self._rest(stop, RETRY_S)
                     continue
-                self.outage.over()
+                self.outage.over("turn")
                 self.metrics.acting.set(1)
                 await self._nap(TICK_S)
             if not lost.is_set():
@@ -209,24 +211,29 @@ class Coordinator:
             if lost.is_set() or left <= -self._grace_s:
                 break
             self._wake.clear()
-            with contextlib.suppress(StoreUnavailableError):
+            try:
                 await self._in(work, self._collect)
+            except StoreUnavailableError:
+                if not memory.jobs and left < self._grace_s - OFFER_S:
+                    break  # what has finished is in the spool
             if memory.jobs or memory.unrecorded:
                 await self._nap(min(TICK_S, max(left, 0.05)))
         await self._in(work, self.recorder.hand_back)
 
     def _note_outage(self, error: StoreUnavailableError) -> None:
         """The database is away: whether the lease is still ours cannot be known, and nothing can be done with it."""
-        self.outage.note(error)
+        self.outage.note(error, "turn")
         self.metrics.acting.set(0)
 
     async def _take_lease(self, lease: Executor) -> bool:
         """Whether this process is to act. Raises SchemaError when the database was upgraded under it."""
         try:
-            return await self._in(lease, self._take)
+            is_taken = await self._in(lease, self._take)
         except StoreUnavailableError as error:
-            self.outage.note(error)
+            self.outage.note(error, LEASE)
             return False
+        self.outage.over(LEASE)
+        return is_taken
 
     def _take(self) -> bool:
         self._store.require()

@@ -82,8 +82,9 @@ class LeaseOwner:
             try:
                 if not await loop.run_in_executor(thread, self._leases.renew, LEASE, self.name, self.seconds):
                     lost.set()
+                self._outage.over(LEASE)
             except StoreUnavailableError as error:
-                self._outage.note(error)
+                self._outage.note(error, LEASE)
 
 
 def _mark(lease: OwnedLease) -> tuple[str, object]:

@@ -12,26 +12,28 @@ AGAIN_S = 600.0
 
 
 class Outage:
-    """`note` every failure, call `over` after every success. `waiting` counts the results that wait."""
+    """`note` every failure, call `over` after every success, of whatever `task` works on the database beside others:
+    it is back when all of them could use it. `waiting` counts the results that wait."""
 
     def __init__(self, waiting: Callable[[], int], clock: Callable[[], float] = time.monotonic) -> None:
         self._waiting, self._clock = waiting, clock
-        self._began: float | None = None
-        self._told = 0.0
+        self._failed: set[str] = set()
+        self._began = self._told = 0.0
         self._log = logger("coordinator")
 
-    def note(self, error: Exception) -> None:
+    def note(self, error: Exception, task: str) -> None:
         """The database could not be used."""
         at = self._clock()
-        if self._began is None:
+        if not self._failed:
             self._began = at
-        elif at - self._told < AGAIN_S:
-            return
-        self._told = at
-        self._log.warning("database unavailable", error=str(error), results_waiting=self._waiting())
+        if not self._failed or at - self._told >= AGAIN_S:
+            self._told = at
+            self._log.warning("database unavailable", error=str(error), results_waiting=self._waiting())
+        self._failed.add(task)
 
-    def over(self) -> None:
+    def over(self, task: str) -> None:
         """The database was used."""
-        if self._began is not None:
-            self._log.info("database back", after_s=round(self._clock() - self._began, 1))
-            self._began = None
+        if task in self._failed:
+            self._failed.discard(task)
+            if not self._failed:
+                self._log.info("database back", after_s=round(self._clock() - self._began, 1))

@@ -15,6 +15,7 @@ import pytest
 
 from arena.cli.exit import Exit
 from arena.cli.run import run
+from arena.coordinator import coordinator as coordinator_module
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.lease import LEASE
 from arena.coordinator.maintenance import Maintenance
@@ -116,7 +117,10 @@ def test_a_referee_that_dies_while_the_database_is_away_loses_no_result(stage: S
     assert list((stage.settings.data / "spool").iterdir()) == []
 
 
-def test_a_stop_while_the_database_is_away_leaves_the_results_for_the_next(stage: Stage, away: Away) -> None:
+def test_a_stop_while_the_database_is_away_leaves_the_results_for_the_next(
+    stage: Stage, away: Away, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coordinator_module, "OFFER_S", 0.0)  # and not the time that running games get
     number = stage.create(games=2)
     old = Dice(is_held=True)
 
@@ -128,7 +132,7 @@ def test_a_stop_while_the_database_is_away_leaves_the_results_for_the_next(stage
         stop.set()
         await heard(events, RefereeChanged, state="stopped")
 
-    acting(stage, old, script, grace_s=0.0)
+    acting(stage, old, script)
     away.is_away = False
     new = stage.play(number)
     assert (len(old.played), len(new.played)) == (8, 4)
@@ -331,14 +335,16 @@ def test_an_outage_is_told_once_now_and_then_and_at_its_end(capsys: pytest.Captu
     outage = Outage(lambda: 7, lambda: clock["now"])
     for at in (0.0, 1.0, AGAIN_S - 1, AGAIN_S, AGAIN_S + 1, 2 * AGAIN_S):
         clock["now"] = at
-        outage.note(StoreUnavailableError("away"))
-    outage.over()
-    outage.over()
+        outage.note(StoreUnavailableError("away"), "lease")
+        outage.note(StoreUnavailableError("away"), "turn")
+        outage.over("turn")  # nothing was to be written
+    outage.over("lease")
+    outage.over("lease")
+    outage.note(StoreUnavailableError("away"), "turn")
     lines = capsys.readouterr().out.splitlines()
-    assert [("database unavailable" in line, "database back" in line) for line in lines] == [(True, False)] * 3 + [
-        (False, True)
-    ]
-    assert all("results_waiting=7" in line for line in lines[:3])
+    told = ["back" if "database back" in line else "away" for line in lines]
+    assert told == ["away", "away", "away", "back", "away"]
+    assert all("results_waiting=7" in line for line in lines if "database unavailable" in line)
 
 
 def test_a_damaged_database_comes_back_with_every_game_that_had_finished(
