@@ -115,6 +115,11 @@ class Settings(BaseSettings):
     max_user_bytes: int = Field(2**30, ge=0, description="Most bytes of one user's bundles that are not retired.")
     cache_bytes: int = Field(4 * 2**30, ge=0, description="How much room unpacked bundles may take on this machine.")
 
+    spool: str = Field(
+        "",
+        description="Folder where the referee keeps finished results while the database is away, shared by referees "
+        "that stand by for one another; empty: spool in the data folder.",
+    )
     backups: str = Field(
         "", description="Folder of the daily backups of the SQLite database; empty: backups in the data folder."
     )
@@ -241,6 +246,11 @@ class Settings(BaseSettings):
     def bundles_url(self) -> str:
         """Where bundles are stored."""
         return self.bundles or str((self.data / "bundles").resolve())
+
+    @property
+    def spool_folder(self) -> Path:
+        """Where results wait for the database."""
+        return (Path(self.spool).expanduser() if self.spool else self.data / "spool").resolve()
 
     @property
     def backups_folder(self) -> Path:

@@ -117,7 +117,7 @@ def _restore(arguments: argparse.Namespace) -> int:
         file = _file_of(store)
     backup = arguments.file or SqliteBackups(settings.backups_folder, settings.backup_days).newest()
     aside = restore(file, backup, now())
-    spool, count = Spool(settings.data / "spool"), 0
+    spool, count = Spool(settings.spool_folder), 0
     for line in salvage(file, aside) if aside else ():
         record = read_record(line)
         if record.kind is not Kind.VOID:

@@ -74,7 +74,7 @@ class Coordinator:
     ) -> None:
         self.state: RefereeState = "stopped"
         """`stopped`, `standing by`, `acting` or `stopping`."""
-        self.spool = Spool(settings.data / "spool")
+        self.spool = Spool(settings.spool_folder)
         self.outage = Outage(lambda: len(self.spool))
         self.lease_owner = LeaseOwner(store, settings.lease_seconds, self.outage)
         self.memory = Memory()
@@ -102,7 +102,7 @@ class Coordinator:
             self.memory,
             owner=owner,
             place=BundlePlace.of_workers(settings),
-            spool=None if settings.is_clustered else self.spool.folder.resolve(),
+            spool=None if settings.is_clustered else self.spool.folder,
             clock=clock,
             on_done=self.recorder.job_done,
             wake=self._wake_up,
