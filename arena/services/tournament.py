@@ -13,7 +13,7 @@ from arena.store import BadValueError, Identity, Store
 from arena.store.models import Tournament, now
 from arena.tournaments.settings import Document
 
-_Act = Callable[[Store, int, int, datetime], Tournament]
+_Act = Callable[[Store, int, datetime], Tournament]
 ACTS: Mapping[str, _Act] = {
     "start": tournaments.start,
     "pause": tournaments.pause,
@@ -37,7 +37,8 @@ def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournamen
     require_organiser(by)
     if act not in ACTS:
         raise BadValueError(f"nobody can {act[:40]!r} a tournament", hint="one of " + ", ".join(ACTS), field="verb")
-    row = ACTS[act](arena.store, tournament_id, by.user_id, now())
+    row = ACTS[act](arena.store, tournament_id, now())
+    arena.note(f"tournament.{act}", f"tournament:{tournament_id}", by)
     arena.wake()
     return row
 
@@ -45,7 +46,8 @@ def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournamen
 def extend(arena: Arena, tournament_id: int, amount: int, by: Identity) -> Tournament:
     """Make it longer; a finished one goes on. Raises SettingsError, NotFoundError, ConflictError, ForbiddenError."""
     require_organiser(by)
-    row = tournaments.extend(arena.store, tournament_id, by.user_id, now(), amount=amount)
+    row = tournaments.extend(arena.store, tournament_id, amount=amount)
+    arena.note("tournament.extend", f"tournament:{tournament_id}", by, amount=amount)
     arena.wake()
     return row
 
@@ -58,7 +60,8 @@ def enter(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Id
     require_organiser(by)
     arena.store.tournaments.get(tournament_id)
     version = arena.store.versions.find(bot, number)
-    tournaments.enter(arena.store, tournament_id, version.id or 0, by.user_id, now())
+    tournaments.enter(arena.store, tournament_id, version.id or 0)
+    arena.note("tournament.enter", f"tournament:{tournament_id}", by, version=version.name)
     arena.wake()
 
 
@@ -67,7 +70,8 @@ def withdraw(arena: Arena, tournament_id: int, bot: str, number: int | None, by:
     require_organiser(by)
     arena.store.tournaments.get(tournament_id)
     version = arena.store.versions.find(bot, number)
-    tournaments.withdraw(arena.store, tournament_id, version.id or 0, by.user_id, now())
+    tournaments.withdraw(arena.store, tournament_id, version.id or 0)
+    arena.note("tournament.withdraw", f"tournament:{tournament_id}", by, version=version.name)
     arena.wake()
 
 

@@ -3,7 +3,7 @@
     settings, handicap, eligibility, entry, openings    what is asked for, who may play, who does, where games start
     meeting, roundrobin, swiss, knockout, ladder, sequential, format    pure formats: from results to the next games
     spec, seating    meetings made into games, games seen by seat
-    creation, progress, steering, enrolment    what is done with a tournament, each noted in the audit log
+    creation, progress, steering, enrolment    what is done with a tournament
 
 Refuses to know how games are played and handed out.
 """

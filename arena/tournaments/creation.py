@@ -13,7 +13,6 @@ from arena.store import Store
 from arena.store.models import Tournament
 from arena.tournaments import format, openings
 from arena.tournaments.entry import Field, resolve
-from arena.tournaments.note import note
 from arena.tournaments.settings import Document, SettingsError, read
 from referee.ratings.trueskill import pool_of
 
@@ -68,7 +67,7 @@ def create(
         field.entries,
         field.refused,
     )
-    note(store, "tournament.create", tournament, by, name=tournament.name)
+    store.audit.note("tournament.create", f"tournament:{tournament.id}", by, name=tournament.name)
     return tournament
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from arena.store import ConflictError, Store
 from arena.store.models import Tournament
 from arena.tournaments import format
 from arena.tournaments.entry import resolve, verdict_on
-from arena.tournaments.note import note
 from arena.tournaments.settings import Document, SettingsError, read
 
 
-def enter(store: Store, tournament_id: int, version_id: int, by: int, at: datetime) -> str:
+def enter(store: Store, tournament_id: int, version_id: int) -> str:
     """Enter a version in a tournament that has not begun, or in a ladder; returns why it may play.
 
     Raises SettingsError when it may not, ConflictError when it is too late.
@@ -47,11 +44,10 @@ def enter(store: Store, tournament_id: int, version_id: int, by: int, at: dateti
         store.tournaments.enter(tournament_id, version_id, verdict.reason)
     else:
         raise ConflictError(f"tournament {tournament_id} has begun: too late to enter", tournament.state)
-    note(store, "tournament.enter", tournament, by, version=version.name)
     return verdict.reason
 
 
-def withdraw(store: Store, tournament_id: int, version_id: int, by: int, at: datetime) -> None:
+def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
     """Take a version out: it is paired no more, its planned games are called off. Raises ConflictError."""
     tournament = store.tournaments.get(tournament_id)
     name = store.versions.get(version_id).name
@@ -73,7 +69,6 @@ def withdraw(store: Store, tournament_id: int, version_id: int, by: int, at: dat
             }
         )
         _reseat(store, tournament, document.model_copy(update={"entries": changed}))
-    note(store, "tournament.withdraw", tournament, by, version=name)
 
 
 def _reseat(store: Store, tournament: Tournament, document: Document) -> None:

@@ -7,43 +7,40 @@ from datetime import datetime
 from arena.store import ConflictError, Store
 from arena.store.models import Tournament
 from arena.tournaments import format
-from arena.tournaments.note import note
 from arena.tournaments.seating import seated
 from arena.tournaments.settings import SettingsError, read
 
 
-def start(store: Store, tournament_id: int, by: int, at: datetime) -> Tournament:
+def start(store: Store, tournament_id: int, at: datetime) -> Tournament:
     """Let a scheduled tournament begin now, whatever time it was announced for."""
-    tournament = store.tournaments.reschedule(tournament_id, at)
-    return note(store, "tournament.start", tournament, by)
+    return store.tournaments.reschedule(tournament_id, at)
 
 
-def pause(store: Store, tournament_id: int, by: int, at: datetime) -> Tournament:
+def pause(store: Store, tournament_id: int, at: datetime) -> Tournament:
     """Stop at once: running games are called off, and played anew after the resumption."""
-    return note(store, "tournament.pause", store.tournaments.move(tournament_id, "paused"), by)
+    return store.tournaments.move(tournament_id, "paused")
 
 
-def drain(store: Store, tournament_id: int, by: int, at: datetime) -> Tournament:
+def drain(store: Store, tournament_id: int, at: datetime) -> Tournament:
     """Let the running games finish, then pause."""
-    return note(store, "tournament.drain", store.tournaments.move(tournament_id, "draining"), by)
+    return store.tournaments.move(tournament_id, "draining")
 
 
-def resume(store: Store, tournament_id: int, by: int, at: datetime) -> Tournament:
+def resume(store: Store, tournament_id: int, at: datetime) -> Tournament:
     """Go on after a pause; one that had not begun waits for its time again."""
     tournament = store.tournaments.get(tournament_id)
     state = "running" if tournament.started or tournament.state == "draining" else "scheduled"
-    moved = store.tournaments.move(tournament_id, state, only_from=("paused", "draining"), problem=tournament.problem)
-    return note(store, "tournament.resume", moved, by)
+    return store.tournaments.move(tournament_id, state, only_from=("paused", "draining"), problem=tournament.problem)
 
 
-def cancel(store: Store, tournament_id: int, by: int, at: datetime) -> Tournament:
+def cancel(store: Store, tournament_id: int, at: datetime) -> Tournament:
     """End it for good: games without a result never get one; those with one stand."""
     tournament = store.tournaments.move(tournament_id, "cancelled")
     store.queue.cancel(tournament_id)
-    return note(store, "tournament.cancel", tournament, by)
+    return tournament
 
 
-def extend(store: Store, tournament_id: int, by: int, at: datetime, *, amount: int) -> Tournament:
+def extend(store: Store, tournament_id: int, *, amount: int) -> Tournament:
     """Make it longer: by so many rounds of a Swiss, games per pairing of a round robin, games of a ladder or a test.
 
     A finished one goes on. Raises SettingsError, ConflictError.
@@ -57,7 +54,5 @@ def extend(store: Store, tournament_id: int, by: int, at: datetime, *, amount: i
     read(settings)
     store.tournaments.extend(tournament_id, settings)
     if tournament.state == "finished":
-        tournament = store.tournaments.move(tournament_id, "running", only_from=("finished",))
-    else:
-        tournament = store.tournaments.get(tournament_id)
-    return note(store, "tournament.extend", tournament, by, amount=amount)
+        return store.tournaments.move(tournament_id, "running", only_from=("finished",))
+    return store.tournaments.get(tournament_id)

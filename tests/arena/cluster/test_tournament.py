@@ -108,7 +108,7 @@ def test_pausing_stops_a_game_that_would_never_end(cluster: Cluster, stage: Stag
         wait(lambda: stage.store.games.counts(number).get("running"), "a game that runs")
         wait(lambda: len(worker.bots()) == 2, "its bots")
         bots = worker.bots()
-        tournaments.pause(stage.store, number, stage.user_id, stage.now)
+        tournaments.pause(stage.store, number, stage.now)
         wait(lambda: stage.store.games.counts(number) == {"planned": 2}, "the game to be taken back")
         wait(lambda: are_gone(bots), "the end of its bots", 5)
         process.signal(signal.SIGTERM)

@@ -75,7 +75,7 @@ def test_a_tournament_begins_when_it_is_due(stage: Stage) -> None:
     coordinator.turn()
     assert stage.tournament(number).state == "running"
     early = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
-    tournaments.start(stage.store, early, stage.user_id, stage.now)
+    tournaments.start(stage.store, early, stage.now)
     stage.play(early)
     stage.check_exactly_once(early)
 
@@ -253,7 +253,7 @@ def test_pause_calls_games_off_and_resume_plays_them_anew_even_after_a_restart(s
     coordinator = stage.coordinator(dice)
     coordinator.turn()
     dice.begin()
-    tournaments.pause(stage.store, number, stage.user_id, stage.now)
+    tournaments.pause(stage.store, number, stage.now)
     coordinator.turn()
     assert len(dice.called_off) == 4
     coordinator.turn()
@@ -263,7 +263,7 @@ def test_pause_calls_games_off_and_resume_plays_them_anew_even_after_a_restart(s
     for _ in range(3):
         again.turn()
     assert stage.store.games.counts(number) == {"planned": 12}
-    tournaments.resume(stage.store, number, stage.user_id, stage.now)
+    tournaments.resume(stage.store, number, stage.now)
     stage.play(number)
     stage.check_exactly_once(number, 12)
 
@@ -277,7 +277,7 @@ def test_draining_lets_running_games_finish_then_pauses(stage: Stage) -> None:
     first.set_running_or_notify_cancel()
     for game in coordinator.memory.jobs[first].games:
         coordinator.recorder.game_began(game.id)
-    tournaments.drain(stage.store, number, stage.user_id, stage.now)
+    tournaments.drain(stage.store, number, stage.now)
     coordinator.turn()
     coordinator.turn()
     assert stage.store.games.counts(number) == {"planned": 10, "running": 2}
@@ -286,7 +286,7 @@ def test_draining_lets_running_games_finish_then_pauses(stage: Stage) -> None:
     coordinator.turn()
     assert stage.tournament(number).state == "paused"
     assert stage.store.games.counts(number) == {"planned": 10, "finished": 2}
-    tournaments.resume(stage.store, number, stage.user_id, stage.now)
+    tournaments.resume(stage.store, number, stage.now)
     stage.play(number)
     stage.check_exactly_once(number, 12)
 
@@ -294,7 +294,7 @@ def test_draining_lets_running_games_finish_then_pauses(stage: Stage) -> None:
 def test_a_draining_tournament_survives_a_restart(stage: Stage) -> None:
     number = stage.create(games=2)
     stage.coordinator(Dice(is_held=True)).turn()
-    tournaments.drain(stage.store, number, stage.user_id, stage.now)
+    tournaments.drain(stage.store, number, stage.now)
     stage.coordinator(Dice()).turn()
     assert stage.tournament(number).state == "paused"
     assert stage.store.games.counts(number) == {"planned": 12}
@@ -306,7 +306,7 @@ def test_a_last_game_that_drains_finishes_the_tournament(stage: Stage) -> None:
     coordinator = stage.coordinator(dice)
     coordinator.turn()
     dice.begin()
-    tournaments.drain(stage.store, number, stage.user_id, stage.now)
+    tournaments.drain(stage.store, number, stage.now)
     dice.release()
     coordinator.turn()
     coordinator.turn()
@@ -321,7 +321,7 @@ def test_cancelled_is_for_good_and_what_was_played_stands(stage: Stage) -> None:
     dice.release(1)
     coordinator.turn()
     dice.begin()
-    tournaments.cancel(stage.store, number, stage.user_id, stage.now)
+    tournaments.cancel(stage.store, number, stage.now)
     coordinator.turn()
     coordinator.turn()
     assert stage.store.games.counts(number) == {"cancelled": 10, "finished": 2}
@@ -330,17 +330,17 @@ def test_cancelled_is_for_good_and_what_was_played_stands(stage: Stage) -> None:
     assert stage.store.ratings.check() == []
     for verb in (tournaments.resume, tournaments.pause, tournaments.drain, tournaments.cancel, tournaments.start):
         with pytest.raises(StateError) as caught:
-            verb(stage.store, number, stage.user_id, stage.now)
+            verb(stage.store, number, stage.now)
         assert caught.value.state == "cancelled"
 
 
 def test_one_that_has_not_begun_can_be_paused_and_waits_for_its_time_again(stage: Stage) -> None:
     number = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
-    tournaments.pause(stage.store, number, stage.user_id, stage.now)
+    tournaments.pause(stage.store, number, stage.now)
     stage.now += timedelta(hours=2)
     stage.coordinator(Dice()).turn()
     assert stage.tournament(number).state == "paused"
-    assert tournaments.resume(stage.store, number, stage.user_id, stage.now).state == "scheduled"
+    assert tournaments.resume(stage.store, number, stage.now).state == "scheduled"
     stage.play(number)
 
 
@@ -351,13 +351,13 @@ def test_extending_goes_on_after_the_end(stage: Stage, format: str, amount: int,
     number = stage.create(format=format, **{**DOCUMENTS[format], **({"rounds": 2} if format == "swiss" else {})})
     stage.play(number)
     before = stage.tournament(number).planned_games
-    tournaments.extend(stage.store, number, stage.user_id, stage.now, amount=amount)
+    tournaments.extend(stage.store, number, amount=amount)
     assert stage.tournament(number).state == "running"
     stage.play(number)
     stage.check_exactly_once(number, before + more)
     for bad in (0, -2, 10**9):
         with pytest.raises(SettingsError):
-            tournaments.extend(stage.store, number, stage.user_id, stage.now, amount=bad)
+            tournaments.extend(stage.store, number, amount=bad)
 
 
 def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
@@ -365,7 +365,7 @@ def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
     coordinator.turn()
-    tournaments.withdraw(stage.store, number, stage.ids["ada"], stage.user_id, stage.now)
+    tournaments.withdraw(stage.store, number, stage.ids["ada"])
     stage.bus.publish(RefereeWoken(tournament=number))
     coordinator.order(number)
     for _ in range(40):

@@ -176,7 +176,7 @@ def test_pausing_calls_off_a_game_that_would_never_end(live: Stage) -> None:
     number = cup(live, games=2, entries={"bots": ["mute", "one"]}, time="1000+0")
     with victim(live) as process:
         process.until("start")
-        tournaments.pause(live.store, number, live.user_id, live.now)
+        tournaments.pause(live.store, number, live.now)
         while live.store.games.counts(number) != {"planned": 2}:
             assert process.process.poll() is None
         process.stop()

@@ -66,8 +66,20 @@ def test_in_and_out(arena: Arena, open_one: Tournament, person: Person) -> None:
     tournament.enter(arena, number, "cleo", None, by)
     tournament.withdraw(arena, number, "ada", 1, by)
     assert [line.bot for line in arena.store.tournaments.entries(number) if line.withdrawn is None] == ["bob", "cleo"]
+    notes = arena.store.audit.page(user_id=by.user_id).items
+    assert [(note.action, note.subject, note.detail) for note in notes] == [
+        ("tournament.withdraw", f"tournament:{number}", {"version": "ada v1"}),
+        ("tournament.enter", f"tournament:{number}", {"version": "cleo v1"}),
+    ]
     with pytest.raises(NotFoundError, match="nobody"):
         tournament.enter(arena, number, "nobody", None, by)
+
+
+def test_it_is_made_longer(arena: Arena, open_one: Tournament, person: Person) -> None:
+    by, number = person("otto", "organiser"), open_one.id or 0
+    tournament.extend(arena, number, 2, by)
+    (note,) = arena.store.audit.page(user_id=by.user_id).items
+    assert (note.action, note.subject, note.detail) == ("tournament.extend", f"tournament:{number}", {"amount": 2})
 
 
 def test_a_schedule_is_switched(arena: Arena, field: Field, person: Person, ear: Ear) -> None:

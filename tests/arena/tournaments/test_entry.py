@@ -133,7 +133,7 @@ def test_a_tournament_too_fast_for_a_bot_refuses_it_with_that_reason(stage: Stag
     waiting = stage.create(time="0.2/move", starts=later(stage))
     human = stage.store.versions.find("human").id or 0
     with pytest.raises(SettingsError, match="fit from 1 s a move"):
-        tournaments.enter(stage.store, waiting, human, 1, stage.now)
+        tournaments.enter(stage.store, waiting, human)
 
 
 def test_a_bot_that_cannot_set_up_positions_plays_where_none_must_be(stage: Stage) -> None:
@@ -169,18 +169,18 @@ def test_queries_are_asked_again_when_it_begins(stage: Stage) -> None:
 
 def test_entering_and_withdrawing_before_it_begins(stage: Stage) -> None:
     number = stage.create(entries={"bots": ["ada", "bob"]}, starts=later(stage))
-    reason = tournaments.enter(stage.store, number, stage.ids["cleo"], stage.user_id, stage.now)
+    reason = tournaments.enter(stage.store, number, stage.ids["cleo"])
     assert reason == "loa standard: not checked, taken at its word"
     with pytest.raises(ConflictError, match="already"):
-        tournaments.enter(stage.store, number, stage.ids["cleo"], stage.user_id, stage.now)
-    tournaments.withdraw(stage.store, number, stage.ids["ada"], stage.user_id, stage.now)
+        tournaments.enter(stage.store, number, stage.ids["cleo"])
+    tournaments.withdraw(stage.store, number, stage.ids["ada"])
     with pytest.raises(ConflictError, match="does not play"):
-        tournaments.withdraw(stage.store, number, stage.ids["dan"], stage.user_id, stage.now)
+        tournaments.withdraw(stage.store, number, stage.ids["dan"])
     stage.now += timedelta(hours=1)
     stage.play(number)
     assert entered(stage, number)[0] == ["bob v1", "cleo v1"]
     with pytest.raises(ConflictError, match="too late"):
-        tournaments.enter(stage.store, number, stage.ids["dan"], stage.user_id, stage.now)
+        tournaments.enter(stage.store, number, stage.ids["dan"])
 
 
 def test_too_few_bots(stage: Stage) -> None:
