@@ -19,7 +19,7 @@ from referee.rules.rules import Ruleset
 from referee.run_folder import FolderError, RunFolder
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import become_subreaper, children, sweep
-from referee.spec import Adjudication, BotSpec, Limits, PlannedGame, digest, read_time_control
+from referee.spec import Adjudication, BotSpec, Limits, PlannedGame, TimeControl, digest, read_time_control
 
 _IDENTITY = (
     "family",
@@ -118,7 +118,16 @@ def _introduced(arguments: argparse.Namespace, plan: Plan, sandbox: Sandbox) -> 
     )
     if is_reaper:
         sweep(before)
+    output.note(*filter(None, (_too_fast_for(bot, bot.time or plan.time) for bot in named)))
     return named
+
+
+def _too_fast_for(bot: BotSpec, time: TimeControl) -> str:
+    """What to say where a bot was found to need more time than it gets; empty where it was not."""
+    needs_ms, has_ms = bot.capabilities.get("fit_from_ms", 0), time.move_ms
+    if has_ms is None or needs_ms <= has_ms:
+        return ""
+    return f"{bot.name} was found fit from {needs_ms / 1000:g} s a move, and {time} is faster: it may lose on time"
 
 
 def identity_of(arguments: argparse.Namespace) -> dict[str, Any]:
