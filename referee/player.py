@@ -67,7 +67,7 @@ class Player:
             rest.end()
         thought = self._ask(clock, side, known)
         if rest:
-            rest.begin(int(thought.ms * 1e6))
+            rest.begin(self.bot.wire.arrived_ns, int(thought.ms * 1e6))
         return thought
 
     def _ask(self, clock: Clock, side: int, known: Container[bytes]) -> Thought:

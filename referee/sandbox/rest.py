@@ -36,9 +36,9 @@ class Rest:
         self._is_restless = False
         self._cores: frozenset[int] = frozenset()
         """Where it was pinned to."""
-        self._has_long_rests = False
+        self._is_resting = False
         self._since_ns = 0
-        """When it began to rest, on the monotonic clock; 0 = it does not."""
+        """When it began to rest the last time, on the monotonic clock."""
         self._spent_ns = -1
         """The processor time it had used by then, or when that was first asked for; -1 = nobody has."""
         self._clocks: dict[int, int] = {}
@@ -49,12 +49,13 @@ class Rest:
         """A game begins; it rests until it is first to move."""
         self.wake()
         self._rule, self.used_ns = rule, 0
-        self.begin(_SHORT_NS)
+        self.begin(time.monotonic_ns(), _SHORT_NS)
 
-    def begin(self, turn_ns: int) -> None:
-        """Its turn is over, and took so long."""
-        self._since_ns = time.monotonic_ns()
-        if turn_ns >= _SHORT_NS or self._has_long_rests:
+    def begin(self, now_ns: int, turn_ns: int) -> None:
+        """Its turn is over, and took so long. Called at every move: short turns and rests ask no kernel."""
+        rest_ns = now_ns - turn_ns - self._since_ns
+        self._since_ns, self._is_resting = now_ns, True
+        if turn_ns >= _SHORT_NS or rest_ns >= _SHORT_NS:
             self._spent_ns = self._spent()
         if self._is_restless and self._rule == "frozen":
             self.freeze()
@@ -63,10 +64,7 @@ class Rest:
         """It is to move, or to hear something: it goes on."""
         if self.is_frozen:
             self.wake()
-        if not self._since_ns:
-            return
-        self._has_long_rests = time.monotonic_ns() - self._since_ns >= _SHORT_NS
-        self._since_ns = 0
+        self._is_resting = False
         if self._spent_ns >= 0:
             self.used_ns += self._spent() - self._spent_ns
             self._spent_ns = -1
@@ -74,7 +72,7 @@ class Rest:
 
     def look(self) -> None:
         """Stop it when it has used more than a moment of a rest that is not over."""
-        if not self._since_ns or self.is_frozen:
+        if not self._is_resting or self.is_frozen:
             return
         spent = self._spent()
         if self._spent_ns < 0:

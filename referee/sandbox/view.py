@@ -17,6 +17,7 @@ from referee.rules.cache import cache_root
 _SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),
     *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/java*", "/etc/localtime"),
+    "/etc/ssl/openssl.cnf",  # without it node does not start where it may not be looked for
 )
 _PACKAGES = ("bots", "protocol", "referee")
 

@@ -65,7 +65,7 @@ class Clock:
         """A turn of its own, then one of the opponent."""
         rest.end()
         self.now += own_ms * 10**6
-        rest.begin(own_ms * 10**6)
+        rest.begin(self.now, own_ms * 10**6)
         self.now += other_ms * 10**6
         self.spent[1] += 0 if rest.is_frozen else uses_ms * 10**6
 
