@@ -45,8 +45,10 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
         data = toml.read(file.read_text(encoding="utf-8"))
     except OSError:
         raise ValueError(f"{path}: a folder is a bot only with a {FILE} (name, command) in it") from None
-    except (toml.TomlError, UnicodeDecodeError) as error:
-        raise ValueError(f"{file}: {error}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{file}: not UTF-8 text; is it the right file?") from None
+    except toml.TomlError as error:
+        raise ValueError(f"{file}: not TOML: {error}; correct it there") from None
     command = data.get("command")
     if isinstance(command, str):
         try:

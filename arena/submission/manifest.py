@@ -69,7 +69,9 @@ def read_manifest(contents: Contents) -> Manifest:
     except FileNotFoundError:
         seen = ", ".join(contents.files[:5])
         raise ManifestError(f"no {FILE} in the bundle (it has {seen}); write one with a command") from None
-    except (toml.TomlError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise ManifestError(f"{FILE}: not UTF-8 text") from None
+    except toml.TomlError as error:
         raise ManifestError(f"{FILE}: {error}") from None
     except IsADirectoryError:
         raise ManifestError(f"{FILE} is a folder") from None

@@ -63,5 +63,7 @@ def _token() -> str | None:
         return os.environ.get(TOKEN)
     try:
         return Path(file).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BundleError(f"{TOKEN_FILE}: {file} cannot be read: {error}") from None
+    except OSError as error:
+        raise BundleError(f"{TOKEN_FILE}: {file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BundleError(f"{TOKEN_FILE}: {file} holds no token: it is not UTF-8 text") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import re
 import shlex
@@ -138,6 +139,9 @@ LOCAL = [
     ("play sample:nope sample:random --family loa", USAGE, "random"),
     ("play sample:random --family loa", USAGE, "two bots"),
     ("play folder sample:greedy --family loa", USAGE, "bot.toml"),
+    ("play binary.toml sample:greedy --family loa", USAGE, "binary.toml: not UTF-8"),
+    ("check broken.toml --family loa", USAGE, "broken.toml: not TOML"),
+    ("play sample:random sample:greedy --family loa --openings binary", USAGE, "not UTF-8"),
     ("play tcp:x sample:greedy --family loa", USAGE, "tcp:HOST:PORT"),
     ("play sample:random sample:greedy --family loa --sprt nonsense", USAGE, "elo0="),
     ("play sample:random sample:greedy --family loa --games x", USAGE, "not a whole number"),
@@ -180,6 +184,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("wrong")
     (place / "folder").mkdir()
     (place / "binary").write_bytes(bytes(range(128, 256)) + b"\0")
+    (place / "binary.toml").write_bytes(bytes(range(128, 256)))
     (place / "empty").touch()
     (place / "text").write_text("hello world\n")
     (place / "games").write_text("1. b1b3\n")
@@ -229,6 +234,34 @@ def test_what_a_server_refuses_is_told(
     monkeypatch.setenv("ARENA_SERVER", arena.server.url)
     monkeypatch.setenv("ARENA_TOKEN", arena.tokens["organiser"])
     _is_told(capsys, words, code, said)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "ulimit -u"),
+        (RuntimeError("can't start new thread"), "ulimit -u"),
+        (OSError(errno.EMFILE, "Too many open files"), "ulimit -n"),
+        (OSError(errno.ENOSPC, "No space left on device", "games.ndjson"), "make room"),
+        (MemoryError(), "memory"),
+        (RecursionError("maximum recursion depth exceeded"), "nested too deep"),
+        (PermissionError(errno.EACCES, "Permission denied", "/root/x"), "/root/x"),
+        (OSError(errno.EROFS, "Read-only file system", "/ro/x"), "/ro/x"),
+    ],
+)
+def test_what_the_machine_refuses_is_told(
+    capsys: Any, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def fail(arguments: object) -> int:
+        raise error
+
+    monkeypatch.setattr("arena.cli.perft.run", fail)
+    code = run(["perft", "loa", "--depth", "1"])
+    assert code in (Exit.FAILED, Exit.USAGE)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert not FOREIGN.search(line)
+    assert ADVICE.search(line)
 
 
 def test_there_are_enough_of_them() -> None:
