@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -287,3 +287,23 @@ def _tournament(
     store.queue.hand_out([last.id], "worker-1")
     store.queue.start(last.id)
     stage.running[family] = last
+
+
+def begin(stage: Stage, family: str) -> PlannedGame:
+    """A game in a tournament of its own that is being played now: whoever follows it to its end disturbs nobody."""
+    store, spec = stage.store, replace(stage.running[family].spec, event="live", sequence=1)
+    like = store.tournaments.get(stage.tournaments[family])
+    versions = {bot.name: store.versions.find(bot.name.split()[0], 1).id or 0 for bot in (spec.first, spec.second)}
+    row = store.tournaments.add(
+        Tournament(
+            **like.model_dump(include={"family", "variant", "format", "pool", "starts", "created_by", "settings"}),
+            name="Live",
+        ),
+        [(version, "fit") for version in versions.values()],
+    )
+    game = PlannedGame.of(spec)
+    store.tournaments.move(row.id or 0, "running")
+    store.queue.plan(row.id or 0, [game], versions)
+    store.queue.hand_out([game.id], "worker-1")
+    store.queue.start(game.id)
+    return game
