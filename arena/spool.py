@@ -55,7 +55,7 @@ class Spool:
         """Let a finished result wait: it outlives this process from now on, and after `sync` the machine."""
         try:
             self._write(record)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             with self._lock:
                 is_first = not self._homeless
                 self._homeless[record.id] = record
@@ -74,7 +74,7 @@ class Spool:
             for name in self.ids():
                 _sync(self.folder / f"{name}{_SUFFIX}")
             _sync(self.folder)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             self._log.debug("results not on disk", error=str(error))
 
     def read(self, game_id: str) -> GameRecord | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from contextlib import closing
 from pathlib import Path
@@ -115,6 +116,8 @@ def _restore(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     with closing(open_any(settings)) as store:
         file = _file_of(store)
+    if file.exists() and file.stat().st_uid != os.geteuid():
+        raise CommandError(f"{file} is another user's: run this as the user the arena runs as (runuser -u NAME -- …)")
     backup = arguments.file or SqliteBackups(settings.backups_folder, settings.backup_days).newest()
     aside = restore(file, backup, now())
     spool, count = Spool(settings.spool_folder), 0

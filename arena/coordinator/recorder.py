@@ -22,7 +22,7 @@ from arena.events.messages import EndState, GameGone, GameStarted, RatingsChange
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.spool import Spool
-from arena.store import ConflictError, NotFoundError, Store, StoreUnavailableError
+from arena.store import BadValueError, ConflictError, NotFoundError, Store, StoreUnavailableError
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
@@ -70,15 +70,20 @@ class Recorder:
 
     def job_done(self, future: Future[list[GameRecord]]) -> None:
         """A job is over, whatever it brought: its results are kept at once, whatever the database is doing."""
-        if not future.cancelled() and future.exception() is None:
-            worker, job = getattr(future, "worker", ""), self._memory.jobs.get(future)
-            for record in future.result():
-                is_asked_for = job is None or any(game.id == record.id for game in job.games)
-                is_here = job is not None and record.id in job.brought
-                if record.kind is not Kind.VOID and is_asked_for and not is_here:
-                    self._spool.keep(replace(record, worker=worker))
-        self._done.put(future)
-        self._wake()
+        try:
+            if not future.cancelled() and future.exception() is None:
+                self._keep(future)
+        finally:
+            self._done.put(future)
+            self._wake()
+
+    def _keep(self, future: Future[list[GameRecord]]) -> None:
+        worker, job = getattr(future, "worker", ""), self._memory.jobs.get(future)
+        for record in future.result():
+            is_asked_for = job is None or any(game.id == record.id for game in job.games)
+            is_here = job is not None and record.id in job.brought
+            if record.kind is not Kind.VOID and is_asked_for and not is_here:
+                self._spool.keep(replace(record, worker=worker))
 
     # -- from memory to the database -----------------------------------------------------------------------------------
 
@@ -223,7 +228,7 @@ class Recorder:
         """Make a record part of the arena, exactly once; a void one is played again, or given up after `TRIES`."""
         try:
             found = self._void(record, tournament_id) if record.kind is Kind.VOID else self._commit(record)
-        except (ConflictError, NotFoundError) as error:
+        except (BadValueError, ConflictError, NotFoundError) as error:
             self._drop(record, "refused", str(error))
             return
         if found is not None:

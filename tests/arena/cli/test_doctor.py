@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli import doctor, machine
+from arena.store.health import mark_of
 from referee.sandbox import assessment, kernel_memory
 from referee.spec import Limits
 
@@ -82,3 +83,12 @@ def test_without_control_groups_the_kernels_memory_has_a_bound(monkeypatch: pyte
     part = machine.groups()
     assert part.state == "weak"
     assert "its 64 processes can take at most 2.0 GiB" in part.detail
+
+
+def test_a_damaged_database_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "arena.sqlite3").touch()
+    mark_of(tmp_path / "arena.sqlite3").write_text("page 7 is lost\n")
+    code, parts = look(tmp_path, capsys)
+    assert (code, parts["sqlite"]["state"]) == (1, "broken")
+    assert parts["sqlite"]["detail"].endswith("is damaged: page 7 is lost")
+    assert "arena db restore" in parts["sqlite"]["fix"]

@@ -22,11 +22,13 @@ from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.outage import AGAIN_S, Outage
 from arena.events.messages import GameEnded, RefereeChanged
 from arena.spool import Spool
-from arena.store import DamagedDatabaseError, LeaseLostError, Store, StoreUnavailableError, url_in
+from arena.store import BadValueError, DamagedDatabaseError, LeaseLostError, Store, StoreUnavailableError, url_in
 from arena.store.tournaments import LiveTournament
 from arena.submission.bundle_store import BundleStore
 from referee.pool import WorkerLostError
+from referee.record import GameRecord
 from referee.rules.core import Termination
+from referee.spec import BotSpec, GameSpec, PlannedGame
 from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
 from tests.arena.coordinator.test_maintenance import until_done
 from tests.arena.coordinator.test_run import Events, acting, heard
@@ -320,6 +322,38 @@ def test_a_result_cut_short_by_a_power_failure_is_set_aside_and_its_game_played_
     assert sorted(found.name for found in spool.folder.iterdir()) == ["0123.unreadable", f"{one.id}.unreadable"]
 
 
+def test_a_result_that_the_database_cannot_hold_stops_nobody(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = stage.create(games=2)
+    commit, sick = stage.store.results.commit, set[str]()
+
+    def refuse(record: GameRecord, owner: str) -> Any:
+        if not sick or record.id in sick:
+            sick.add(record.id)
+            raise BadValueError("a text that cannot be held")
+        return commit(record, owner)
+
+    monkeypatch.setattr(stage.store.results, "commit", refuse)
+    coordinator = stage.coordinator(Dice())
+    for _ in range(10):
+        coordinator.turn()
+    assert stage.store.games.counts(number) == {"queued": 1, "finished": 11}
+    assert (waiting(coordinator), dropped(coordinator, "refused")) == (0, 1)
+
+
+def test_what_cannot_be_written_as_text_is_kept_in_memory(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    record = replace(
+        record_of(PlannedGame.of(GameSpec("loa", "standard", BotSpec("a", ("a",)), BotSpec("b", ("b",))))),
+        detail="\ud800",
+    )
+    spool.keep(record)
+    spool.sync()
+    assert spool.ids() == [record.id]
+    assert spool.read(record.id) == record
+    spool.forget(record.id)
+    assert spool.ids() == []
+
+
 def test_results_are_for_their_owner_alone(stage: Stage) -> None:
     stage.create(games=2)
     dice = Dice(is_held=True)
@@ -348,7 +382,7 @@ def test_an_outage_is_told_once_now_and_then_and_at_its_end(capsys: pytest.Captu
 
 
 def test_a_damaged_database_comes_back_with_every_game_that_had_finished(
-    sqlite_store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    sqlite_store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = Stage(sqlite_store, tmp_path)
     number = stage.create(games=2)
@@ -376,6 +410,9 @@ def test_a_damaged_database_comes_back_with_every_game_that_had_finished(
     capsys.readouterr()
     assert run(["db", "check", "--data", str(tmp_path)]) == Exit.FAILED
     assert "the database is damaged" in capsys.readouterr().out
+    with monkeypatch.context() as patch:
+        patch.setattr("os.geteuid", lambda: 4242)
+        assert run(["db", "restore", "--data", str(tmp_path)]) == Exit.USAGE  # what it makes could not be read
     assert run(["db", "restore", "--data", str(tmp_path), "--json"]) == Exit.DONE
     found = json.loads(capsys.readouterr().out)
     assert (found["salvaged"], found["waiting"]) == (4, 6)
