@@ -32,8 +32,10 @@ from referee.sandbox import Sandbox
 from referee.spec import BotSpec, Limits
 from referee.timing import MOVE_TIMES_MS, find
 
-LEGAL_MS = 30_000
-"""How long a variant is tried, after the first two answers: what keeps the check of a slow bot short."""
+LEGAL_S = 60.0
+"""How long legal moves are asked for; one answer in every further variant is enough then, so that every check ends."""
+_SEVERAL = 3
+"""So many answers say how long a bot usually takes."""
 HANDSHAKE, QUITS = "start and handshake", "quits"
 ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, "Variant", "Setup", "Family", "UGI_Reuse")
 _EASY = ("check", "spin", "combo", "string")
@@ -73,6 +75,8 @@ class _Examiner:
         """Whether its owner sets options of his own: then it must be known how it takes them."""
         self.needs_all = needs_all
         self.move_times_ms = move_times_ms
+        self.legal_until = 0.0
+        """When enough legal moves were asked for; 0 before the first."""
 
     def quick_steps(self) -> Iterator[Step]:
         """What must be known of a bot that says nothing of its clocks before it plays its first game."""
@@ -249,8 +253,9 @@ class _Examiner:
         return found
 
     def _legal(self, ruleset: Ruleset) -> str:
-        """Up to thirteen positions of random games, sent as games send them: the start and the moves."""
-        one, rng, begin = self.one, random.Random(1), time.monotonic()
+        """Up to twelve positions of random games, sent as games send them: the start and the moves."""
+        one, rng = self.one, random.Random(1)
+        self.legal_until = self.legal_until or time.monotonic() + LEGAL_S
         took: list[float] = []
         told_ms = shortened(self.one.fit_from_ms, one.found.overshoot_ms)
         one.prepare(ruleset)
@@ -258,12 +263,13 @@ class _Examiner:
             assert one.course
             if one.course.line.outcome is not None:
                 one.prepare(ruleset)
-            if ply % 5 == 0 and (len(took) < 2 or 1000 * (time.monotonic() - begin) < LEGAL_MS):
+            if ply % 5 == 0 and (not took or time.monotonic() < self.legal_until):
                 took.append(one.time(told_ms, max(MOVE_TIMES_MS[-1], 2 * self.one.fit_from_ms)))
                 one.report.timing.add(told_ms, took[-1])
             legal = one.course.line.legal()
             one.play(ruleset.rules.notation.write_move(int(legal[rng.randrange(len(legal))])))
-        self._slow_down(median(took))
+        if len(took) >= _SEVERAL:
+            self._slow_down(median(took))
         one.report.variants.append(ruleset.variant.name)
         return f"{len(took)} positions, {len(took)} legal moves"
 

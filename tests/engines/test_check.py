@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import referee.check as checking
 from referee import ability
 from referee.bot_file import read_bot_file, saved_capabilities
 from referee.check import check
@@ -133,6 +134,15 @@ def test_variants_that_are_not_announced_are_one_line() -> None:
     assert strict.fault
     assert strict.fault.name == "announces loa"
     assert "announce: option name" in strict.fault.detail
+
+
+def test_a_check_of_a_slow_bot_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Legal moves are asked for a while, then once in every further variant."""
+    details = [step.detail for step in examined(habit(), "standard", "pijersi-36#1").steps if "legal" in step.name]
+    assert details == ["12 positions, 12 legal moves"] * 2
+    monkeypatch.setattr(checking, "LEGAL_S", -1.0)
+    details = [step.detail for step in examined(habit(), "standard", "pijersi-36#1").steps if "legal" in step.name]
+    assert details == ["1 positions, 1 legal moves"] * 2
 
 
 NO_MARGIN = replace(LIMITS, margin_ms=0)

@@ -160,7 +160,9 @@ def test_submitting_and_retiring(arena: Arena, cli: Any, tmp_path: Path) -> None
     assert cli("bot", "retire", "mine", "--json", *token, is_json=True)["is_retired"] is True
 
 
-def test_a_verdict_is_waited_for(arena: Arena, cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verdict_is_waited_for(
+    arena: Arena, cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     from arena.cli import bot
 
     def conclude(seconds: float) -> None:
@@ -172,6 +174,7 @@ def test_a_verdict_is_waited_for(arena: Arena, cli: Any, tmp_path: Path, monkeyp
             variants={"loa": []},
             capabilities={},
             problem="loa: says nothing",
+            log="--- loa\nSyntaxError: expected a colon",
         )
 
     monkeypatch.setattr(bot.time, "sleep", conclude)
@@ -181,6 +184,7 @@ def test_a_verdict_is_waited_for(arena: Arena, cli: Any, tmp_path: Path, monkeyp
     script.write_text("#!/bin/sh\nexit 3\n")
     words = ("bot", "submit", str(script), "--name", "watched", "--family", "loa", "--watch")
     assert run([*words, "--token", arena.tokens["author"]]) == Exit.FAILED
+    assert "standard error:\n      --- loa\n      SyntaxError: expected a colon" in capsys.readouterr().err
     assert "FAIL loa  handshake  silence  write ugiok" in cli("bot", "show", "watched", "--version", "1")
     assert "/secret" not in cli("bot", "show", "watched", "--version", "1", "--json")
 
