@@ -28,6 +28,10 @@ time = "5+0.05"                    # seconds and increment; or "1/move", "depth:
 # draw = "after=40,moves=8,score=10"
 # resign = "moves=4,score=600,both=1"
 # max_plies = 400
+
+# [schedule]                       # one like this again and again: leave "starts" out
+# cron = "0 20 * * 5"              # minute, hour, day, month, weekday: Fridays at eight in the evening
+# zone = "Europe/Paris"
 """
 
 _NAMED = """
