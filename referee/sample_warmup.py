@@ -46,6 +46,8 @@ def have_all_warm(family: str, stop_fd: int | None = None) -> str:
 
     Does nothing where compiled code cannot be kept. Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return ""  # nothing is compiled at all
     mark = _mark(family)
     if mark.exists() or not _may_write(mark.parent):
         return ""

@@ -29,6 +29,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cold one; what its samples compile is a line in the file `compiled`."""
     monkeypatch.setattr(sample_warmup, "cache_root", lambda: tmp_path / "cache")
     monkeypatch.setattr(sample_warmup, "_ready", set())
+    monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
     sample_warmup._mark.cache_clear()
     program = tmp_path / "python"
     program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/compiled\necho "no compiler" >&2\nexec {tmp_path}/rest\n')
@@ -63,6 +64,16 @@ def test_what_cannot_be_compiled_is_said_and_tried_again(machine: Path) -> None:
     (machine / "rest").write_text("#!/bin/sh\n")
     assert have_all_warm("loa") == ""
     assert len(compiled(machine)) == 2
+
+
+def test_nothing_is_compiled_where_nothing_is(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing is marked as compiled."""
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert have_all_warm("loa") == ""
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    assert compiled(machine) == []
+    assert have_all_warm("loa") == ""
+    assert len(compiled(machine)) == 1
 
 
 def test_nothing_is_compiled_where_it_cannot_be_kept(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
