@@ -46,6 +46,8 @@ class Dispatcher:
         """Called off because a bot was suspended: what they leave is forfeited."""
         self._stopping = False
         self._aborting = False
+        self._is_over = False
+        """Nothing depends on further games: what runs is called off, and not played again."""
         self._voids: dict[str, int] = {}
 
     def stop(self) -> None:
@@ -56,10 +58,16 @@ class Dispatcher:
         """Start no more games, and do not play again what is called off."""
         self._stopping = self._aborting = True
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was told to start no more games."""
+        return self._stopping
+
     def run(self, games: Iterable[PlannedGame], is_enough: Callable[[], bool] = lambda: False) -> list[GameRecord]:
         """Play all games; the two of a pair run in one slot, one after the other, with the same processes.
 
-        `on_record` gets every record that stands, in the order of completion. Returns the games that stayed void.
+        `on_record` gets every record that stands, in the order of completion. As soon as `is_enough`, what is being
+        played is called off. Returns the games that stayed void.
         """
         waiting: Iterator[list[PlannedGame]] = iter(
             [list(pair) for _, pair in groupby(games, key=lambda game: (game.spec.event, game.spec.pair))]
@@ -85,6 +93,10 @@ class Dispatcher:
                 left = self._take(future, job, given_up)
                 if left:
                     again.append(left)
+            if not self._is_over and is_enough():
+                self._is_over = True
+                for future in running:
+                    self._call_off(future)
 
     def _left_of(self, job: list[PlannedGame]) -> list[PlannedGame]:
         """What is to be played of a job: the games of suspended bots are lost as they are."""
@@ -106,10 +118,13 @@ class Dispatcher:
         for future, job in self._running.items():
             if any(name in (game.spec.first.name, game.spec.second.name) for game in job):
                 self._recalled.add(future)
-                if hasattr(self._executor, "call_off"):
-                    self._executor.call_off(future)
-                else:
-                    future.cancel()
+                self._call_off(future)
+
+    def _call_off(self, future: Future[list[GameRecord]]) -> None:
+        if hasattr(self._executor, "call_off"):
+            self._executor.call_off(future)
+        else:
+            future.cancel()
 
     def _take(
         self, future: Future[list[GameRecord]], job: list[PlannedGame], given_up: list[GameRecord]
@@ -126,6 +141,8 @@ class Dispatcher:
             if record.kind is not Kind.VOID:
                 self._keep(record)
                 continue
+            if record.termination is Termination.STOPPED and (self._aborting or self._is_over):
+                continue  # left to play, as what was never begun
             tries = self._voids[game.id] = self._voids.get(game.id, 0) + 1
             if self._aborting or tries >= ATTEMPTS:
                 given_up.append(record)

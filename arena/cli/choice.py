@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,20 @@ def positive(text: str) -> int:
 def port(text: str) -> int:
     """An argument that is a port; 0 is a free one."""
     return between(text, 0, 65535)
+
+
+AT_ONCE_PER_CORE = 32
+"""Many more games at once than processors make sense only where bots do not use them."""
+
+
+def refuse_concurrency(wanted: int) -> None:
+    """Raises CommandError for more games at once than this machine could begin to play."""
+    cores = len(os.sched_getaffinity(0))
+    if wanted > cores * AT_ONCE_PER_CORE:
+        raise CommandError(
+            f"--concurrency: {cores * AT_ONCE_PER_CORE} games at once at most on the {cores} processors here; "
+            f"{cores} is a good number"
+        )
 
 
 def days(text: str) -> int:

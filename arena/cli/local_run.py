@@ -87,12 +87,9 @@ def games_of(
     Raises FolderError for a folder that holds another run, IneligibleError, ValueError.
     """
     header = folder.open()
-    if header is None:
-        plan = _plan(arguments, ruleset, tuple(bots))  # nothing is started or stored for arguments that make no sense
-        named = _introduced(arguments, plan, sandbox)
-    else:
-        named = remembered(arguments, header, bots)
-    games = schedule(_plan(arguments, ruleset, named))
+    plan = _plan(arguments, ruleset, tuple(bots))  # nothing is started or stored for arguments that make no sense
+    named = _introduced(arguments, plan, sandbox) if header is None else remembered(arguments, header, bots)
+    games = schedule(replace(plan, bots=named))
     known = digest([game.id for game in games])
     if header is None:
         known_bots = [

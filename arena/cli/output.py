@@ -27,6 +27,8 @@ _CODES: Mapping[Style, int] = {
     "cyan": 36,
 }
 _quiet = False
+_is_line_open = False
+"""Whether a line of progress stands on the terminal."""
 
 
 def be_quiet(is_quiet: bool) -> None:
@@ -49,6 +51,7 @@ def styled(words: str, *styles: Style, stream: IO[str] | None = None) -> str:
 
 def text(*lines: str) -> None:
     """Lines for people, on stdout."""
+    _take_line_away()
     for line in lines:
         print(line)
 
@@ -67,12 +70,14 @@ def item(data: Any) -> None:
 def note(*lines: str) -> None:
     """Talk, on stderr; silent under `--quiet`."""
     if not _quiet:
+        _take_line_away()
         for line in lines:
             print(line, file=sys.stderr, flush=True)
 
 
 def error(message: str, *, is_fault: bool = True) -> None:
     """What went wrong, where, and what to do: one line on stderr."""
+    _take_line_away()
     head = styled("error:", "bold", "red", stream=sys.stderr) + " " if is_fault else ""
     print(f"{head}{message}", file=sys.stderr, flush=True)
 
@@ -85,9 +90,23 @@ def trace(fault: BaseException) -> None:
 
 
 def progress(line: str, *, is_last: bool = False) -> None:
-    """Rewrite one line of progress on stderr; nothing unless it is a terminal."""
+    """Rewrite one line of progress on stderr, cut to the terminal; nothing unless it is one.
+
+    The next line of anything else takes its place, unless it was the last.
+    """
+    global _is_line_open  # noqa: PLW0603 - there is one terminal
     if not _quiet and sys.stderr.isatty():
-        print(f"\r\x1b[K{line}", end="\n" if is_last else "", file=sys.stderr, flush=True)
+        kept = line[: shutil.get_terminal_size((80, 24)).columns - 1]
+        print(f"\r\x1b[K{kept}", end="\n" if is_last else "", file=sys.stderr, flush=True)
+        _is_line_open = not is_last
+
+
+def _take_line_away() -> None:
+    """Make room for another line where a line of progress stands."""
+    global _is_line_open  # noqa: PLW0603 - there is one terminal
+    if _is_line_open:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        _is_line_open = False
 
 
 def width() -> int:
@@ -108,6 +127,7 @@ def table(
     On a terminal it fits the window: see `arena.cli.grid.Columns` for `drop` and `wrap`. Elsewhere each row is one
     line, however long, with all its columns.
     """
+    _take_line_away()
     is_terminal = sys.stdout.isatty()
     room = shutil.get_terminal_size((80, 24)).columns if is_terminal else None
     head, *body = lines(Columns(tuple(columns), frozenset(numbers), tuple(drop), frozenset(wrap)), rows, room)

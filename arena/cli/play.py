@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli import output
-from arena.cli.choice import positive, read_options, whole
+from arena.cli.choice import positive, read_options, refuse_concurrency, whole
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import InterruptThread
 from arena.cli.local_run import UnkeptRun, games_of, limits_of
-from arena.cli.results import report, show, summarise
+from arena.cli.pace import Pace
+from arena.cli.results import report, show, sprt_words, summarise
 from referee.bot_argument import IneligibleError, UnintroducedError, read_bot, refuse_doubles, refuse_unreachable
 from referee.dispatch import Dispatcher, left_to_play
 from referee.pool import SlotPool
-from referee.ratings.sprt import Sprt, Verdict, judge, read_sprt
+from referee.ratings.pairings import pairings
+from referee.ratings.sprt import RunningTest, Sprt, read_sprt
 from referee.record import GameRecord
 from referee.record_text import write_text
 from referee.rules import families, load
@@ -27,6 +29,9 @@ from referee.run_folder import FolderError, RunFolder
 from referee.sandbox_choice import choose
 from referee.spec import PONDERING, Limits, PlannedGame
 from referee.suspension import SUSPEND_AFTER, Suspension
+
+MOST_GAMES = 100_000
+"""A run is planned whole before its first game: more would keep its user waiting."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -109,8 +114,7 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, and print the standings, the crosstable and the ratings."""
-    if arguments.games < 1 or arguments.concurrency < 1:
-        raise CommandError("--games and --concurrency must be at least 1")
+    _refuse_excess(arguments)
     try:
         ruleset = load(arguments.family).settle(arguments.variant, read_options(arguments.option))
         bots = [read_bot(text, arguments.family) for text in arguments.bots]
@@ -135,31 +139,51 @@ def run(arguments: argparse.Namespace) -> int:
         raise
 
 
+def _refuse_excess(arguments: argparse.Namespace) -> None:
+    """Raises CommandError for more games than a run plans, or more at once than a machine plays."""
+    if arguments.games < 1 or arguments.concurrency < 1:
+        raise CommandError("--games and --concurrency must be at least 1")
+    refuse_concurrency(arguments.concurrency)
+    tables = len(pairings(len(arguments.bots), arguments.format))
+    if arguments.games * tables > MOST_GAMES:
+        raise CommandError(
+            f"--games: a run has {MOST_GAMES:,} games at most, {MOST_GAMES // tables:,} per pairing of these bots; "
+            "for more, start further runs with another --seed each"
+        )
+
+
 def _play(
     arguments: argparse.Namespace, games: list[PlannedGame], folder: RunFolder | UnkeptRun, sprt: Sprt | None
 ) -> int:
     """Play what is left of the games, write and print what came of all of them."""
     names = list(dict.fromkeys(name for game in games for name in (game.spec.first.name, game.spec.second.name)))
     left = left_to_play(games, folder.records)
+    test = RunningTest(sprt, names[0], folder.records) if sprt else None
     if len(left) < len(games):
         output.note(f"{len(games) - len(left)} of {len(games)} games are there already")
-    begin = time.monotonic()
+    begin, pace = time.monotonic(), Pace(len(folder.records), len(games))
     fresh: list[GameRecord] = []
 
     def keep(record: GameRecord) -> None:
         folder.append(record)
         fresh.append(record)
+        remark = ""
+        if test:
+            test.add(record)
+            remark = sprt_words(test.verdict)
+        done = len(folder.records)
         if record.termination is not Termination.SUSPENDED:  # one line has said so for all of them
-            report(record, len(folder.records), len(games), arguments.log)
+            report(record, done, len(games), arguments.log, remark)
+        line = pace.line(done, may_end_early=test is not None)
+        output.progress(f"{line}, {remark}" if remark else line)
 
-    def verdict() -> Verdict | None:
-        return judge(sprt, folder.records, names[0]) if sprt else None
+    def is_decided() -> bool:
+        return test is not None and test.is_decided
 
     suspension = Suspension(arguments.suspend_after, folder.records)
-    void = _dispatch(arguments, left, keep, lambda: _is_decided(verdict()), suspension)
-    elapsed_s, final = time.monotonic() - begin, verdict()
+    void, is_stopped = _dispatch(arguments, left, keep, is_decided, suspension)
     records = sorted(folder.records, key=lambda record: record.sequence)
-    found = summarise(records, fresh, names, elapsed_s, final)
+    found = summarise(records, fresh, names, time.monotonic() - begin, test.verdict if test else None)
     _keep_results(folder, found, records)
     if arguments.json:
         output.document(found)
@@ -167,10 +191,15 @@ def _play(
         show(found)
     for record in void:
         output.error(f"game {record.sequence} stayed void: {record.detail or record.termination}", is_fault=False)
-    if len(records) < len(games) and not _is_decided(final):
-        output.note(f"{len(games) - len(records)} games are left to play; the same command with --out continues")
-        return Exit.FAILED if void else Exit.INTERRUPTED
-    return Exit.DONE
+    if len(records) == len(games) or is_decided():
+        return Exit.DONE
+    count = len(games) - len(records)
+    output.note(
+        f"{count} games are left to play; the same command continues"
+        if arguments.out
+        else f"{count} games were not played"
+    )
+    return Exit.INTERRUPTED if is_stopped else Exit.FAILED
 
 
 def _dispatch(
@@ -179,8 +208,9 @@ def _dispatch(
     keep: Callable[[GameRecord], None],
     is_decided: Callable[[], bool],
     suspension: Suspension,
-) -> list[GameRecord]:
-    """Play games until all are done or nothing depends on them any more; those that stayed void."""
+) -> tuple[list[GameRecord], bool]:
+    """Play games until all are done or nothing depends on them any more; those that stayed void, and whether somebody
+    told it to stop."""
 
     def tell(name: str) -> None:
         output.note(f"{name} is suspended: {suspension.why}; it forfeits all its other games")
@@ -194,13 +224,9 @@ def _dispatch(
 
     with InterruptThread(dispatcher.stop, abort):
         try:
-            return dispatcher.run(games, is_decided)
+            return dispatcher.run(games, is_decided), dispatcher.is_stopped
         finally:
             pool.shutdown()
-
-
-def _is_decided(verdict: Verdict | None) -> bool:
-    return verdict is not None and verdict.state != "continue"
 
 
 def _keep_results(folder: RunFolder | UnkeptRun, found: dict[str, Any], records: list[GameRecord]) -> None:

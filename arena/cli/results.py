@@ -8,17 +8,17 @@ from typing import Any
 from arena.cli import output
 from referee.ratings.sprt import Verdict
 from referee.ratings.standings import crosstable, standings, terminations
+from referee.ratings.strength import Estimate, estimates
 from referee.ratings.trueskill import fold, leaderboard
 from referee.record import GameRecord
 from referee.rules import load
 
 
-def report(record: GameRecord, done: int, total: int, wants_logs: bool) -> None:
-    """One line of progress per finished game, with the evidence of a forfeit."""
+def report(record: GameRecord, done: int, total: int, wants_logs: bool, remark: str = "") -> None:
+    """One line of progress per finished game, a remark at its end, with the evidence of a forfeit."""
     score = {"first": "1-0", "second": "0-1", "draw": "½-½"}.get(record.winner or "", "void")
-    output.note(
-        f"[{done}/{total}] {record.first} - {record.second}  {score}  {record.termination}, {len(record.moves)} plies"
-    )
+    end = f"{record.termination}, {len(record.moves)} plies"
+    output.note("  ".join(filter(None, (f"[{done}/{total}] {record.first} - {record.second}", score, end, remark))))
     if record.kind == "forfeit":
         output.note(f"        {record.detail}")
         if wants_logs:
@@ -43,17 +43,60 @@ def summarise(
         "elapsed_s": round(elapsed, 3),
         "moves": moves,
         "moves_per_second": round(moves / elapsed, 1) if elapsed else 0.0,
+        **_strengths(records, names),
     }
     if verdict:
         found["sprt"] = verdict.as_json()
     return found
 
 
+def _strengths(records: Sequence[GameRecord], names: Sequence[str]) -> dict[str, Any]:
+    """`elo` of the first of two bots against the other; `performance` of each of more against all others, best first.
+
+    `diff` and `elo` are Elo differences, `error` the half-width of their 95 % interval from `low` to `high`.
+    """
+    found = estimates(records, names)
+    if len(names) == 2:
+        return {"elo": {"name": names[0], "diff": round(found[names[0]].elo, 1), **_error(found[names[0]])}}
+    best_first = sorted(names, key=lambda name: -found[name].score)
+    return {
+        "performance": [
+            {"name": name, "elo": round(found[name].elo, 1), "games": found[name].games, **_error(found[name])}
+            for name in best_first
+        ]
+    }
+
+
+def _error(found: Estimate) -> dict[str, float]:
+    return {
+        "error": round((found.elo_high - found.elo_low) / 2, 1),
+        "los": round(found.los, 4),
+        "low": round(found.elo_low, 1),
+        "high": round(found.elo_high, 1),
+        "score": round(found.score, 4),
+    }
+
+
+def elo_words(diff: float, error: float, low: float, high: float, score: float) -> str:
+    """`+35 ± 61`, in Elo; what can be said of somebody who won or lost everything is a bound: `> +386`."""
+    if score == 1:
+        return f"> {low:+.0f}"
+    if score == 0:
+        return f"< {high:+.0f}"
+    return f"{diff:+.0f} ± {error:.0f}"
+
+
+def sprt_words(verdict: Verdict) -> str:
+    """Where a test stands: `LLR 1.20 in (-2.94, 2.94)`."""
+    return f"LLR {verdict.llr:.2f} in ({verdict.lower:.2f}, {verdict.upper:.2f})"
+
+
 def show(found: Mapping[str, Any]) -> None:
     """Print what `summarise` gives."""
     ratings = {line["name"]: line for line in found["ratings"]}
+    performances = {line["name"]: line for line in found.get("performance", ())}
     output.table(
-        ("#", "bot", "points", "games", "W", "D", "L", "score", "SB", "forfeits", "rating", "mu", "±2σ"),
+        ("#", "bot", "points", "games", "W", "D", "L", "score", "Elo ±", "SB", "forfeits", "rating", "mu", "±2σ"),
         [
             (
                 str(line["rank"]),
@@ -64,18 +107,25 @@ def show(found: Mapping[str, Any]) -> None:
                 str(line["draws"]),
                 str(line["losses"]),
                 f"{100 * line['score']:.1f} %",
+                _performance(performances.get(line["name"])),
                 f"{line['sonneborn_berger']:g}",
                 str(line["forfeits"]),
                 *_rating(ratings.get(line["name"])),
             )
             for line in found["standings"]
         ],
-        numbers=("#", "points", "games", "W", "D", "L", "score", "SB", "forfeits", "rating", "mu", "±2σ"),
+        numbers=("#", "points", "games", "W", "D", "L", "score", "Elo ±", "SB", "forfeits", "rating", "mu", "±2σ"),
         drop=("mu", "SB", "±2σ", "forfeits", "rating", "D", "L", "W"),
     )
     output.text("")
     show_crosstable(found["crosstable"])
     output.text("", "rating = mu - 3 sigma (TrueSkill); SB = Sonneborn-Berger; W D L from the row's view")
+    if "performance" in found:
+        output.text("Elo ± = performance against the others together, with its 95 % interval")
+    if "elo" in found and found["games"]:
+        elo = found["elo"]
+        words = elo_words(*(elo[key] for key in ("diff", "error", "low", "high", "score")))
+        output.text(f"Elo of {elo['name']}: {words} (95 %), LOS {100 * elo['los']:.1f} %")
     if "sprt" in found:
         test = found["sprt"]
         output.text(
@@ -84,6 +134,12 @@ def show(found: Mapping[str, Any]) -> None:
         )
     reasons = ", ".join(f"{name} {count}" for name, count in found["terminations"].items())
     output.text(f"terminations: {reasons or 'none'}")
+
+
+def _performance(line: dict[str, Any] | None) -> str:
+    if not line or not line["games"]:
+        return ""
+    return elo_words(*(line[key] for key in ("elo", "error", "low", "high", "score")))
 
 
 def _rating(line: dict[str, Any] | None) -> tuple[str, str, str]:

@@ -134,6 +134,9 @@ class Steering:
                 self._store.tournaments.move(tournament_id, "paused", problem=problem)
                 self.tell_state(tournament_id, "paused", problem)
             return True
+        if done.calls_off:
+            jobs = self._memory.jobs.items()
+            self._handout.call_off([future for future, job in jobs if job.tournament_id == tournament_id])
         if done.planned:
             self._memory.dry.discard(tournament_id)
             self._bus.publish(TournamentPlanned(tournament=tournament_id, planned=done.planned))

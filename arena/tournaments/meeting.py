@@ -81,7 +81,7 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What to do now. `calls_off`: the games not begun yet are not needed any more. `reason`: why it is finished."""
+    """What to do now. `calls_off`: the games without a result are not needed any more. `reason`: why it is finished."""
 
     meetings: tuple[Meeting, ...] = ()
     is_finished: bool = False

@@ -29,6 +29,8 @@ class Progress:
     planned: int
     state: str
     reason: str = ""
+    calls_off: bool = False
+    """The games that are being played are not needed any more."""
 
 
 def plan(store: Store, tournament_id: int, draw: openings.Draw = openings.draw) -> Progress:
@@ -84,7 +86,7 @@ def advance(
         store.tournaments.move(tournament_id, "finished", problem=tournament.problem)
         return Progress(0, "finished", found.reason)
     if not found.meetings or tournament.state != "running":
-        return Progress(0, tournament.state)
+        return Progress(0, tournament.state, calls_off=found.calls_off)
     return Progress(_store(store, tournament, document, entries, outlines, found=found, draw=draw), "running")
 
 

@@ -27,7 +27,7 @@ def completed_pairs(played: Sequence[Played], seat: int = 0) -> list[float]:
 
 def verdict(test: Sprt, played: Sequence[Played]) -> Verdict:
     """Where the test of seat 0 against seat 1 stands, or how it was first decided."""
-    return judge_points(test, completed_pairs(played), is_sequential=True)
+    return judge_points(test, completed_pairs(played))
 
 
 def step(test: Sprt, total: int, seats: Sequence[Seat], played: Sequence[Played], ahead: int) -> Step:

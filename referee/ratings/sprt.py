@@ -8,12 +8,15 @@ Wald's.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from referee.ratings.scored import Scored
 from referee.rules.core import Kind
+
+MOST_ELO = 1000
+"""Hypotheses are no further from equality than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,10 @@ def read_sprt(text: str) -> Sprt:
         except ValueError:
             raise ValueError(f"--sprt: cannot read {part!r}; write elo0=0,elo1=10,alpha=.05,beta=.05") from None
     test = Sprt(**values)
-    if not (test.elo0 < test.elo1 and 0 < test.alpha < 0.5 and 0 < test.beta < 0.5):
-        raise ValueError("--sprt: needs elo0 < elo1, and alpha and beta between 0 and 0.5")
+    if not (-MOST_ELO <= test.elo0 < test.elo1 <= MOST_ELO and 0 < test.alpha < 0.5 and 0 < test.beta < 0.5):
+        raise ValueError(
+            f"--sprt: needs elo0 < elo1, both from -{MOST_ELO} to {MOST_ELO}, and alpha and beta between 0 and 0.5"
+        )
     return test
 
 
@@ -71,30 +76,44 @@ def _score(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-def pair_points(records: Sequence[Scored], name: str) -> list[float]:
-    """The points of `name` in every complete pair, in the order of pairs; voids make a pair incomplete."""
-    pairs: dict[int, list[float]] = {}
-    for record in records:
-        if record.kind is not Kind.VOID:
-            pairs.setdefault(record.pair, []).append(record.points[0 if record.first == name else 1])
-    return [sum(points) for _, points in sorted(pairs.items()) if len(points) == 2]
+class RunningTest:
+    """The test of `name` against its only opponent, game by game as they end; the first decision stands.
+
+    A pair counts when both its games have a result; void games are none.
+    """
+
+    def __init__(self, test: Sprt, name: str, records: Iterable[Scored] = ()) -> None:
+        self._test, self._name = test, name
+        self._halves: dict[int, float] = {}
+        """The points of the game that is there, of pairs whose other game is not."""
+        self._counts = [0] * 5
+        self.verdict = _judge(test, self._counts)
+        for record in records:
+            self.add(record)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether further games change nothing."""
+        return self.verdict.state != "continue"
+
+    def add(self, record: Scored) -> None:
+        """Count a game that has ended."""
+        if record.kind is Kind.VOID or self.is_decided:
+            return
+        points = record.points[0 if record.first == self._name else 1]
+        if record.pair not in self._halves:
+            self._halves[record.pair] = points
+            return
+        self._counts[round(2 * (self._halves.pop(record.pair) + points))] += 1
+        self.verdict = _judge(self._test, self._counts)
 
 
-def judge(test: Sprt, records: Sequence[Scored], name: str) -> Verdict:
-    """Where the test of `name` against its only opponent stands."""
-    return judge_points(test, pair_points(records, name))
+def judge_points(test: Sprt, points: Iterable[float]) -> Verdict:
+    """Where the test stands after pairs in which the first-named bot scored these points; the first decision stands.
 
-
-def judge_points(test: Sprt, points: Sequence[float], *, is_sequential: bool = False) -> Verdict:
-    """Where the test stands after pairs in which the first-named bot scored these points.
-
-    `is_sequential`: the pairs are in the order of their completion, and the first decision stands.
+    The pairs are in the order of their completion.
     """
     counts = [0] * 5
-    if not is_sequential:
-        for pair in points:
-            counts[round(2 * pair)] += 1
-        return _judge(test, counts)
     found = _judge(test, counts)
     for pair in points:
         counts[round(2 * pair)] += 1

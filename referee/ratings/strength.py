@@ -8,11 +8,13 @@ deviation of one game, so that it does not depend on openings and draws.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from referee.ratings.bradley_terry import ELO, Z95
+from referee.ratings.scored import Scored
+from referee.rules.core import Kind
 
 NORMALISED = 800 / math.log(10)
 """Normalised Elo per standard deviation of one game."""
@@ -96,6 +98,23 @@ def estimate(pair_points: Sequence[float], single_points: Sequence[float] = ()) 
         NORMALISED * (score - 0.5) / math.sqrt(game_variance),
         _phi((score - 0.5) / error),
     )
+
+
+def estimates(records: Iterable[Scored], names: Sequence[str]) -> dict[str, Estimate]:
+    """What the results of each of `names` against all others say, by name. Void games count for nothing."""
+    points: dict[str, dict[int, list[float]]] = {name: {} for name in names}
+    for record in records:
+        if record.kind is not Kind.VOID:
+            for name, scored in zip((record.first, record.second), record.points, strict=True):
+                if name in points:
+                    points[name].setdefault(record.pair, []).append(scored)
+    return {
+        name: estimate(
+            [sum(scored) for scored in pairs.values() if len(scored) == 2],
+            [scored[0] for scored in pairs.values() if len(scored) == 1],
+        )
+        for name, pairs in points.items()
+    }
 
 
 def _variance(values: Sequence[float]) -> float:

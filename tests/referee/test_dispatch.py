@@ -140,6 +140,45 @@ def test_abort_calls_off_a_waiting_game_at_once(game: Callable[..., PlannedGame]
     assert [record.termination for record in left] in ([Termination.STOPPED], [])
 
 
+class Held(Scripted):
+    """Answers nothing before the `size`-th job came; then the first, and others when called off."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(lambda job: [done(one) for one in job])
+        self.size = size
+        self.held: list[tuple[Future[Any], list[PlannedGame]]] = []
+        self.called_off: list[list[int]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        job: list[PlannedGame] = args[0]
+        self.jobs.append([game.spec.sequence for game in job])
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+        self.held.append((future, job))
+        if len(self.held) == self.size:
+            first, pair = self.held[0]
+            first.set_result(self.reply(pair))
+        return future
+
+    def call_off(self, future: Future[Any]) -> None:
+        (job,) = [job for held, job in self.held if held is future]
+        self.called_off.append([game.spec.sequence for game in job])
+        stopped = replace(done(job[1]), winner=None, kind=Kind.VOID, termination=Termination.STOPPED)
+        future.set_result([done(job[0]), stopped])
+
+
+def test_as_soon_as_it_is_enough_what_runs_is_called_off_and_not_played_again(
+    game: Callable[..., PlannedGame],
+) -> None:
+    executor, kept = Held(3), list[int]()
+    dispatcher = Dispatcher(executor, 3, lambda record: kept.append(record.sequence))
+    assert dispatcher.run(planned_games(game, 20), lambda: len(kept) >= 2) == []
+    assert executor.jobs == [[1, 2], [3, 4], [5, 6]]
+    assert sorted(executor.called_off) == [[3, 4], [5, 6]]
+    assert sorted(kept) == [1, 2, 3, 5], "a game that had ended stands"
+    assert not dispatcher.is_stopped
+
+
 def test_one_job_is_called_off_and_the_others_play_on(game: Callable[..., PlannedGame]) -> None:
     endless = game([], [], sequence=1)
     with SlotPool(2) as pool:

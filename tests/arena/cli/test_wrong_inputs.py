@@ -145,6 +145,9 @@ LOCAL = [
     ("play tcp:x sample:greedy --family loa", USAGE, "tcp:HOST:PORT"),
     ("play sample:random sample:greedy --family loa --sprt nonsense", USAGE, "elo0="),
     ("play sample:random sample:greedy --family loa --games x", USAGE, "not a whole number"),
+    ("play sample:random sample:greedy --family loa --games 100000000000000000000", USAGE, "100,000 games at most"),
+    ("play sample:random sample:greedy sample:mcts --family loa --games 40000", USAGE, "33,333 per pairing"),
+    ("play sample:random sample:greedy --family loa --concurrency 100000", USAGE, "games at once at most"),
     ("check folder --family loa", USAGE, "bot.toml"),
     ("check sample:nope --family loa", USAGE, "random"),
     # a server that is not there

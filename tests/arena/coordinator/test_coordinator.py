@@ -22,8 +22,9 @@ from arena.events.messages import (
     TournamentGameEnded,
 )
 from arena.store import ConflictError, LeaseLostError, StoreUnavailableError
-from arena.tournaments import SettingsError, StateError
+from arena.tournaments import SettingsError, StateError, seating, sequential
 from referee.pool import WorkerLostError
+from referee.ratings.sprt import Sprt
 from referee.record import GameRecord
 from referee.rules.core import Termination
 from referee.spec import PlannedGame
@@ -50,6 +51,31 @@ def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
     assert len(stage.store.queue.outline(number)) == expected.get(format, found.planned_games)
     if format == "gauntlet":
         assert all("cleo v1" in (game.first, game.second) for game in stage.store.results.of(tournament_id=number))
+
+
+def test_a_sequential_test_calls_off_what_is_played_when_it_is_decided(stage: Stage) -> None:
+    settings = {"games": 400, "elo0": 0, "elo1": 200}
+    number = stage.create(format="sprt", entries={"bots": ["ada", "bob"]}, sprt=settings)
+    dice = Dice(is_held=True)
+    dice.reply = lambda game: record_of(game, winner="first" if game.spec.first.name == "ada v1" else "second")
+    dice.size = 4
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
+    while not dice.called_off:
+        dice.begin()
+        dice.release(1)
+        coordinator.turn()
+    assert len(dice.called_off) == 7
+    coordinator.turn()
+    assert stage.tournament(number).state == "finished"
+    games = stage.store.queue.outline(number)
+    verdict = sequential.verdict(Sprt(0, 200), seating.played(games, stage.store.tournaments.entries(number)))
+    assert verdict.state == "H1"
+    assert Counter(game.state for game in games) == {
+        "finished": 2 * verdict.pairs,
+        "cancelled": len(games) - 2 * verdict.pairs,
+    }
+    assert len(dice.played) == 2 * verdict.pairs
 
 
 def test_several_tournaments_share_the_slots(stage: Stage) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from referee.ratings.sprt import Sprt, judge, judge_points, pair_points, read_sprt
+from referee.ratings.sprt import RunningTest, Sprt, judge_points, read_sprt
 from referee.ratings.standings import crosstable, standings, terminations
 from referee.ratings.trueskill import BETA, Rating, fold, leaderboard, update
 from referee.record import GameRecord
@@ -223,23 +223,36 @@ def test_a_fold_is_the_same_at_once_and_in_parts() -> None:
 def test_sprt_decides_both_ways_and_waits_in_between() -> None:
     test = read_sprt("elo0=0,elo1=50,alpha=.05,beta=.05")
     wins = results(*(["x y 1-0", "y x 0-1"] * 30))
-    assert judge(test, wins, "x").state == "H1"
-    assert judge(test, wins, "y").state == "H0"
-    assert judge(test, wins[:2], "x").state == "continue"
+    assert RunningTest(test, "x", wins).verdict.state == "H1"
+    assert RunningTest(test, "y", wins).verdict.state == "H0"
+    assert RunningTest(test, "x", wins[:2]).verdict.state == "continue"
     even = results(*(["x y 1-0", "y x 1-0"] * 200))
-    assert judge(test, even, "x").state == "H0"
-    assert judge(test, even, "x").pentanomial == (0, 0, 200, 0, 0)
+    found = RunningTest(test, "x", even).verdict
+    assert (found.state, found.pentanomial) == ("H0", (0, 0, found.pairs, 0, 0))
+    assert RunningTest(test, "x", even[: 2 * found.pairs - 1]).verdict.state == "continue"
+
+
+def test_the_first_decision_of_a_sprt_stands_whatever_follows() -> None:
+    wins, losses = results(*(["x y 1-0", "y x 0-1"] * 30)), results(*(["x y 0-1", "y x 1-0"] * 200))
+    test = RunningTest(Sprt(0, 50), "x", wins)
+    decided = test.verdict
+    assert test.is_decided
+    assert decided.pairs < 30
+    for record in losses:
+        test.add(record)
+    assert test.verdict == decided
 
 
 def test_sprt_counts_complete_pairs_only() -> None:
     records = results("x y 1-0", "y x 0-1", "x y =")
-    assert pair_points(records, "x") == [2.0]
+    assert RunningTest(Sprt(), "x", records).verdict.pentanomial == (0, 0, 0, 0, 1)
     void = replace(records[1], winner=None, kind=Kind.VOID, termination=Termination.WORKER_LOST)
-    assert pair_points([records[0], void], "x") == []
-    assert judge(Sprt(), [], "x").llr == 0
+    assert RunningTest(Sprt(), "x", [records[0], void]).verdict.pairs == 0
+    assert RunningTest(Sprt(), "x", [records[0], void, records[1]]).verdict.pairs == 1
+    assert RunningTest(Sprt(), "x").verdict.llr == 0
 
 
-@pytest.mark.parametrize("text", ["elo0=5,elo1=0", "alpha=2", "x=1", "elo0=a", "nan"])
+@pytest.mark.parametrize("text", ["elo0=5,elo1=0", "alpha=2", "x=1", "elo0=a", "nan", "elo0=-1e9", "elo1=nan"])
 def test_bad_sprt_settings_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="--sprt"):
         read_sprt(text)

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.ratings.strength import Sides, elo_of, estimate, pentanomial, score_of
+from referee.ratings.strength import Sides, elo_of, estimate, estimates, pentanomial, score_of
 from referee.ratings.trueskill import SUCCESSOR_SIGMA, Rating, start
+from referee.rules.core import Kind, Termination
+from tests.referee.conftest import a_record
 
 PAIRS = st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0]), max_size=60)
 
@@ -45,6 +47,19 @@ def test_everything_is_finite_and_the_interval_holds_the_score(points: list[floa
     assert found.elo_low <= found.elo <= found.elo_high
     assert 0 <= found.los <= 1
     assert all(math.isfinite(value) for value in found.as_json().values() if isinstance(value, float))
+
+
+def test_the_pairs_of_each_bot_are_its_own() -> None:
+    lines = [("a", "b", "first", 1), ("b", "a", "draw", 1), ("c", "a", "first", 2), ("a", "c", "first", 2)]
+    records = [
+        a_record(id=f"{number:016x}", first=first, second=second, winner=winner, pair=pair)
+        for number, (first, second, winner, pair) in enumerate([*lines, ("b", "c", "second", 3)])
+    ]
+    void = a_record(first="c", second="b", winner=None, kind=Kind.VOID, termination=Termination.STOPPED, pair=3)
+    found = estimates([*records, void], ["a", "b", "c"])
+    assert found["a"] == estimate([1.5, 1.0])
+    assert found["b"] == estimate([0.5], [0.0])
+    assert found["c"] == estimate([1.0], [1.0])
 
 
 def test_sides() -> None:
