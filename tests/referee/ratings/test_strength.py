@@ -62,10 +62,36 @@ def test_the_pairs_of_each_bot_are_its_own() -> None:
     assert found["c"] == estimate([1.0], [1.0])
 
 
+def test_plain_data_is_rounded() -> None:
+    found = estimate([1.5, 1.0, 2.0], [0.5])
+    # Pairs of 0.75, 0.5 and 1 a game: a game deviates by the root of 1/12, the mean of seven by 0.1091 from 5/7.
+    assert found.as_json() == {
+        "games": 7,
+        "pairs": 3,
+        "pentanomial": [0, 0, 1, 1, 1],
+        "score": 0.7143,
+        "elo": 159.176,
+        "elo_low": 0.303,
+        "elo_high": 444.4383,
+        "normalised_elo": 257.904,
+        "los": 0.9752,
+    }
+
+
 def test_sides() -> None:
     sides = Sides(60, 20, 20)
     assert (sides.games, sides.score) == (100, 0.7)
-    assert sides.as_json()["low"] > 0
+    # A game deviates by 0.4 from 0.7, a hundred of them by 0.04.
+    assert sides.as_json() == {
+        "games": 100,
+        "first_wins": 60,
+        "draws": 20,
+        "second_wins": 20,
+        "first_score": 0.7,
+        "first_advantage_elo": 147.2,
+        "low": 86.2,
+        "high": 218.3,
+    }
     assert Sides(0, 0, 0).as_json()["first_advantage_elo"] == 0
 
 
