@@ -81,7 +81,7 @@ def test_whatever_is_hit_every_game_has_one_result_and_nothing_is_left_behind(to
         "--lease",
         "2",
         "--pause",
-        "40",
+        "80",
         "--json",
     ]
     for label in FAULTS[topology]:

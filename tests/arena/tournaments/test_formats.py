@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.tournaments import knockout, ladder, roundrobin, sequential, swiss
-from arena.tournaments.meeting import Played, Seat, matches
+from arena.tournaments.meeting import Meeting, Played, Seat, matches
 from referee.ratings.sprt import Sprt
 from tests.arena.tournaments.simulation import drawn, planned, run
 
@@ -370,6 +370,14 @@ def test_an_undecided_test_ends_with_its_games_and_void_pairs_do_not_count() -> 
     assert len(found) == 20
     void = run(lambda played: sequential.step(test, 20, seats(2), played, 3), lambda game: None)
     assert sequential.verdict(test, void).pairs == 0
+
+
+def test_pairs_that_are_on_their_way_at_once_have_openings_of_their_own() -> None:
+    test = Sprt(0, 5)
+    begun = sequential.step(test, 20, seats(2), [], 3)
+    assert begun.meetings == (Meeting(1, 0, 1, 0), Meeting(1, 0, 1, 1), Meeting(1, 0, 1, 2))
+    more = sequential.step(test, 20, seats(2), planned(begun.meetings, []), 5)
+    assert more.meetings == (Meeting(1, 0, 1, 3), Meeting(1, 0, 1, 4))
 
 
 def test_half_a_pair_says_nothing_and_a_withdrawal_ends_a_test() -> None:

@@ -22,7 +22,7 @@ from arena.client import Client
 ROOT = Path(__file__).parents[3]
 BOTS = {"brisk": 1, "calm": 2, "deep": 2}
 """Name -> plies it looks ahead."""
-MAX_PLIES = 40
+MAX_PLIES = 20
 
 _PACED = """#!/bin/sh
 # The bot, but every move takes a while.
