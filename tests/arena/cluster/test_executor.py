@@ -116,6 +116,7 @@ def test_a_scheduler_is_replaced_under_an_arena_and_its_workers(
     processes.wait(lambda: executor.size == 1, "the worker's return")
 
 
+@pytest.mark.long
 def test_a_worker_that_falls_silent_loses_its_games_and_comes_back_empty(open_executor: Opener, tmp_path: Path) -> None:
     with (
         processes.scheduler(ttl_s=5) as (address, _),
