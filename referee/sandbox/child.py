@@ -130,6 +130,7 @@ class Child:
         """Kill it and all its descendants, reap it, close every descriptor."""
         process = self._process
         self._watchdog.forget(self._watched)
+        self.rest.close()
         if process.returncode is None:
             kill_tree(self.pid)
         # A full pipe must not keep the dead from being reaped, so our ends are closed before the wait.

@@ -67,14 +67,15 @@ def kill_tree(pid: int) -> None:
 
 
 def stop_tree(pid: int) -> set[int]:
-    """Stop a process and all its descendants, so that nobody forks his way out; who was stopped."""
+    """Stop a process and all its descendants, so that nobody forks his way out; who they are."""
     return _stop_trees({pid})
 
 
-def continue_tree(pid: int) -> None:
-    """Let a stopped process and all its descendants go on."""
-    for one in (*descendants(pid), pid):
-        _signal(one, signal.SIGCONT)
+def stop_threads(pid: int) -> None:
+    """Stop a process by each of its threads: one that is running would take its slice before it hears of the others."""
+    with contextlib.suppress(OSError, AttributeError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            ctypes.CDLL(None).tgkill(pid, int(thread), int(signal.SIGSTOP))
 
 
 def sweep(keep: set[int]) -> int:

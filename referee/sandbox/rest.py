@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import time
 
 from referee.sandbox.launch import Cell
-from referee.sandbox.reaper import continue_tree, descendants, stop_tree
+from referee.sandbox.reaper import descendants, stop_threads, stop_tree
 from referee.spec import Pondering
 
 MOMENT_NS = 20_000_000
-"""Processor time that a bot may use out of turn, for tidying up say, before it is stopped when it rests."""
+"""Processor time that a bot may use out of turn in a game, for tidying up say, before it is stopped when it rests."""
+SHARE = 50
+"""And one part in so many of the time it has rested."""
 _SHORT_NS = 1_000_000
 """What took less is not worth asking the kernel for."""
 _REFRESH_NS = 100_000_000
@@ -39,36 +42,40 @@ class Rest:
         self._is_resting = False
         self._since_ns = 0
         """When it began to rest the last time, on the monotonic clock."""
+        self._rested_ns = 0
         self._spent_ns = -1
         """The processor time it had used by then, or when that was first asked for; -1 = nobody has."""
         self._clocks: dict[int, int] = {}
         """What each process was last seen to have used, also of those that are gone."""
         self._refreshed_ns = 0
+        self._handles: dict[int, int] = {}
+        """Those that were stopped by signals, by handles that never come to mean another process."""
 
     def start(self, rule: Pondering) -> None:
         """A game begins; it rests until it is first to move."""
         self.wake()
         self._rule, self.used_ns = rule, 0
         self.begin(time.monotonic_ns(), _SHORT_NS)
+        self._rested_ns = 0
 
     def begin(self, now_ns: int, turn_ns: int) -> None:
         """Its turn is over, and took so long. Called at every move: short turns and rests ask no kernel."""
         rest_ns = now_ns - turn_ns - self._since_ns
         self._since_ns, self._is_resting = now_ns, True
+        self._rested_ns += rest_ns
+        if self._is_restless and self._rule == "frozen":
+            self.freeze()  # first of all: on this core it is about to go on
         if turn_ns >= _SHORT_NS or rest_ns >= _SHORT_NS:
             self._spent_ns = self._spent()
-        if self._is_restless and self._rule == "frozen":
-            self.freeze()
 
     def end(self) -> None:
         """It is to move, or to hear something: it goes on."""
-        if self.is_frozen:
-            self.wake()
         self._is_resting = False
         if self._spent_ns >= 0:
             self.used_ns += self._spent() - self._spent_ns
             self._spent_ns = -1
-            self._is_restless = self._is_restless or self.used_ns > MOMENT_NS
+            self._is_restless = self._is_restless or self.used_ns > self._allowed_ns
+        self.wake()
 
     def look(self) -> None:
         """Stop it when it has used more than a moment of a rest that is not over."""
@@ -77,22 +84,48 @@ class Rest:
         spent = self._spent()
         if self._spent_ns < 0:
             self._spent_ns = spent
-        elif self._rule == "frozen" and self.used_ns + spent - self._spent_ns > MOMENT_NS:
+        elif self._rule == "frozen" and self.used_ns + spent - self._spent_ns > self._allowed_ns:
             self._is_restless = True
             self.freeze()
 
+    @property
+    def _allowed_ns(self) -> int:
+        return MOMENT_NS + self._rested_ns // SHARE
+
     def freeze(self) -> None:
         """Stop all its processes until it is woken."""
-        if not (self._cell and self._cell.freeze(True)):
-            stop_tree(self._pid)
         self.is_frozen = True
+        if self._cell and self._cell.freeze(True):
+            return
+        self._signal(signal.SIGSTOP)  # those known at once; to look for others takes longer
+        for pid in stop_tree(self._pid) - self._handles.keys():
+            with contextlib.suppress(ProcessLookupError):
+                self._handles[pid] = os.pidfd_open(pid)
 
     def wake(self) -> None:
         """Let all its processes go on."""
         if self.is_frozen:
             if not (self._cell and self._cell.freeze(False)):
-                continue_tree(self._pid)
+                self._signal(signal.SIGCONT)
             self.is_frozen = False
+
+    def close(self) -> None:
+        """Give the handles back."""
+        for handle in self._handles.values():
+            os.close(handle)
+        self._handles.clear()
+
+    def _signal(self, number: int) -> None:
+        """Send a signal to all that were stopped before, and forget those that are gone."""
+        for pid, handle in list(self._handles.items()):
+            try:
+                signal.pidfd_send_signal(handle, number)
+                if number == signal.SIGSTOP:
+                    stop_threads(pid)
+            except ProcessLookupError:
+                os.close(self._handles.pop(pid))
+            except PermissionError:  # it has become somebody else; who may stop it is root's to say
+                continue
 
     def pin(self, cores: frozenset[int]) -> None:
         """From now on all its threads run on these cores; without any, wherever they like."""

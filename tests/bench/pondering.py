@@ -12,7 +12,7 @@ from statistics import median
 from referee.play import play
 from referee.roster import Roster
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
-from referee.spec import PONDERING, BotSpec, GameSpec, PlannedGame
+from referee.spec import PONDERING, BotSpec, PlannedGame
 from tests.bench.figure import Figure
 from tests.bench.overhead import build, specs
 
@@ -20,7 +20,7 @@ THINKS_MS = 10
 
 
 def run(quick: bool) -> Iterator[Figure]:
-    """Nodes a second of a busy bot against one that waits, and one that spins: frozen, and allowed to."""
+    """Nodes a second of a busy bot against one that is busy in its own turn, and one that always is."""
     cores = os.sched_getaffinity(0)
     level = next(name for name in LEVELS if assess(name).works)
     with tempfile.TemporaryDirectory() as name:
@@ -40,23 +40,23 @@ def _figures(folder: Path, sandbox: Sandbox, games: int) -> Iterator[Figure]:
     moves = spec.first.command[2]
     program = str(folder / "instant")
     victim = BotSpec("busy", (program, "0", moves, str(THINKS_MS), "busy"))
-    quiet, spinner = (BotSpec(kind, (program, "1", moves, str(THINKS_MS), kind)) for kind in ("waits", "spins"))
+    quiet, spinner = (BotSpec(kind, (program, "1", moves, str(THINKS_MS), kind)) for kind in ("busy", "spins"))
     cases = {"quiet": replace(spec, first=victim, second=quiet)}
     cases |= {
         rule: replace(spec, first=victim, second=spinner, pondering=rule) for rule in PONDERING if rule != "pinned"
     }
     rates: dict[str, list[float]] = {case: [] for case in cases}
+    taken: dict[str, list[float]] = {case: [] for case in cases}
     with Roster(sandbox) as roster:
         for _ in range(games):  # in turn, so that a busy moment of the machine hits all alike
             for case, game in cases.items():
-                rates[case].append(rate(game, roster))
-    best = {case: max(found) for case, found in rates.items()}
+                record = play(PlannedGame.of(game), roster)
+                thought_ms = sum(ply.ms for ply in record.plies[::2])
+                rates[case].append(1000 * sum(ply.nodes or 0 for ply in record.plies[::2]) / thought_ms)
+                taken[case].append(100 * record.out_of_turn_ms[1] / thought_ms)
+    usual = {case: median(found) for case, found in rates.items()}
     for rule, goal in (("frozen", ">= 0.97 x"), ("allowed", "")):
         name = f"nodes/s against a spinning opponent, {rule}, {sandbox.name}"
-        yield Figure("pondering", name, best[rule], "nodes/s", "a quiet one", best["quiet"], goal)
-
-
-def rate(spec: GameSpec, roster: Roster) -> float:
-    """Nodes a second of the first side, in the middle of its moves."""
-    record = play(PlannedGame.of(spec), roster)
-    return median(1000 * ply.nodes / ply.ms for ply in record.plies[::2] if ply.nodes)
+        yield Figure("pondering", name, usual[rule], "nodes/s", "one that rests", usual["quiet"], goal)
+    name = f"share of a bot's time that a spinning opponent uses, {sandbox.name}"
+    yield Figure("pondering", name, median(taken["frozen"]), "%", "allowed", median(taken["allowed"]), "<= 3")

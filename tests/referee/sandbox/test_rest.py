@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -58,8 +59,9 @@ class Clock:
         monkeypatch.setattr(resting.time, "monotonic_ns", lambda: self.now)
         monkeypatch.setattr(resting.time, "clock_gettime_ns", lambda clock: self.spent[~(clock >> 3)])
         monkeypatch.setattr(resting, "descendants", lambda pid: iter(set(self.spent) - {pid}))
-        monkeypatch.setattr(resting, "stop_tree", lambda pid: self.calls.append("stop"))
-        monkeypatch.setattr(resting, "continue_tree", lambda pid: self.calls.append("go on"))
+        monkeypatch.setattr(resting, "stop_tree", lambda pid: set())
+        names = {signal.SIGSTOP: "stop", signal.SIGCONT: "go on"}
+        monkeypatch.setattr(Rest, "_signal", lambda rest, number: self.calls.append(names[number]))
 
     def turn(self, rest: Rest, *, own_ms: int, other_ms: int, uses_ms: int) -> None:
         """A turn of its own, then one of the opponent."""
@@ -78,11 +80,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def test_who_rests_is_left_alone(clock: Clock) -> None:
     rest = Rest(1, None)
     rest.start("frozen")
-    for _ in range(20):
-        clock.turn(rest, own_ms=5, other_ms=100, uses_ms=1)
+    for _ in range(40):
+        clock.turn(rest, own_ms=5, other_ms=100, uses_ms=2)
         rest.look()
     rest.end()
-    assert (rest.used_ns, clock.calls) == (20 * 10**6, [])
+    assert (rest.used_ns, clock.calls) == (80 * 10**6, []), "a fiftieth and a moment"
+    for _ in range(30):
+        clock.turn(rest, own_ms=5, other_ms=100, uses_ms=3)
+    assert rest.is_frozen
 
 
 def test_who_does_not_is_stopped_from_the_first_look_on(clock: Clock) -> None:
@@ -158,9 +163,13 @@ def test_a_process_with_its_children_is_stopped_and_goes_on() -> None:
         assert come_to(process.pid, {"R", "S", "D"})
         rest.pin(frozenset({max(os.sched_getaffinity(0))}))
         assert os.sched_getaffinity(process.pid) == {max(os.sched_getaffinity(0))}
+        rest.freeze()
+        assert come_to(process.pid, {"T"}), "once more, by what is known of them"
+        rest.wake()
         rest.pin(frozenset())
         assert os.sched_getaffinity(process.pid) == os.sched_getaffinity(0)
         process.kill()
+        rest.close()
 
 
 def come_to(pid: int, wanted: set[str]) -> bool:
