@@ -83,10 +83,10 @@ def _look_into(pid: int) -> None:
         file.read()
 
 
-_ATTRIBUTES = struct.pack("=IIQiIQQQ", 48, 3, 0, 0, 0, 0, 0, 0)
+_ATTRIBUTES = struct.pack("=IIQiIQQQ", 48, 3, 0, 19, 0, 0, 0, 0)  # no nicer than it is, or the kernel refuses
 _ATTACKS: dict[str, Callable[[int], object]] = {
     "prlimit64": lambda pid: resource.prlimit(pid, resource.RLIMIT_CPU, (3600, 3600)),
-    "setpriority": lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 10),
+    "setpriority": lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 19),
     "sched_setscheduler": lambda pid: os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0)),
     "sched_setparam": lambda pid: os.sched_setparam(pid, os.sched_param(0)),
     "sched_setattr": lambda pid: _check(_libc.syscall(_SET_ATTRIBUTES, pid, _ATTRIBUTES, 0)),
