@@ -38,6 +38,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for path in SEARCHERS:
             module, _, name = path.rpartition(".")
             bot: Bot = getattr(importlib.import_module(module), name)()
+            print(f"compiling {bot.name}", file=sys.stderr, flush=True)
             sys.stderr.write(f"{family} {bot.name}: {warm(bot, family):.1f} s\n")
 
 

@@ -13,7 +13,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -27,6 +27,8 @@ _ROOT = Path(__file__).resolve().parents[1]
 _SAMPLES = frozenset({"bots.random_mover", "bots.greedy", "bots.alphabeta", "bots.mcts"})
 _FOLDERS = ("bots/search", "referee/rules")
 """Whose sources are compiled, with those of the family."""
+COMPILING = b"compiling "
+"""How a line begins in which `bots.warm` names the bot it compiles for."""
 _ready: set[str] = set()
 """Families that this process has seen to be ready."""
 
@@ -41,8 +43,10 @@ def have_warm(specs: Iterable[BotSpec], family: str, stop_fd: int | None = None)
         _ready.add(family)
 
 
-def have_all_warm(family: str, stop_fd: int | None = None) -> str:
+def have_all_warm(family: str, stop_fd: int | None = None, tell: Callable[[str], None] = lambda name: None) -> str:
     """Compile the samples' searches unless that is done; waits for others at it. In words why it could not be done.
+
+    `tell` is called with the name of each bot whose search is compiled, as that begins.
 
     Does nothing where compiled code cannot be kept. Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
@@ -53,7 +57,7 @@ def have_all_warm(family: str, stop_fd: int | None = None) -> str:
         return ""
     with mark.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        problem = "" if mark.exists() else _compile(family, stop_fd)
+        problem = "" if mark.exists() else _compile(family, stop_fd, tell)
         if not problem:
             mark.touch()
     return problem
@@ -65,22 +69,27 @@ def warm_with_samples(family: str) -> Warmed:
     return warm(family)
 
 
-def _compile(family: str, stop_fd: int | None) -> str:
+def _compile(family: str, stop_fd: int | None, tell: Callable[[str], None]) -> str:
     """Compile the searches of the sample bots into the cache; what went wrong in their own words, empty when nothing.
 
     Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
-    line = [sys.executable, "-m", "bots.warm", family]  # spawned, as always: nothing imports bots
-    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=_ROOT) as process:
+    words = [sys.executable, "-m", "bots.warm", family]  # spawned, as always: nothing imports bots
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=_ROOT) as process:
         assert process.stderr
-        said, pipe = b"", process.stderr.fileno()
+        said, rest, pipe = b"", b"", process.stderr.fileno()
         while True:
             ready, _, _ = select.select([pipe] if stop_fd is None else [pipe, stop_fd], [], [])
             if stop_fd in ready:
                 process.kill()
                 raise Stopped
             data = os.read(pipe, 65_536)
-            said = (said + data)[-4096:]
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines if data else [*lines, rest]:
+                if line.startswith(COMPILING):
+                    tell(line.removeprefix(COMPILING).decode("utf-8", "replace"))
+                else:
+                    said = (said + line + b"\n")[-4096:]
             if not data:
                 break
     return said.decode("utf-8", "replace").strip() or "it ended without a word" if process.returncode else ""

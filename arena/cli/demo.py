@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.cli import output
+from arena.cli.choice import refuse_concurrency
+from arena.cli.compiling import Compiling
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import heard
-from arena.cli.results import report, show_crosstable
+from arena.cli.results import report
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
 from arena.events.bus import Bus, EventBus
@@ -24,7 +26,8 @@ from arena.store.models import Tournament, Version
 from arena.tournaments import create
 from referee.bot_argument import SAMPLES
 from referee.pool import SlotPool
-from referee.ratings.standings import crosstable
+from referee.ratings.pairings import pairings
+from referee.ratings.standings import standings
 from referee.rules import families, load
 from referee.sandbox_choice import choose
 from referee.spec import BotSpec, Limits, read_time_control
@@ -53,12 +56,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Warm up, play, print, serve."""
+    """Compile and play, print, serve."""
     from arena import log
     from arena.config import read_settings
 
     if arguments.games < 1 or arguments.concurrency < 1:
         raise CommandError("--games and --concurrency must be at least 1")
+    refuse_concurrency(arguments.concurrency)
     names = arguments.family or list(families())
     for name in names:
         load(name)
@@ -67,29 +71,24 @@ def run(arguments: argparse.Namespace) -> int:
     log.configure(settings.log_format, "warning")
     store = Store.in_folder(arguments.data)  # embedded, whatever the settings say
     try:
-        warm_up(names, arguments.concurrency)
-        versions = _samples(store)
-        event = f"demo {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
-        planned = [_create(store, versions, name, f"{event}, {name}", arguments) for name in names]
-        return asyncio.run(_run(settings, store, planned, versions, arguments))
+        return asyncio.run(_run(settings, store, list(dict.fromkeys(names)), _samples(store), arguments))
     finally:
         store.close()
 
 
 async def _run(
-    settings: Settings,
-    store: Store,
-    planned: list[Tournament],
-    versions: list[Version],
-    arguments: argparse.Namespace,
+    settings: Settings, store: Store, names: list[str], versions: list[Version], arguments: argparse.Namespace
 ) -> int:
-    """Play and show; unless it is to exit afterwards, the pages are there from the first game on."""
+    """Play and show; unless it is to exit afterwards, the pages are there from the start."""
     bus = Bus()
     async with contextlib.AsyncExitStack() as stack:
         if not arguments.once:
             await stack.enter_async_context(_pages(store, settings, bus, arguments.bind, arguments.port))
-        is_complete = await _play(settings, store, bus, planned, concurrency=arguments.concurrency, versions=versions)
-        await asyncio.to_thread(_tell, store, planned)
+        progress = _Progress(store, len(names) * arguments.games * len(pairings(len(versions), "round-robin")))
+        is_complete = await _play(
+            settings, store, bus, names, versions=versions, progress=progress, arguments=arguments
+        )
+        await asyncio.to_thread(_tell, store, progress.tournaments)
         if not is_complete:
             output.note("interrupted: what is left is played when the arena runs again on this data folder")
             return Exit.INTERRUPTED
@@ -99,20 +98,13 @@ async def _run(
         return Exit.DONE
 
 
-def _tell(store: Store, planned: list[Tournament]) -> None:
-    """Leaderboards and crosstables, and whether the ratings follow from the games. Raises CommandError."""
-    for tournament in planned:
-        _show(store, tournament.family, tournament.id or 0)
+def _tell(store: Store, tournaments: list[int]) -> None:
+    """A table per family, and whether the ratings follow from the games. Raises CommandError."""
+    for number in tournaments:
+        _show(store, store.tournaments.get(number).family, number)
+    output.text("rating = mu - 3 sigma (TrueSkill), of all games so far; the rest of this demo")
     if wrong := store.ratings.check():
         raise CommandError(f"the stored ratings do not follow from the games: {wrong[0]}", Exit.FAILED)
-
-
-def warm_up(names: list[str], jobs: int) -> None:
-    """Compile what is not compiled yet, with a line of progress per family."""
-    from arena.cli import warmup
-
-    output.note("kernels and searches (compiled once, then cached):")
-    warmup.run(argparse.Namespace(families=names, jobs=jobs, bots=True, json=False))
 
 
 def _samples(store: Store) -> list[Version]:
@@ -142,73 +134,96 @@ async def _play(
     settings: Settings,
     store: Store,
     bus: EventBus,
-    planned: list[Tournament],
+    names: list[str],
     *,
-    concurrency: int,
     versions: list[Version],
+    progress: _Progress,
+    arguments: argparse.Namespace,
 ) -> bool:
-    """Let the coordinator play the tournaments to their ends; whether it came to that."""
-    spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], planned[0].family))
+    """Let the coordinator play a tournament of each family from when it is compiled; whether it came to their ends."""
+    spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], names[0]))
     sandbox, notes = choose("auto", [spec], Limits(), may_be_none=True)  # it is the arena's own
-    output.note(*notes, f"bots run in sandbox {sandbox.name}, {concurrency} games at once")
-    pool = SlotPool(concurrency, sandbox=sandbox.name, spare=len(SAMPLES) - 2, on_event=publisher(bus))
+    output.note(*notes, f"bots run in sandbox {sandbox.name}, {arguments.concurrency} games at once")
+    pool = SlotPool(arguments.concurrency, sandbox=sandbox.name, spare=len(SAMPLES) - 2, on_event=publisher(bus))
     coordinator = Coordinator(settings, store, bus, pool)
     stop = asyncio.Event()
-    progress = _Progress(store, [tournament.id or 0 for tournament in planned])
+    event = f"demo {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
+
+    async def begin(family: str) -> None:
+        made = await asyncio.to_thread(_create, store, versions, family, f"{event}, {family}", arguments)
+        progress.add(made.id or 0)
+        coordinator.order(made.id)
+
     try:
         with heard(stop, coordinator.abort):
             task = asyncio.create_task(coordinator.run(stop))
-            while not task.done() and not await asyncio.to_thread(progress.look):
+            output.note("each family is compiled (once, then cached) and played as soon as it is ready")
+            compiling = asyncio.create_task(Compiling(names, begin).run(stop))
+            while not task.done():
+                is_compiled = compiling.done()
+                if await asyncio.to_thread(progress.look) and is_compiled:
+                    break
                 await asyncio.wait([task], timeout=LOOK_S)
             stop.set()
-            await task
-        return await asyncio.to_thread(progress.look)
+            await asyncio.wait([task, compiling])
+            task.result()
+            compiling.result()
+        return await asyncio.to_thread(progress.look) and len(progress.tournaments) == len(names)
     finally:
         await asyncio.to_thread(pool.shutdown, cancel_futures=True)
 
 
 class _Progress:
-    """Prints a line per result as the database has it."""
+    """Prints a line per result as the database has it; `total` games there are in the end."""
 
-    def __init__(self, store: Store, tournaments: list[int]) -> None:
-        self._store = store
-        self._seen = dict.fromkeys(tournaments, 0)
+    def __init__(self, store: Store, total: int) -> None:
+        self._store, self._total = store, total
+        self._seen: dict[int, int] = {}
         self._done = 0
 
+    @property
+    def tournaments(self) -> list[int]:
+        """Those that have begun."""
+        return list(self._seen)
+
+    def add(self, tournament_id: int) -> None:
+        """A tournament begins."""
+        self._seen[tournament_id] = 0
+
     def look(self) -> bool:
-        """Print what is new; whether all tournaments are over."""
-        states = [self._store.tournaments.get(number) for number in self._seen]
+        """Print what is new; whether all tournaments that began are over."""
+        states = [self._store.tournaments.get(number) for number in self.tournaments]
         for tournament in states:
             number = tournament.id or 0
             for line in self._store.results.committed(number, self._seen[number], 500):
                 self._seen[number] = line.committed or 0
                 self._done += 1
-                total = sum(each.planned_games for each in states)
-                report(self._store.games.record(line.id), self._done, total, wants_logs=False)
+                report(self._store.games.record(line.id), self._done, self._total, wants_logs=False)
         return all(tournament.state in ("finished", "cancelled") for tournament in states)
 
 
 def _show(store: Store, family: str, tournament_id: int) -> None:
+    """Who is where, by rating, and what they scored in this tournament: one small table."""
     results = store.results.of(tournament_id=tournament_id)
-    lines = store.ratings.leaderboard(family, limit=100).items
-    output.text("", f"{load(family).title}: leaderboard (rating = mu - 3 sigma, TrueSkill)")
+    names = list(dict.fromkeys(name for result in results for name in (result.first, result.second)))
+    scored = {standing.name: standing for standing in standings(results, names)}
+    lines = [line for line in store.ratings.leaderboard(family, limit=100).items if line.name in scored]
+    title = load(family).title
     output.table(
-        ("#", "bot", "rating", "mu", "±2σ", "games", "W", "D", "L"),
+        ("#", title, "rating", "±2σ", "points", "games", "W", "D", "L"),
         [
             (
                 str(line.place),
                 line.name,
                 f"{line.conservative:.2f}",
-                f"{line.mu:.2f}",
                 f"{2 * line.sigma:.2f}",
-                *(str(number) for number in (line.games, line.wins, line.draws, line.losses)),
+                f"{scored[line.name].points:g}",
+                *(str(getattr(scored[line.name], count)) for count in ("games", "wins", "draws", "losses")),
             )
             for line in lines
         ],
-        numbers=("#", "rating", "mu", "±2σ", "games", "W", "D", "L"),
+        numbers=("#", "rating", "±2σ", "points", "games", "W", "D", "L"),
     )
-    names = list(dict.fromkeys(name for result in results for name in (result.first, result.second)))
-    show_crosstable(crosstable(results, names))
 
 
 def _address(host: str, port: int) -> str:

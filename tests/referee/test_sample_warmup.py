@@ -97,3 +97,10 @@ def test_a_game_that_waits_for_it_can_be_called_off(machine: Path) -> None:
         os.close(writer)
     assert record.termination is Termination.STOPPED
     assert record.moves == ()
+
+
+def test_what_is_being_compiled_is_told_and_is_no_problem_of_it(machine: Path) -> None:
+    (machine / "rest").write_text('#!/bin/sh\nprintf "compiling mcts\nfailed" >&2; exit 1\n')
+    told: list[str] = []
+    assert have_all_warm("loa", tell=told.append) == "no compiler\nfailed"
+    assert told == ["mcts"]

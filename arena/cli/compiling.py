@@ -1,0 +1,58 @@
+"""Makes families ready while something else goes on: several at once, with a line for each step."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from arena.cli import output
+from arena.cli.exit import CommandError, Exit
+from referee.sample_warmup import have_all_warm
+from referee.warmup import Warmed, warm
+
+
+class Compiling:
+    """`run` makes families ready, as many at once as there are processors, and ends early when `stop` is set."""
+
+    def __init__(self, names: Sequence[str], begin: Callable[[str], Awaitable[None]]) -> None:
+        self._names, self._begin = names, begin
+        self._stopped, self._stop = os.pipe()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Call `begin` with each family as soon as it is ready. Raises CommandError where one cannot be."""
+        jobs = min(len(os.sched_getaffinity(0)), len(self._names))
+        pool = ThreadPoolExecutor(jobs, "compiling")
+        group = asyncio.gather(*(self._one(pool, name) for name in self._names))
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            either: list[asyncio.Future[Any]] = [group, stopping]
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if group.done():
+                group.result()
+        finally:
+            os.write(self._stop, b"\0")
+            group.cancel()
+            stopping.cancel()
+            await asyncio.gather(group, stopping, return_exceptions=True)
+            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+            for end in (self._stopped, self._stop):
+                os.close(end)
+
+    async def _one(self, pool: ThreadPoolExecutor, name: str) -> None:
+        def tell(bot: str) -> None:
+            output.note(f"{name:<10} compiling the search of {bot} ...")
+
+        began = time.perf_counter()
+        problem, warmed = await asyncio.get_running_loop().run_in_executor(pool, self._make_ready, name, tell)
+        if problem:
+            raise CommandError(f"the sample bots of {name} cannot be made ready: {problem[-400:]}", Exit.FAILED)
+        output.note(f"{name:<10} ready in {time.perf_counter() - began:.1f} s, {warmed.cached} kernels in the cache")
+        await self._begin(name)
+
+    def _make_ready(self, name: str, tell: Callable[[str], None]) -> tuple[str, Warmed]:
+        problem = have_all_warm(name, self._stopped, tell)
+        return problem, warm(name)
