@@ -90,10 +90,10 @@ AT_ONCE_PER_CORE = 32
 """Many more games at once than processors make sense only where bots do not use them."""
 
 
-def refuse_concurrency(wanted: int) -> None:
+def refuse_concurrency(count: int) -> None:
     """Raises CommandError for more games at once than this machine could begin to play."""
     cores = len(os.sched_getaffinity(0))
-    if wanted > cores * AT_ONCE_PER_CORE:
+    if count > cores * AT_ONCE_PER_CORE:
         raise CommandError(
             f"--concurrency: {cores * AT_ONCE_PER_CORE} games at once at most on the {cores} processors here; "
             f"{cores} is a good number"
