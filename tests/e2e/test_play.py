@@ -51,7 +51,8 @@ def bare(games: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for game in games:
         plies = [{key: ply[key] for key in ("score", "depth", "nodes", "book")} for ply in game["plies"]]
-        found.append({**game, "plies": plies, "started": "", "finished": "", "lag": None, "logs": {}})
+        times = {"started": "", "finished": "", "lag": None, "out_of_turn_ms": None}
+        found.append({**game, **times, "plies": plies, "logs": {}})
     return found
 
 
