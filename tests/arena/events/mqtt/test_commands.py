@@ -24,6 +24,7 @@ from arena.events.bus import BusError
 from arena.events.choice import open_bus
 from arena.events.messages import RefereeWoken
 from arena.events.mqtt.bus import MqttBus
+from arena.store import Store
 from tests.arena.api.test_serve import _environment
 from tests.arena.events.mqtt.broker import Mosquitto, free_port
 from tests.arena.events.mqtt.test_mqtt import act, listening, moves, play, until, written
@@ -118,6 +119,7 @@ def test_the_embedded_broker_on_a_port_that_is_taken() -> None:
 
 def test_serve_with_the_embedded_broker_starts_and_ends_in_good_order(tmp_path: Path) -> None:
     port = free_port()
+    Store.in_folder(tmp_path / "data").close()
     line = [sys.executable, "-m", "arena", "serve", "--data", str(tmp_path / "data"), "--port", "0"]
     line += ["--no-referee", "--mqtt", f"embedded:{port}"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as process:
