@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from arena.tournaments.settings import FORMATS, Format
+from referee.rules import families
 
 _HEAD = """\
 # {title}
@@ -12,8 +13,8 @@ _HEAD = """\
 # Lines that begin with "# " and a key are defaults or wishes; the help page "Reference" has every key.
 
 name = {name:<28}# what people read
-family = "loa"                     # "arena rules list" shows families, variants and options
-# variant = "scrambled-eggs"       # the family's first unless named
+family = {family:<26}# "arena rules list" shows families, variants and options
+# variant = "standard"             # the family's first unless named
 format = {quoted:<26}# or {others}
 """
 
@@ -92,7 +93,9 @@ def example(format: Format) -> str:
     title, own, entries = _PARTS[format]
     others = ", ".join(one for one in FORMATS if one != format)
     return (
-        _HEAD.format(title=title, format=format, name=f'"My {format}"', quoted=f'"{format}"', others=others)
+        _HEAD.format(
+            title=title, name=f'"My {format}"', family=f'"{families()[0]}"', quoted=f'"{format}"', others=others
+        )
         + own
         + _TAIL
         + entries

@@ -23,7 +23,7 @@ _LINES = rf"^[^\x00-\x08\x0b-\x1f\x7f{TURNING}]*$"
 _DIGEST = r"^[0-9a-f]{64}$"
 FORMS = {
     _NAME: f"write {NAME_RULE}",
-    _FAMILY: "write the name of a family, such as loa",
+    _FAMILY: "write the name of a family: up to 32 of a-z, 0-9 and _",
     _GAME: "write 16 to 32 of the characters 0-9 and a-f",
     _VARIANT: "write a name without blanks",
     _POOL: "write a name without blanks",

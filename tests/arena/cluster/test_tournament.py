@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +11,11 @@ import pytest
 
 from arena import tournaments
 from arena.store import Store
-from referee import source
 from referee.rules.core import Termination
 from referee.verification import verify
-from tests.arena.cluster import processes
+from tests.arena.cluster import liar, processes
 from tests.arena.cluster.conftest import Cluster
-from tests.arena.cluster.processes import ROOT, Command, are_gone, wait
+from tests.arena.cluster.processes import Command, are_gone, wait
 from tests.arena.coordinator.stage import Stage
 from tests.arena.coordinator.test_processes import cast, cup
 from tests.conftest import INTERPRETED
@@ -72,24 +70,16 @@ def test_every_game_exactly_once_whatever_dies(cluster: Cluster, stage: Stage) -
 @pytest.mark.long
 def test_a_worker_that_judges_games_otherwise_is_found_out(cluster: Cluster, stage: Stage, tmp_path: Path) -> None:
     """It says that its sources are those of the arena, and they are not: whoever resigns wins."""
-    for package in ("referee", "protocol"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    for file, before, after in (
-        ("ending.py", "Ending(SIDES[1 - side], Termination.RESIGNED", "Ending(SIDES[side], Termination.RESIGNED"),
-        ("source.py", "def digest() -> str:", f"def digest() -> str:\n    return {source.digest()!r}\n"),
-    ):
-        text = (tmp_path / "referee" / file).read_text()
-        assert before in text
-        (tmp_path / "referee" / file).write_text(text.replace(before, after))
-    elsewhere = {**INTERPRETED, "PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}
+    resigned = "Ending(SIDES[{}], Termination.RESIGNED"
+    elsewhere = {**INTERPRETED, **liar.changed(tmp_path, resigned.format("1 - side"), resigned.format("side"))}
     number = cup(stage, games=4)
     with (
         processes.scheduler() as (address, _),
-        processes.worker(address, tmp_path / "liar", **elsewhere) as liar,
+        processes.worker(address, tmp_path / "liar", **elsewhere) as cheat,
         referee(stage, address, **INTERPRETED) as process,
     ):
-        assert liar.end() == 4, liar.said
-        assert [line for line in liar.said if "has shut out this worker" in line and "was not to move" in line]
+        assert cheat.end() == 4, cheat.said
+        assert [line for line in cheat.said if "has shut out this worker" in line and "was not to move" in line]
         with processes.worker(address, tmp_path / "worker", **INTERPRETED):
             wait(lambda: stage.tournament(number).state == "finished", "the end")
             process.signal(signal.SIGTERM)

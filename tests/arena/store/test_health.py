@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from arena.store import DamagedDatabaseError, Store, url_in
 from arena.store.health import mark_of
@@ -34,22 +35,21 @@ def test_a_server_looks_after_itself(store: Store) -> None:
         assert store.health.check() == ""
 
 
-def test_an_overwritten_page_is_found_and_nothing_is_written_any_more(
-    field: Field, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_overwritten_page_is_found_and_nothing_is_written_any_more(field: Field, tmp_path: Path) -> None:
     store, other = field.store, Store(url_in(tmp_path))
     waiting = field.plan(1, first_sequence=21)[0]
-    damage(tmp_path / "arena.sqlite3")
-    assert other.health.damage == ""
-    assert "malformed" in store.health.check()
-    for one in (store, other, Store(url_in(tmp_path))):  # this process, another one, one that comes later
-        with pytest.raises(DamagedDatabaseError, match="the database is damaged") as caught:
-            one.results.commit(record_of(waiting))
-        assert "arena db restore" in caught.value.hint
-        assert one.games.get(waiting.id).state == "planned"  # what can be read is read
-        one.close()
-    store.health.check()
-    assert capsys.readouterr().out.count("database damaged") == 3, "each process says it once"
+    with capture_logs() as said:
+        damage(tmp_path / "arena.sqlite3")
+        assert other.health.damage == ""
+        assert "malformed" in store.health.check()
+        for one in (store, other, Store(url_in(tmp_path))):  # this process, another one, one that comes later
+            with pytest.raises(DamagedDatabaseError, match="the database is damaged") as caught:
+                one.results.commit(record_of(waiting))
+            assert "arena db restore" in caught.value.hint
+            assert one.games.get(waiting.id).state == "planned"  # what can be read is read
+            one.close()
+        store.health.check()
+    assert [line["event"] for line in said].count("database damaged") == 3, "each process says it once"
 
 
 def test_damage_that_a_query_meets_counts(field: Field, tmp_path: Path) -> None:
