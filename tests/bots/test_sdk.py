@@ -39,10 +39,10 @@ def test_a_stop_that_comes_with_the_go_counts_and_a_late_one_does_not() -> None:
         bot.shake_hands()
         bot.send("position startpos", "go infinite", "stop", "stop", "stop")
         bot.expect("bestmove")
-        bot.send("go movetime 100")
+        bot.send("go movetime 400")
         began = time.monotonic()
         bot.expect("bestmove")
-        assert time.monotonic() - began > 0.05
+        assert time.monotonic() - began > 0.15  # at least half of its time, whatever it keeps in reserve
 
 
 def test_the_clock_is_kept_without_being_asked() -> None:
