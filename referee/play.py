@@ -24,6 +24,7 @@ from referee.rules.core import SIDES, Termination, Winner
 from referee.sample_warmup import have_warm
 from referee.score import hundredths
 from referee.spec import PlannedGame
+from referee.unplayed import record_of
 
 _RESULTS: dict[Winner, Literal["p1win", "p2win", "draw"]] = {"first": "p1win", "second": "p2win", "draw": "draw"}
 
@@ -143,31 +144,13 @@ def _record(
     logs: dict[str, str],
 ) -> GameRecord:
     spec = course.spec
-    return GameRecord(
-        id=game_id,
-        family=spec.family,
-        variant=spec.variant,
+    return replace(
+        record_of(game_id, spec, ending.winner, ending.termination, ending.detail, started=started),
         options=course.ruleset.overrides,
         position=course.start,
-        first=spec.first.name,
-        second=spec.second.name,
-        winner=ending.winner,
-        termination=ending.termination,
-        kind=ending.termination.kind,
         moves=tuple(course.moves),
         plies=tuple(course.plies),
-        started=started,
-        finished=now(),
         sandbox=sandbox,
-        event=spec.event,
-        sequence=spec.sequence,
-        round=spec.round,
-        pair=spec.pair,
-        seed=spec.seed,
-        time=spec.time_text,
-        first_version=spec.first.version,
-        second_version=spec.second.version,
-        detail=ending.detail,
         final_position=course.position,
         anomalies=(bots[0].session.anomaly_count, bots[1].session.anomaly_count),
         logs=logs,

@@ -1,4 +1,7 @@
-"""The records of games that were not played: void ones, and those that a bot loses without being asked."""
+"""The records of games that were not played: void ones, and those that a bot loses without being asked.
+
+`record_of` is what they and the records of games that were played begin with.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import replace
 from referee.record import GameRecord, now
 from referee.rules import load
 from referee.rules.core import SIDES, Termination, Winner
-from referee.spec import PlannedGame
+from referee.spec import GameSpec, PlannedGame
 
 
 def void_record(game: PlannedGame, termination: Termination, detail: str) -> GameRecord:
@@ -15,7 +18,7 @@ def void_record(game: PlannedGame, termination: Termination, detail: str) -> Gam
 
     Made of whatever was planned, even if that makes no sense.
     """
-    return _record(game, None, termination, detail)
+    return record_of(game.id, game.spec, None, termination, detail, started=now())
 
 
 def forfeit_record(game: PlannedGame, loser: str, why: str) -> GameRecord:
@@ -23,15 +26,17 @@ def forfeit_record(game: PlannedGame, loser: str, why: str) -> GameRecord:
     ruleset = load(game.spec.family).settle(game.spec.variant, game.spec.options)
     side = 0 if game.spec.first.name == loser else 1
     detail = f"{SIDES[side]} ({loser}) was suspended: {why}"
-    lost = _record(game, SIDES[1 - side], Termination.SUSPENDED, detail)
+    lost = record_of(game.id, game.spec, SIDES[1 - side], Termination.SUSPENDED, detail, started=now())
     start = game.spec.position or ruleset.variant.position
     return replace(lost, options=ruleset.overrides, position=start, at_start=True)
 
 
-def _record(game: PlannedGame, winner: Winner | None, termination: Termination, detail: str) -> GameRecord:
-    spec, at = game.spec, now()
+def record_of(
+    game_id: str, spec: GameSpec, winner: Winner | None, termination: Termination, detail: str, *, started: str
+) -> GameRecord:
+    """The record of a planned game that ends now, with all that its spec says and no moves."""
     return GameRecord(
-        id=game.id,
+        id=game_id,
         family=spec.family,
         variant=spec.variant,
         options=spec.options,
@@ -43,8 +48,8 @@ def _record(game: PlannedGame, winner: Winner | None, termination: Termination, 
         kind=termination.kind,
         moves=(),
         plies=(),
-        started=at,
-        finished=at,
+        started=started,
+        finished=now(),
         event=spec.event,
         sequence=spec.sequence,
         round=spec.round,

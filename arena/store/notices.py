@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import Select, func, or_, select
+from sqlalchemy.orm import Mapped
 from sqlmodel import col
 
 from arena.store.engine import Sessions, fetch
@@ -68,10 +69,7 @@ class Notices:
             .order_by(col(Version.checked).desc())
             .limit(LIMIT)
         )
-        if since is not None:
-            query = query.where(col(Version.checked) > since)
-        with self._sessions.reading() as session:
-            rows = fetch(session, query)
+        rows = self._rows(query, col(Version.checked), since)
         return [Notice("check", at, name, str(key), state, problem) for at, name, key, state, problem in rows]
 
     def _faults(self, user_id: int, since: datetime | None) -> list[Notice]:
@@ -102,10 +100,7 @@ class Notices:
             .order_by(col(Game.committed).desc())
             .limit(LIMIT)
         )
-        if since is not None:
-            query = query.where(col(Game.finished) > since)
-        with self._sessions.reading() as session:
-            rows = fetch(session, query)
+        rows = self._rows(query, col(Game.finished), since)
         return [
             Notice("fault", at, second if winner == "first" else first, key, what, detail)
             for at, first, second, winner, key, what, detail in rows
@@ -120,10 +115,7 @@ class Notices:
             .order_by(col(Entry.withdrawn).desc())
             .limit(LIMIT)
         )
-        if since is not None:
-            query = query.where(col(Entry.withdrawn) > since)
-        with self._sessions.reading() as session:
-            rows = fetch(session, query)
+        rows = self._rows(query, col(Entry.withdrawn), since)
         return [Notice("suspension", at, name, str(key), "suspended", reason) for at, name, key, reason in rows]
 
     def _ended(self, user_id: int, since: datetime | None) -> list[Notice]:
@@ -139,11 +131,15 @@ class Notices:
             .order_by(col(Tournament.finished).desc())
             .limit(LIMIT)
         )
-        if since is not None:
-            query = query.where(col(Tournament.finished) > since)
-        with self._sessions.reading() as session:
-            rows = fetch(session, query)
+        rows = self._rows(query, col(Tournament.finished), since)
         return [Notice("tournament", at, name, str(key), state) for at, name, key, state in rows]
+
+    def _rows(
+        self, query: Select[*tuple[Any, ...]], at: Mapped[datetime | None], since: datetime | None
+    ) -> Sequence[Any]:
+        """The rows of a query whose `at` is after `since`; all without."""
+        with self._sessions.reading() as session:
+            return fetch(session, query if since is None else query.where(at > since))
 
     def _versions(self, user_id: int) -> Sequence[int]:
         query = (

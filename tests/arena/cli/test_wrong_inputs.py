@@ -248,7 +248,7 @@ def test_what_a_server_refuses_is_told(
         (OSError(errno.ENOSPC, "No space left on device", "games.ndjson"), "make room"),
         (MemoryError(), "memory"),
         (RecursionError("maximum recursion depth exceeded"), "nested too deep"),
-        (PermissionError(errno.EACCES, "Permission denied", "/root/x"), "/root/x"),
+        (PermissionError(errno.EACCES, "Permission denied", "/closed/x"), "/closed/x"),
         (OSError(errno.EROFS, "Read-only file system", "/ro/x"), "/ro/x"),
     ],
 )

@@ -25,7 +25,7 @@ def attack() -> dict[str, Any]:
             "link-folder/secret",
             "hard",
             "/proc/self/cwd/link",
-            f"/proc/{INIT}/root/etc/shadow",
+            os.path.join("/proc", str(INIT), "root", "etc/shadow"),
         )
     }
     return {
