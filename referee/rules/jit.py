@@ -1,8 +1,9 @@
 """The one home of numba: the `jit` decorator, bit operations and the random numbers of the kernels.
 
 Compiled code is cached on disk in a folder named after a digest of the sources it was compiled from, so neither an
-edited helper nor an upgrade can ever meet a stale cache. Where that folder is not writable (for a sandboxed bot), what
-is in it is used and the rest is compiled in memory.
+edited helper nor an upgrade can ever meet a stale cache. In it each signature of a function has a file named after
+both, so processes that compile at the same time cannot mix them up. Where that folder is not writable (for a sandboxed
+bot), what is in it is used and the rest is compiled in memory.
 
 A kernel is plain module-level functions: a closure, a jitclass or a function passed as an argument never hits the disk
 cache. With `NUMBA_DISABLE_JIT=1` everything here runs as ordinary Python with the same results.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
+import pickle
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -68,7 +70,33 @@ if IS_COMPILED:
     class _ReadOnlyCacheImpl(caching.FunctionCache._impl_class):  # type: ignore[misc]
         _locator_classes = (_ReadOnlyLocator,)
 
-    class _ReadOnlyCache(caching.FunctionCache):  # type: ignore[misc]
+    class _CacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]
+        """A file for each signature, and no index.
+
+        numba numbers the files and keeps an index, written apart: of two processes that compile different signatures
+        at once, one may leave its index beside the other's code, and whoever loads that crashes.
+        """
+
+        def save(self, key: Any, data: Any) -> None:
+            """Keep what was compiled for `key`."""
+            self._save_data(self._file_name(key), data)
+
+        def load(self, key: Any) -> Any:
+            """What was compiled for `key`, or None where that is not there or cut short."""
+            try:
+                return self._load_data(self._file_name(key))
+            except (OSError, EOFError, pickle.UnpicklingError):
+                return None
+
+        def _file_name(self, key: Any) -> Any:
+            return self._data_name(int(hashlib.sha256(repr(key).encode()).hexdigest()[:16], 16))
+
+    class _Cache(caching.FunctionCache):  # type: ignore[misc]
+        def __init__(self, function: Any) -> None:
+            super().__init__(function)
+            self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, None)
+
+    class _ReadOnlyCache(_Cache):
         """The cache of a sandboxed bot: numba's own gives up on a folder that it cannot write."""
 
         _impl_class = _ReadOnlyCacheImpl
@@ -88,7 +116,7 @@ if IS_COMPILED:
         numba.config.CACHE_DIR = str(folder)
         try:
             if _is_writable(folder):
-                dispatcher.enable_caching()
+                dispatcher._cache = _Cache(function)
             elif folder.is_dir():
                 dispatcher._cache = _ReadOnlyCache(function)
         except RuntimeError:  # numba finds no place for a cache

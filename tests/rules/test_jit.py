@@ -1,0 +1,68 @@
+"""Compiled code on disk: what was compiled for one signature is never taken for another."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from referee.rules import jit
+
+SIGNATURES = ["array(int64, 1d, C)", "Array(int64, 1, 'C', False, aligned=True)", "int64", "uint64"]
+
+pytestmark = pytest.mark.skipif(not jit.IS_COMPILED, reason="optional: nothing is compiled here (NUMBA_DISABLE_JIT)")
+
+
+def test_signatures_kept_at_the_same_time_are_not_mixed_up(tmp_path: Path) -> None:
+    barrier = threading.Barrier(len(SIGNATURES), timeout=60)
+
+    def keep(signature: str) -> None:
+        for number in range(100):
+            barrier.wait()
+            jit._CacheFile(str(tmp_path), f"f{number}", None).save((signature,), f"code for {signature}")
+
+    threads = [threading.Thread(target=keep, args=(signature,)) for signature in SIGNATURES]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number in range(100):
+        found = jit._CacheFile(str(tmp_path), f"f{number}", None)
+        assert [found.load((signature,)) for signature in SIGNATURES] == [f"code for {one}" for one in SIGNATURES]
+        assert found.load(("float64",)) is None
+
+
+def test_what_is_cut_short_is_compiled_again(tmp_path: Path) -> None:
+    file = jit._CacheFile(str(tmp_path), "f", None)
+    file.save(("int64",), "code")
+    (path,) = tmp_path.iterdir()
+    for size in (0, 5):
+        os.truncate(path, size)
+        assert file.load(("int64",)) is None
+    file.save(("int64",), "code")
+    assert file.load(("int64",)) == "code"
+
+
+def test_arrays_that_may_and_may_not_be_written_are_kept_apart(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text(
+        "from referee.rules.jit import jit\n@jit\ndef total(a):\n    return a[0] + a.shape[0]\n"
+    )
+    (tmp_path / "run.py").write_text(
+        "import sys, numpy as np, kernel\n"
+        "a, b = np.array([5, 7]), np.array([1, 2, 3]); b.setflags(write=False)\n"
+        "print(kernel.total(a), kernel.total(b), kernel.total(np.array([1.5])), end=' ')\n"
+        "print(sum(kernel.total.stats.cache_hits.values()))\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    said = [
+        subprocess.run(
+            [sys.executable, str(tmp_path / "run.py")], env=environment, capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert said == ["7 4 2.5 0\n", "7 4 2.5 3\n"]
+    assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 3
