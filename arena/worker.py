@@ -17,7 +17,7 @@ from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
 from referee.record import GameRecord
 from referee.rules.core import Termination
-from referee.slot import play_games
+from referee.slot import emit, play_games
 from referee.spec import PlannedGame, canonical
 from referee.unplayed import void_record
 
@@ -77,7 +77,8 @@ def play_bundled(
 ) -> list[GameRecord]:
     """Play planned games one after the other, with the bots as this machine has them; their records.
 
-    What finishes before the last game is left in `spool` at once: it outlives this job, and whoever gave it.
+    What finishes before the last game is left in `spool` at once: it outlives this job, and whoever gave it. Without a
+    spool on this machine it is told to whoever gave the job.
     A game whose bundle cannot be had is void: nobody's fault, and the last of the list.
     """
     try:
@@ -85,4 +86,8 @@ def play_bundled(
         ready = [bundles.resolve_game(game) for game in games]
     except (BundleError, StoreUnavailableError) as error:
         return [void_record(games[0], Termination.SANDBOX_FAILED, str(error))]
-    return play_games(ready, wants_plies, Spool(spool).keep if spool else None)
+    return play_games(ready, wants_plies, Spool(spool).keep if spool else _tell)
+
+
+def _tell(record: GameRecord) -> None:
+    emit({"event": "finish", "game": record.id, "record": record.line()})

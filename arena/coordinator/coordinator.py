@@ -27,7 +27,7 @@ from arena.coordinator.recorder import Recorder, drained
 from arena.coordinator.steering import Steering
 from arena.coordinator.suspension import Suspensions
 from arena.events.bus import EventBus
-from arena.events.messages import RefereeChanged, RefereeState, RefereeWoken, SlotStarted
+from arena.events.messages import RefereeChanged, RefereeState, RefereeWoken, SlotFinished, SlotStarted
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.spool import Spool
@@ -247,13 +247,15 @@ class Coordinator:
         return is_taken
 
     async def _listen(self) -> None:
-        """Hear of games that begin, and of orders that should be seen at once."""
+        """Hear of games that begin and end, and of orders that should be seen at once."""
         while True:
-            async with self._bus.subscribe(SlotStarted, RefereeWoken) as events:
+            async with self._bus.subscribe(SlotStarted, SlotFinished, RefereeWoken) as events:
                 async for event in events:
                     match event:
                         case SlotStarted():
                             self.recorder.game_began(event.game)
+                        case SlotFinished():
+                            self.recorder.game_ended(event.game, event.record)
                         case RefereeWoken():
                             self.order(event.tournament)
 

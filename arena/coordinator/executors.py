@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.errors import ArenaError
 from arena.events.bus import EventBus
-from arena.events.messages import GamePly, PlyNews, RefereeWorkers, SlotStarted, WorkerNews
+from arena.events.messages import GamePly, PlyNews, RefereeWorkers, SlotFinished, SlotStarted, WorkerNews
 from referee.pool import SlotPool
 from referee.sandbox import open_sandbox, refusal
 
@@ -64,7 +64,7 @@ def _open_cluster(settings: Settings, bus: EventBus) -> Executor:
 
 
 def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
-    """What puts the events of slots on the bus: plies as news of their game, starts for the coordinator to confirm."""
+    """What puts the events of slots on the bus: plies as news of their game, starts and ends for the coordinator."""
 
     def publish(event: dict[str, Any]) -> None:
         match event["event"]:
@@ -73,6 +73,8 @@ def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
                 bus.publish(GamePly(game=event["game"], number=event["number"], ply=ply))
             case "start":
                 bus.publish(SlotStarted(game=event["game"]))
+            case "finish":
+                bus.publish(SlotFinished(game=event["game"], record=event["record"]))
 
     return publish
 

@@ -24,7 +24,7 @@ from arena.metrics import RefereeMetrics
 from arena.spool import Spool
 from arena.store import BadValueError, ConflictError, NotFoundError, Store, StoreUnavailableError
 from referee.pool import JobError, WorkerLostError
-from referee.record import GameRecord
+from referee.record import GameRecord, RecordError, read_record
 from referee.rules.core import Kind, Termination
 from referee.spec import PlannedGame
 from referee.unplayed import void_record
@@ -37,7 +37,8 @@ LONGEST_REST_S = 300.0
 
 
 class Recorder:
-    """`game_began` and `job_done` may be called from any thread, `wake` asks for a turn; all else is one thread's."""
+    """`game_began`, `game_ended` and `job_done` may be called from any thread, `wake` asks for a turn; all else is one
+    thread's."""
 
     def __init__(
         self,
@@ -57,6 +58,7 @@ class Recorder:
         self._inspection = inspection
         self._done: queue.SimpleQueue[Future[list[GameRecord]]] = queue.SimpleQueue()
         self._begun: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
         self._waited: set[str] = set()
         """The results that waited when they were last looked at."""
         self._log = logger("coordinator")
@@ -66,6 +68,11 @@ class Recorder:
     def game_began(self, game_id: str) -> None:
         """A slot has begun a game."""
         self._begun.put(game_id)
+        self._wake()
+
+    def game_ended(self, game_id: str, line: str) -> None:
+        """A worker has finished a game of a job that goes on."""
+        self._ended.put((game_id, line))
         self._wake()
 
     def job_done(self, future: Future[list[GameRecord]]) -> None:
@@ -90,14 +97,13 @@ class Recorder:
     def collect(self) -> None:
         """Mark games that began, and record the results that have come in. Raises StoreUnavailableError."""
         memory = self._memory
-        for game_id in drained(self._begun):
-            if job := memory.by_game.get(game_id):
-                self._note_begun(game_id, job)
+        self._take_news()
         for future in drained(self._done):
             if job := memory.jobs.pop(future, None):
                 self._take_in(future, job)
                 for game in job.games:
-                    memory.by_game.pop(game.id, None)
+                    if memory.by_game.get(game.id) is job:  # not handed out again meanwhile
+                        del memory.by_game[game.id]
         playing = [game_id for game_id in memory.begun if game_id in memory.by_game]
         if playing:
             self._store.queue.start(*playing)
@@ -129,10 +135,11 @@ class Recorder:
 
     def _take_up(self, record: GameRecord) -> None:
         """A result that waits is to be recorded, whoever left it."""
-        tournament = self._awaits(record)
+        job = self._memory.by_game.get(record.id)
+        tournament = job.tournament_id if job else self._awaits(record)
         if tournament is None:
             return
-        if job := self._memory.by_game.get(record.id):
+        if job:
             job.brought.add(record.id)
         else:
             self._log.info("result restored", game=record.id)
@@ -166,7 +173,32 @@ class Recorder:
         self._metrics.dropped.labels(reason).inc()
         self._spool.forget(record.id)
 
+    def _take_news(self) -> None:
+        """What slots have told of games of jobs that go on."""
+        for game_id, line in drained(self._ended):
+            self._take_early(game_id, line)
+        for game_id in drained(self._begun):
+            if job := self._memory.by_game.get(game_id):
+                self._note_begun(game_id, job)
+
+    def _take_early(self, game_id: str, line: str) -> None:
+        """The result of a game whose job goes on elsewhere, if it is one that was asked for there."""
+        job = self._memory.by_game.get(game_id)
+        if job is None or game_id in job.brought:
+            return
+        worker = next((getattr(future, "worker", "") for future, one in self._memory.jobs.items() if one is job), "")
+        try:
+            record = replace(read_record(line), worker=worker)
+        except RecordError as error:  # the job brings it again, and is charged with it
+            self._log.error("record refused", game=game_id, worker=worker, error=str(error))
+            return
+        if record.id == game_id and record.kind is not Kind.VOID:
+            self._spool.keep(record)
+            self._take_up(record)
+
     def _note_begun(self, game_id: str, job: Job) -> None:
+        if job.playing:
+            self._take_up_finished(job)
         job.playing = game_id
         self._memory.begun.append(game_id)
         attempt = next(one.attempt for one in job.waiting if one.game.id == game_id) + 1
@@ -190,21 +222,22 @@ class Recorder:
         except Exception as error:  # an executor's own: the network, a scheduler that died
             records = [void_record(job.games[0], Termination.WORKER_LOST, f"{type(error).__name__}: {error}")]
         else:
-            records = self._inspected(getattr(future, "worker", ""), records, job.games)
+            left = [record for record in records if record.id not in job.brought]
+            records = self._inspected(getattr(future, "worker", ""), left, job.games)
         stand = [
             record
             for record in records
             if record.termination is not Termination.STOPPED and record.id not in job.brought
         ]
         memory.unrecorded.extend((record, job.tournament_id) for record in stand)
-        left = {game.id for game in job.games} - {record.id for record in stand} - job.brought
-        memory.given_back |= left
+        again = {game.id for game in job.games} - {record.id for record in stand} - job.brought
+        memory.given_back |= again
         memory.changed.add(job.tournament_id)
-        if left:
+        if again:
             memory.dry.discard(job.tournament_id)
 
     def _take_up_finished(self, job: Job) -> None:
-        """What had finished of a job whose slot is gone."""
+        """What has finished of a job whose slot plays its next game, or is gone."""
         known = {record.id for record, _ in self._memory.unrecorded}
         for game in job.games:
             if game.id not in known | job.brought and (record := self._spool.read(game.id)):

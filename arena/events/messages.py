@@ -360,6 +360,16 @@ class SlotStarted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SlotFinished(Event):
+    """A slot of a worker has finished a game of a job that goes on; the job itself brings the record again."""
+
+    game: Name
+    """The game."""
+    record: str
+    """What the worker says of it, as one line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerConnected(Event):
     """The broker is there, for the first time or again: nobody knows what was missed."""
 

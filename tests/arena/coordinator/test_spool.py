@@ -243,6 +243,35 @@ def test_a_game_is_recorded_when_it_ends_whatever_else_its_job_holds(stage: Stag
     assert (waiting(coordinator), dropped(coordinator, "over")) == (0, None)
 
 
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_the_result_of_a_game_is_there_when_the_next_of_its_job_begins(stage: Stage, is_elsewhere: bool) -> None:
+    stage.settings = stage.settings.model_copy(update={"verify_share": 0.0})
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    dice = Dice(is_held=True)
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
+    dice.begin()
+    future, (first, second) = dice.held[0]
+    if is_elsewhere:  # on a worker of a cluster, which has no spool of ours
+        future.worker = "far-1"  # type: ignore[attr-defined]
+        coordinator.recorder.game_ended(first.id, record_of(first).line())
+        coordinator.recorder.game_ended("0123456789abcdef", replace(record_of(first), id="0123456789abcdef").line())
+        coordinator.recorder.game_ended(second.id, "no record")
+    else:
+        coordinator.recorder.game_began(first.id)
+        coordinator.spool.keep(record_of(first))
+    coordinator.recorder.game_began(second.id)
+    coordinator.turn()  # at the same moment: nothing is looked at that is looked at now and then
+    games = [stage.store.games.get(game.id) for game in (first, second)]
+    assert [game.state for game in games] == ["finished", "running"]
+    charged = [game_id for _, game_id, _, _ in stage.store.results.with_plans(worker="far-1", after=0)]
+    assert charged == ([first.id] if is_elsewhere else [])
+    dice.release()
+    coordinator.turn()
+    stage.check_exactly_once(number, 2)
+    assert (waiting(coordinator), dropped(coordinator, "over")) == (0, None)
+
+
 @pytest.mark.parametrize("is_seen", [False, True])
 def test_what_had_finished_in_a_slot_that_is_lost_stands_and_the_other_game_is_charged(
     stage: Stage, is_seen: bool
