@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from referee.rules.core import Side, Termination, UnknownNameError
+from referee.rules.symmetry import Symmetry
 
 State: TypeAlias = npt.NDArray[Any]
 """One position as a 1-D array of fixed length and dtype, both the family's choice. Its first `KEY_SIZE` elements are
@@ -287,6 +288,8 @@ class Rules:
     announce: Callable[[State, Config], str | None] | None = None
     keeps_moves: frozenset[Termination] = frozenset()
     phase: Phase | None = None
+    symmetry: Symmetry | None = None
+    """Which positions are the same but for the way one looks at the board; None: none are."""
     marks: tuple[Mark, ...] = ()
     """The words that `board` may mark cells with."""
     emblem: str = ""

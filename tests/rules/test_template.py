@@ -22,6 +22,7 @@ FILES = {
     "rules.py",
     "start.py",
     "state.py",
+    "symmetry.py",
     "tables.py",
 }
 """What every folder has; a kernel may have parts (`kernel_*.py`), and the vectors may stand beside the rules."""
@@ -63,6 +64,7 @@ def test_the_names(family):
     assert rules.emblem is part(family, "layout").EMBLEM
     assert rules.board is part(family, "layout").board
     assert rules.side is part(family, "state").side
+    assert rules.symmetry is part(family, "symmetry").SYMMETRY
     assert are(rules.options, Option)
     assert are(rules.variants, Variant)
     assert are(rules.formats, GameFormat)

@@ -9,6 +9,7 @@ from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board
 from referee.rules.abalone.notation import NOTATION
 from referee.rules.abalone.start import VARIANTS, resolve
 from referee.rules.abalone.state import side
+from referee.rules.abalone.symmetry import SYMMETRY
 from referee.rules.core import Termination
 from referee.rules.rules import Option, Rules
 
@@ -64,6 +65,7 @@ RULES: Final = Rules(
     emblem=EMBLEM,
     board=board,
     side=side,
+    symmetry=SYMMETRY,
     kernel_module="referee.rules.abalone.kernel",
     reasons=REASONS,
     resolve=resolve,

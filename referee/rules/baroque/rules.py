@@ -7,6 +7,7 @@ from referee.rules.baroque.layout import EMBLEM, MARKS, PIECES, board
 from referee.rules.baroque.notation import NOTATION
 from referee.rules.baroque.start import ROWS, VARIANTS, draw, resolve
 from referee.rules.baroque.state import side
+from referee.rules.baroque.symmetry import SYMMETRY
 from referee.rules.core import Termination
 from referee.rules.rules import Option, Rules
 
@@ -88,6 +89,7 @@ RULES = Rules(
     emblem=EMBLEM,
     board=board,
     side=side,
+    symmetry=SYMMETRY,
     kernel_module="referee.rules.baroque.kernel",
     reasons=REASONS,
     resolve=resolve,

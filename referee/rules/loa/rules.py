@@ -8,6 +8,7 @@ from referee.rules.loa.layout import EMBLEM, MARKS, PIECES, board
 from referee.rules.loa.notation import NOTATION
 from referee.rules.loa.start import VARIANTS
 from referee.rules.loa.state import side
+from referee.rules.loa.symmetry import SYMMETRY
 from referee.rules.rules import Option, Rules
 
 SIMULTANEOUS_CONNECTION = Termination.by_rules("simultaneous-connection", "a move connected both sides at once")
@@ -73,6 +74,7 @@ RULES = Rules(
     emblem=EMBLEM,
     board=board,
     side=side,
+    symmetry=SYMMETRY,
     kernel_module="referee.rules.loa.kernel",
     reasons=REASONS,
     formats=FORMATS,

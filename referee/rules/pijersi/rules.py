@@ -8,6 +8,7 @@ from referee.rules.pijersi.layout import EMBLEM, MARKS, PIECES, board
 from referee.rules.pijersi.notation import NOTATION
 from referee.rules.pijersi.start import PHASE, VARIANTS, draw, resolve
 from referee.rules.pijersi.state import side
+from referee.rules.pijersi.symmetry import SYMMETRY
 from referee.rules.rules import Option, Rules
 
 GOAL = Termination.by_rules("goal", "a piece reached its goal")
@@ -54,6 +55,7 @@ RULES = Rules(
     emblem=EMBLEM,
     board=board,
     side=side,
+    symmetry=SYMMETRY,
     kernel_module="referee.rules.pijersi.kernel",
     reasons=REASONS,
     resolve=resolve,

@@ -9,6 +9,7 @@ from referee.rules.tablut.layout import EMBLEM, MARKS, PIECES, announce, board
 from referee.rules.tablut.notation import NOTATION
 from referee.rules.tablut.start import VARIANTS, resolve
 from referee.rules.tablut.state import side
+from referee.rules.tablut.symmetry import SYMMETRY
 
 KING_CAPTURED = Termination.by_rules("king-captured", "the king was captured")
 KING_ESCAPED = Termination.by_rules("king-escaped", "the king reached an edge or corner")
@@ -147,6 +148,7 @@ RULES = Rules(
     emblem=EMBLEM,
     board=board,
     side=side,
+    symmetry=SYMMETRY,
     kernel_module="referee.rules.tablut.kernel",
     reasons=REASONS,
     resolve=resolve,

@@ -10,6 +10,7 @@ from .layout import EMBLEM, MARKS, PIECES, board
 from .notation import NOTATION
 from .start import PHASE, VARIANTS
 from .state import side
+from .symmetry import SYMMETRY
 
 BREAKTHROUGH = Termination.by_rules("breakthrough", "a pawn reached the far rank")
 STANDSTILL = Termination.by_rules("standstill", "neither side has a move left")
@@ -37,6 +38,7 @@ RULES = Rules(
     emblem=EMBLEM,
     board=board,
     side=side,
+    symmetry=SYMMETRY,
     kernel_module=f"{__package__}.kernel",
     reasons=REASONS,
     formats=FORMATS,

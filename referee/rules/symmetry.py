@@ -1,0 +1,134 @@
+"""Positions up to the symmetries of their board: one 64-bit key for all images of a position.
+
+A family says what stands on its cells and how its board maps onto itself without changing the rules (`Symmetry`); the
+rest is here. Keys are kept in databases: what changes them for a family makes every index of positions void. Refuses to
+know any family. Plain numpy, many positions at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from referee.rules.rules import Config, Ruleset
+
+Keys: TypeAlias = npt.NDArray[np.uint64]
+States: TypeAlias = npt.NDArray[Any]
+"""Several states, one a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One way to map a board onto itself: cell `i` goes to cell `cells[i]`, symbol `s` becomes `symbols[s]`."""
+
+    cells: tuple[int, ...]
+    symbols: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """What a family's positions are made of, and the images that are the same position to who plays it.
+
+    Every image keeps who is to move and all rules: what follows from a position is the image of what follows from it.
+    """
+
+    contents: Callable[[States, Config], npt.NDArray[np.uint8]]
+    """What stands on each cell, a row of symbols for each state."""
+    rest: Callable[[States, Config], npt.NDArray[np.int64]]
+    """What else makes positions different (side to move, phase, board) as one number for each state; images keep it."""
+    images: Callable[[Config], tuple[Image, ...]]
+    """All images of the board of a config, the identity among them. The same object for equal boards."""
+
+
+def images_of(
+    places: Sequence[tuple[int, int]],
+    maps: Iterable[Callable[[int, int], tuple[int, int]]],
+    symbols: Iterable[Sequence[int]],
+) -> tuple[Image, ...]:
+    """An image for each of `maps` of the cells' places with each permutation of the symbols.
+
+    Raises KeyError for a map that leaves the board.
+    """
+    numbers = {place: number for number, place in enumerate(places)}
+    orders = [tuple(order) for order in symbols]
+    cells = [tuple(numbers[move(x, y)] for x, y in places) for move in maps]
+    return tuple(Image(one, order) for one in cells for order in orders)
+
+
+SQUARE: tuple[Callable[[int, int], tuple[int, int]], ...] = (
+    lambda x, y: (x, y),
+    lambda x, y: (-y, x),
+    lambda x, y: (-x, -y),
+    lambda x, y: (y, -x),
+    lambda x, y: (-x, y),
+    lambda x, y: (y, x),
+    lambda x, y: (x, -y),
+    lambda x, y: (-y, -x),
+)
+"""The eight maps of a square around its centre."""
+
+
+def bits_of(words: States) -> npt.NDArray[np.uint8]:
+    """The 64 bits of each word, lowest first: a row of zeros and ones for each."""
+    plain = np.ascontiguousarray(words, dtype="<u8" if words.dtype.kind == "u" else "<i8")
+    return np.unpackbits(plain.view(np.uint8).reshape(len(words), 8), axis=1, bitorder="little")
+
+
+def keys_of(ruleset: Ruleset, states: States) -> Keys:
+    """The key of each state: equal for positions that are images of one another, and otherwise but by chance (2**-64).
+
+    A family without a `Symmetry` compares positions as repetition does.
+    """
+    rules = ruleset.rules
+    symmetry = rules.symmetry
+    if symmetry is None:
+        boards = np.ascontiguousarray(states[:, : rules.kernel.KEY_SIZE])
+        return np.array([_number(rules.family, board.tobytes()) for board in boards], dtype=np.uint64)
+    contents = symmetry.contents(states, ruleset.config)
+    table = _table(rules.family, symmetry.images(ruleset.config))
+    sums = np.zeros((len(states), table.shape[2]), dtype=np.uint64)
+    for cell in range(contents.shape[1]):
+        sums += table[cell][contents[:, cell]]
+    return _mix(sums.min(axis=1) ^ _mix(symmetry.rest(states, ruleset.config).astype(np.uint64)))
+
+
+def key_of(ruleset: Ruleset, state: States) -> int:
+    """The key of one state."""
+    return int(keys_of(ruleset, state[np.newaxis])[0])
+
+
+@lru_cache(maxsize=64)
+def _table(family: str, images: tuple[Image, ...]) -> Keys:
+    """[cell, symbol, image]: the number that a symbol on a cell adds to the sum of an image; 0 for nothing there."""
+    cells, symbols = len(images[0].cells), len(images[0].symbols)
+    seed = np.uint64(_number(family))
+    numbers = _mix(np.arange(cells * symbols, dtype=np.uint64) * _STEP + seed).reshape(cells, symbols)
+    numbers[:, 0] = 0
+    found = np.stack([numbers[np.array(image.cells)][:, np.array(image.symbols)] for image in images], axis=2)
+    found.setflags(write=False)
+    return found
+
+
+def _number(family: str, more: bytes = b"") -> int:
+    """A number of 64 bits for a family and bytes."""
+    return int.from_bytes(blake2b(more, digest_size=8, key=family.encode()).digest())
+
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+
+
+def _mix(values: Keys) -> Keys:
+    """Every bit depends on every bit: splitmix64 (Steele, Lea, Flood 2014)."""
+    z = values + _STEP
+    z = (z ^ (z >> np.uint64(30))) * _MIX1
+    z = (z ^ (z >> np.uint64(27))) * _MIX2
+    return z ^ (z >> np.uint64(31))
