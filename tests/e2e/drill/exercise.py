@@ -45,9 +45,9 @@ def drill(stage: Stage, *, games: int, count: int, seed: int, pause_ms: int, onl
             # Some games after the fault before, so that its recovery is seen.
             due = max(games * (number + 0.5) / (count + 1), _finished(stage) + 2)
             _await(stage, lambda due=due: _finished(stage) >= min(due, contest.games), "the tournament stands still")
-            if _open(stage) < 6:
+            if _open(stage) < faults.games_for(fault):
                 report.remarks.append(f"few games were left at fault {number + 1}: another tournament followed")
-                contest.create(games // 4, seed)
+                contest.create(max(games // 4, faults.games_for(fault)), seed)
                 planned |= _planned(stage)
                 report.games = contest.games
             report.hits.append(_hit(stage, fault, seed))

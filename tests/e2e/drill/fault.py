@@ -43,6 +43,8 @@ class Kind:
     targets: Callable[[Stage], Sequence[str]]
     act: Callable[[Stage, str, float, random.Random], str]
     seconds: tuple[float, float] = (0.0, 0.0)
+    games: int = 6
+    """How many games must be left to be played: it needs some itself, and its recovery is to be seen."""
 
 
 def _services(stage: Stage) -> Sequence[str]:
@@ -60,6 +62,11 @@ def _remote(stage: Stage) -> Sequence[str]:
 def _started(stage: Stage) -> Sequence[str]:
     """Services that need no broker to start."""
     return (stage.pages, stage.referee) if isinstance(stage, Scaled) else ()
+
+
+def _cluster(stage: Stage) -> Sequence[str]:
+    """Whoever has workers on other machines."""
+    return (stage.referee,) if isinstance(stage, Scaled) else ()
 
 
 def _file(stage: Stage) -> Sequence[str]:
@@ -224,6 +231,19 @@ def _damage(stage: Stage, target: str, seconds: float, dice: random.Random) -> s
     return f"found, restored, {found['salvaged']} results read from the damaged file, {found['waiting']} recorded"
 
 
+def _lie(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
+    """A worker whose rules are others joins and says that they are ours: it is shut out by what it brings."""
+    assert isinstance(stage, Scaled)
+    name = f"liar-{dice.randrange(10**6)}"
+    service = stage.start_liar(name)
+    _until(lambda: service.process is None, f"{name} is not shut out")
+    found = stage.log(name)
+    _dismiss(stage, name)
+    if "has shut out this worker" not in found:
+        raise AssertionError(f"{name} ended for another reason: {found[-500:]}")
+    return f"{name}, for which the first side wins draws, was shut out"
+
+
 @contextlib.contextmanager
 def _down(stage: Stage, service: Service, number: int) -> Iterator[None]:
     """A service is ended, and started again afterwards."""
@@ -312,6 +332,7 @@ KINDS = (
     Kind("restart without the broker", _started, _restart_without_broker, (2, 4)),
     Kind("damage the database of", _file, _damage, (2, 3)),
     Kind("cut the network of", _remote, _cut, (4, 12)),
+    Kind("lie to", _cluster, _lie, games=24),
     Kind("start a second", _referee, _second, (2, 5)),
     Kind("usurp", _referee, _usurp, (3, 5)),
 )
@@ -337,5 +358,13 @@ def draw(stage: Stage, count: int, seed: int, only: Sequence[str] = ()) -> list[
 
 def commit(stage: Stage, fault: Fault, seed: int) -> str:
     """Do it; what was done. Raises AssertionError when the arena did what it must not, TimeoutError."""
-    kind = next(kind for kind in KINDS if kind.name == fault.kind)
-    return kind.act(stage, fault.target, fault.seconds, random.Random(f"{seed} {fault.number}"))
+    return _kind(fault).act(stage, fault.target, fault.seconds, random.Random(f"{seed} {fault.number}"))
+
+
+def games_for(fault: Fault) -> int:
+    """How many games must be left when it is committed."""
+    return _kind(fault).games
+
+
+def _kind(fault: Fault) -> Kind:
+    return next(kind for kind in KINDS if kind.name == fault.kind)

@@ -12,10 +12,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from tests.arena import postgres
+from tests.arena.cluster import liar
+from tests.conftest import INTERPRETED
 from tests.e2e.drill.contest import DrillError, command
 from tests.e2e.drill.machine import Network
+from tests.e2e.drill.service import Service
 from tests.e2e.drill.stage import READY_S, Stage, free_port
 
 _TABLES = ("counters", "games", "leases")
@@ -109,10 +113,11 @@ port = {self.port}
             encoding="utf-8",
         )
         self.init()
-        token = command(
+        self._token = command(
             "user", "token", "admin", "--scopes", "worker", *self.database, environment=self.environment
         ).strip()
         bind = "0.0.0.0" if self.network else "127.0.0.1"
+        self._scheduler_port = scheduler_port
         self.service("scheduler", "scheduler", "--bind", bind, "--port", str(scheduler_port))
         self.service("pages", "serve", "--no-referee", "--data", str(self.data))
         for name in self.players:
@@ -121,9 +126,28 @@ port = {self.port}
                 host, prefix = near, self.network.far_prefix
             folder = self.folder / name
             self.disk(name, folder)
-            words = ("--scheduler", f"dask://{host}:{scheduler_port}", "--slots", "1", "--data", str(folder))
-            self.service(name, "worker", *words, "--name", name, prefix=prefix, ARENA_WORKER_TOKEN=token)
+            self._start_worker(name, folder, host=host, prefix=prefix)
         self.service("referee", "referee", "--data", str(self.data))
+
+    def _start_worker(
+        self, name: str, folder: Path, *, host: str, prefix: Sequence[str] = (), **environment: str
+    ) -> Service:
+        words = ("--scheduler", f"dask://{host}:{self._scheduler_port}", "--slots", "1", "--data", str(folder))
+        environment["ARENA_WORKER_TOKEN"] = self._token
+        return self.service(name, "worker", *words, "--name", name, prefix=prefix, **environment)
+
+    def start_liar(self, name: str) -> Service:
+        """Start a worker of other rules, whose draws are won by the first side. It is not started again.
+
+        Nothing is compiled: it is to be there while there are games.
+        """
+        elsewhere = liar.changed(
+            self.folder / f"{name}-sources", "outcome.winner", "outcome.winner.replace('draw', 'first')"
+        )
+        (self.folder / name).mkdir()
+        service = self._start_worker(name, self.folder / name, host="127.0.0.1", **INTERPRETED, **elsewhere)
+        service.is_held = service.is_ordered = True
+        return service
 
     def _start_database(self) -> None:
         bin_folder = postgres.programs()
