@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from referee.record import Ply
+from referee.plies import Plies, Ply
 from referee.rules import load
 from referee.rules.core import ParseError
 from referee.rules.history import LineOfPlay
@@ -29,7 +29,7 @@ class Course:
         self.ruleset = load(spec.family).settle(spec.variant, spec.options)
         self.line = LineOfPlay(self.ruleset, spec.position)
         self.moves: list[str] = []
-        self.plies: list[Ply] = []
+        self.plies = Plies()
         self.start = self.position
         self._watch = watch
         self._phase = self.ruleset.phase

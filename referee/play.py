@@ -149,7 +149,7 @@ def _record(
         options=course.ruleset.overrides,
         position=course.start,
         moves=tuple(course.moves),
-        plies=tuple(course.plies),
+        plies=course.plies,
         sandbox=sandbox,
         final_position=course.position,
         anomalies=(bots[0].session.anomaly_count, bots[1].session.anomaly_count),

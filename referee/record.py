@@ -6,32 +6,17 @@ Refuses to know files and databases.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
+from referee.plies import NAMES, Plies
+from referee.plies import Ply as Ply  # noqa: PLC0414 - the others have it from here
 from referee.rules.core import Kind, Side, Termination, Winner
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset, Value
-
-
-@dataclass(slots=True)  # not frozen: one is made per move, and freezing triples what that costs
-class Ply:
-    """One ply as it was played. Times in milliseconds with three decimals.
-
-    `ms` is from the flush of `go` to the arrival of `bestmove`; `lag_ms` the referee's own scheduling delay in it,
-    `charged_ms` what the clock was charged (0 without a clock). `book` marks an opening ply nobody thought about.
-    """
-
-    ms: float = 0.0
-    charged_ms: float = 0.0
-    lag_ms: float = 0.0
-    score: int | None = None
-    depth: int | None = None
-    nodes: int | None = None
-    book: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +34,7 @@ class GameRecord:
     termination: Termination
     kind: Kind
     moves: tuple[str, ...]
-    plies: tuple[Ply, ...]
+    plies: Sequence[Ply]
     started: str
     finished: str
     sandbox: str = "none"
@@ -93,15 +78,23 @@ class GameRecord:
     @property
     def lag(self) -> dict[str, float]:
         """How late the referee itself was: `max_ms` in one ply, `total_ms` in all. None of it was charged to a bot."""
+        if isinstance(self.plies, Plies):
+            lags_us = self.plies.lags_us
+            return {"max_ms": max(lags_us, default=0) / 1000, "total_ms": sum(lags_us) / 1000}
         lags = [ply.lag_ms for ply in self.plies]
-        return {"max_ms": max(lags, default=0.0), "total_ms": round(sum(lags), 3)}
+        return {"max_ms": max(lags, default=0.0), "total_ms": round(sum(lags, 0.0), 3)}
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, ready for `json.dumps`; `lag` is there to be read, and not read back."""
+        found = self._parts()
+        found["plies"] = [{name: getattr(ply, name) for name in NAMES} for ply in self.plies]
+        return found
+
+    def _parts(self) -> dict[str, Any]:
+        """What is written of it, the plies as they are here."""
         # By hand: `dataclasses.asdict` copies deeply, which took longer than writing the record to a database.
         found: dict[str, Any] = {name: getattr(self, name) for name in _RECORD}
         found["options"], found["logs"] = dict(self.options), dict(self.logs)
-        found["plies"] = [{name: getattr(ply, name) for name in _PLY} for ply in self.plies]
         for name, unsaid in _UNSAID.items():
             if found[name] == unsaid:
                 del found[name]
@@ -109,11 +102,31 @@ class GameRecord:
 
     def line(self) -> str:
         """One line of NDJSON, without the newline."""
-        return json.dumps(self.as_json(), separators=(",", ":"), ensure_ascii=False)
+        if not isinstance(self.plies, Plies):
+            return _dumped(self.as_json())
+        parts = [f'"{name}":{_dumped(value)}' for name, value in self._parts().items() if name != "plies"]
+        parts.insert(_PLIES, f'"plies":{self.plies.json()}')
+        return f"{{{','.join(parts)}}}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Every game's record goes from process to process: its moves as one text, else each is an object of its own.
+        values = [getattr(self, name) for name in _RECORD]
+        values[_MOVES] = "\n".join(self.moves)
+        return _revived, tuple(values)
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _revived(*values: Any) -> GameRecord:
+    found = list(values)
+    found[_MOVES] = tuple(found[_MOVES].split("\n")) if found[_MOVES] else ()
+    return GameRecord(*found)
 
 
 _RECORD = tuple(one.name for one in fields(GameRecord))
-_PLY = tuple(one.name for one in fields(Ply))
+_MOVES, _PLIES = map(_RECORD.index, ("moves", "plies"))
 _UNSAID: Mapping[str, Any] = {
     **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""}
 }
@@ -147,6 +160,7 @@ def read_record(text: str | bytes) -> GameRecord:
         place = ".".join(map(str, first["loc"])) or "the record"
         problem = {"missing": "is missing", "json_invalid": "is not JSON"}.get(first["type"], "cannot be used")
         raise RecordError(f"not a game record: {place} {problem}") from None
+    record = replace(record, plies=tuple(record.plies))
     if len(record.moves) != len(record.plies):
         raise RecordError(f"not a game record: {len(record.moves)} moves but {len(record.plies)} plies")
     if record.kind is not record.termination.kind or (record.winner is None) != (record.kind is Kind.VOID):

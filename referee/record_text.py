@@ -79,9 +79,9 @@ def write_text(record: GameRecord) -> str:
         for tag, name in {**_JSON_TAGS, **_RARE_TAGS}.items()
         if name in data
     ]
-    lines = []
+    lines, plies = [], tuple(record.plies)
     for index in range(0, len(record.moves), 2):
-        both = zip(record.moves[index : index + 2], record.plies[index : index + 2], strict=True)
+        both = zip(record.moves[index : index + 2], plies[index : index + 2], strict=True)
         lines.append(f"{index // 2 + 1}. " + " ".join(f"{move} {_comment(ply)}" for move, ply in both))
     return "\n".join([*tags, "", *lines, _TOKENS[record.winner], "", ""])
 

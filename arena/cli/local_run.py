@@ -60,9 +60,6 @@ class UnkeptRun:
     def append(self, record: GameRecord) -> None:
         self.records.append(record)
 
-    def write(self, name: str, text: str) -> None:
-        pass
-
     def __enter__(self) -> UnkeptRun:
         return self
 

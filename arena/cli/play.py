@@ -184,9 +184,10 @@ def _play(
     void, is_stopped = _dispatch(arguments, left, keep, is_decided, suspension)
     records = sorted(folder.records, key=lambda record: record.sequence)
     found = summarise(records, fresh, names, time.monotonic() - begin, test.verdict if test else None)
-    _keep_results(folder, found, records)
+    if isinstance(folder, RunFolder):
+        _keep_results(folder, found, records)
     if arguments.json:
-        output.document(found)
+        output.document({"games": [record.as_json() for record in records], **found})
     else:
         show(found)
     for record in void:
@@ -229,7 +230,6 @@ def _dispatch(
             pool.shutdown()
 
 
-def _keep_results(folder: RunFolder | UnkeptRun, found: dict[str, Any], records: list[GameRecord]) -> None:
-    summary = {key: value for key, value in found.items() if key != "games"}
-    folder.write("result.json", json.dumps(summary, ensure_ascii=False, indent=1))
+def _keep_results(folder: RunFolder, found: dict[str, Any], records: list[GameRecord]) -> None:
+    folder.write("result.json", json.dumps(found, ensure_ascii=False, indent=1))
     folder.write("games.txt", "".join(map(write_text, records)))

@@ -31,11 +31,10 @@ def report(record: GameRecord, done: int, total: int, wants_logs: bool, remark: 
 def summarise(
     records: list[GameRecord], fresh: list[GameRecord], names: list[str], elapsed: float, verdict: Verdict | None
 ) -> dict[str, Any]:
-    """All there is to say of a run, as its JSON document; `fresh` are the games of the last `elapsed` seconds."""
+    """All there is to say of a run beside its games, as JSON; `fresh` are the games of the last `elapsed` seconds."""
     moves = sum(len(record.moves) for record in fresh)
     draw_probability = load(records[0].family).draw_probability if records else 0.0
     found: dict[str, Any] = {
-        "games": [record.as_json() for record in records],
         "standings": [standing.as_json() for standing in standings(records, names)],
         "crosstable": crosstable(records, names),
         "ratings": leaderboard(fold(records, draw_probability)),
@@ -122,7 +121,7 @@ def show(found: Mapping[str, Any]) -> None:
     output.text("", "rating = mu - 3 sigma (TrueSkill); SB = Sonneborn-Berger; W D L from the row's view")
     if "performance" in found:
         output.text("Elo ± = performance against the others together, with its 95 % interval")
-    if "elo" in found and found["games"]:
+    if "elo" in found and found["terminations"]:
         elo = found["elo"]
         words = elo_words(*(elo[key] for key in ("diff", "error", "low", "high", "score")))
         output.text(f"Elo of {elo['name']}: {words} (95 %), LOS {100 * elo['los']:.1f} %")
