@@ -133,13 +133,18 @@ class SlotPool(Executor):
                     if future in self._called_off:
                         connection.send("abort")
                 kind, value = self._answer(connection)
-            except (EOFError, OSError) as error:
+            except Exception as error:  # also what cannot be sent or read: whoever waits is told, the next job is done
                 if process is None or connection is None:
                     future.set_exception(WorkerLostError(f"no game slot could be started: {error}"))
                     continue
                 self._forget(connection)
                 process.kill()
-                future.set_exception(WorkerLostError(f"a game slot ended with {process.wait()} ({error!r})"))
+                code = process.wait()
+                future.set_exception(
+                    WorkerLostError(f"a game slot ended with {code} ({error!r})")
+                    if isinstance(error, EOFError | OSError)
+                    else JobError(repr(error))
+                )
                 process = connection = None
             else:
                 if kind == "error":

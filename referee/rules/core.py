@@ -73,6 +73,10 @@ class Termination(enum.StrEnum):
     SANDBOX_FAILED = "sandbox-failed", Kind.VOID, "the sandbox could not be set up"
     STOPPED = "stopped", Kind.VOID, "the game was called off by the referee"
 
+    def __reduce_ex__(self, protocol: object) -> tuple[type[Termination], tuple[str]]:
+        """By its word: Python before 3.11.4 goes by the name, which finds no family's own."""
+        return Termination, (str(self.value),)
+
     @classmethod
     def by_rules(cls, word: str, sentence: str) -> Termination:
         """A family's own, of the kind `rules`, in words of lower case letters and hyphens.

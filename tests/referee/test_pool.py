@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from referee.pool import SlotPool, WorkerLostError
+from referee.pool import JobError, SlotPool, WorkerLostError
 
 
 def test_a_slot_that_cannot_be_started_fails_its_job_and_is_started_for_the_next(
@@ -40,3 +40,11 @@ def test_a_slot_that_died_idle_is_replaced_and_its_socket_closed() -> None:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         assert pool.submit(os.getpid).result(60) != pid
         assert len(set(Path("/proc/self/fd").iterdir())) == len(before)
+
+
+def test_an_answer_that_cannot_be_read_fails_its_job_alone() -> None:
+    unreadable = "type('Answer', (), {'__reduce__': lambda self: (getattr, (int, 'nothing'))})()"
+    with SlotPool(1) as pool:
+        with pytest.raises(JobError, match="nothing"):
+            pool.submit(eval, unreadable).result(60)
+        assert pool.submit(os.getpid).result(60) != os.getpid()
