@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena archive import x.otn --family tablut --format otn",
     )
     bring.add_argument("files", nargs="+", metavar="FILE", help="game texts; - for stdin")
-    bring.add_argument("--family", required=True, metavar="F")
+    bring.add_argument("--family", required=True, metavar="F", type=choice.family)
     bring.add_argument("--format", metavar="FORMAT", help='see "arena rules list --json"; default: what fits best')
     choice.add_rules(bring, has_family=False)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from arena.cli import choice
 from arena.cli.exit import CommandError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def add_search(parser: argparse.ArgumentParser) -> None:
     """What to look for."""
     parser.add_argument("--id", metavar="ID", help="the id of one game")
-    parser.add_argument("--family", metavar="F")
+    parser.add_argument("--family", metavar="F", type=choice.family)
     parser.add_argument("--variant", metavar="V")
     parser.add_argument("--player", metavar="NAME", help="part of either player's name")
     parser.add_argument("--first", metavar="NAME", help="part of the name of who moved first")

@@ -39,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
     check = actions.add("check", _check, "read a book, and name the line of the first mistake")
     check.add_argument("file", type=Path, metavar="FILE")
-    check.add_argument("--family", required=True, metavar="F")
+    check.add_argument("--family", required=True, metavar="F", type=choice.family)
     choice.add_rules(check, has_family=False)
     check.add_argument("--json", action="store_true", help="one JSON document on stdout")
 

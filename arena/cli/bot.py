@@ -35,14 +35,21 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     submit.add_argument("path", metavar="PATH", type=Path)
     submit.add_argument("--name", required=True, metavar="N", help="the bot's name; a new one makes a new bot")
-    submit.add_argument("--family", action="append", default=[], metavar="F", help="plays this family; may be repeated")
+    submit.add_argument(
+        "--family",
+        action="append",
+        default=[],
+        metavar="F",
+        type=choice.family,
+        help="plays this family; may be repeated",
+    )
     submit.add_argument(
         "--tc", metavar="TC", help="check it at this time control alone, such as 5/move (default: the fastest it keeps)"
     )
     submit.add_argument("--watch", action="store_true", help="wait for the verdict; exit 1 if the bot is unfit")
 
     listing = actions.add("list", _list, "all bots", "arena bot list --family loa")
-    listing.add_argument("--family", metavar="F", help="only those that play it")
+    listing.add_argument("--family", metavar="F", type=choice.family, help="only those that play it")
     listing.add_argument("--owner", metavar="USER", help="only this user's")
     listing.add_argument("--retired", action="store_true", help="retired ones too")
     listing.add_argument("--limit", metavar="N", type=choice.positive, help="at most so many")

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from arena.cli import output
+from arena.cli import choice, output
 from arena.cli.choice import read_options
 from arena.cli.exit import CommandError, Exit
 from arena.cli.play import add_memory, add_sandbox
@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "bot", metavar="BOT", help="path, quoted command, sample:NAME, 'bridge:NAME …', folder or bot.toml"
     )
-    parser.add_argument("--family", required=True, metavar="F", help=", ".join(families()))
+    parser.add_argument("--family", required=True, metavar="F", type=choice.family, help=", ".join(families()))
     parser.add_argument("--variant", action="append", metavar="V", help="a variant to check; may be repeated")
     parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
     parser.add_argument(

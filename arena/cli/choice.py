@@ -14,10 +14,19 @@ if TYPE_CHECKING:
     from referee.rules.rules import Ruleset
 
 
+def family(text: str) -> str:
+    """An argument that names a family, in any language: its name here, or the text where it names none."""
+    from referee.rules import family_named
+
+    return family_named(text)
+
+
 def add_rules(parser: argparse.ArgumentParser, *, has_family: bool = True) -> None:
     """FAMILY (unless the command names it otherwise), `--variant` and `--option`."""
     if has_family:
-        parser.add_argument("family", metavar="FAMILY", help='a family of games; "arena rules list" shows them')
+        parser.add_argument(
+            "family", metavar="FAMILY", type=family, help='a family of games; "arena rules list" shows them'
+        )
     parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
     parser.add_argument(
         "--option",

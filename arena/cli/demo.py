@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli import output
+from arena.cli import choice, output
 from arena.cli.choice import refuse_concurrency
 from arena.cli.compiling import Compiling
 from arena.cli.exit import CommandError, Exit
@@ -48,7 +48,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="serve no pages, and exit after the games")
     parser.add_argument("--games", type=int, default=2, metavar="N", help="games per pairing (default 2)")
     parser.add_argument("--tc", default="0.5+0.02", metavar="TC", help="time control (default 0.5+0.02)")
-    parser.add_argument("--family", action="append", metavar="F", help="only this family; may be repeated")
+    parser.add_argument(
+        "--family", action="append", metavar="F", type=choice.family, help="only this family; may be repeated"
+    )
     parser.add_argument("--concurrency", type=int, default=os.cpu_count() or 1, metavar="C", help="games at once")
     parser.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="data folder (default ./data)")
     parser.add_argument("--bind", default="127.0.0.1", metavar="HOST", help="address of the pages")

@@ -10,7 +10,7 @@ from arena.cli.exit import Exit
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("family", metavar="FAMILY")
+    parser.add_argument("family", metavar="FAMILY", type=choice.family)
     parser.add_argument("--pool", metavar="P", help="a rules class of the family (default: the family's own)")
     parser.add_argument("--retired", action="store_true", help="versions that play no more, too")
     parser.add_argument("--limit", metavar="N", type=choice.positive, default=50, help="at most so many (default 50)")

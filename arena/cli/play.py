@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from arena.cli import output
+from arena.cli import choice, output
 from arena.cli.choice import positive, read_options, refuse_concurrency, whole
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import InterruptThread
@@ -43,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="path, quoted command, sample:NAME, 'bridge:NAME …', tcp:HOST:PORT, folder or bot.toml; NAME=BOT; "
         "with settings of its own: 'BOT;tc=5+0.05;option.Hash=64'",
     )
-    parser.add_argument("--family", required=True, metavar="F", help=", ".join(families()))
+    parser.add_argument("--family", required=True, metavar="F", type=choice.family, help=", ".join(families()))
     parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
     parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
     parser.add_argument("--games", type=int, default=2, metavar="N", help="games per pairing (default 2)")

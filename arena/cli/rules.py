@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     actions = Actions(parser)
 
     listing = actions.add("list", _list, "all families with their variants and options")
-    listing.add_argument("families", metavar="FAMILY", nargs="*", help="only these (default: all)")
+    listing.add_argument("families", metavar="FAMILY", type=choice.family, nargs="*", help="only these (default: all)")
 
     moves = actions.add(
         "moves",
@@ -88,6 +88,8 @@ def _family_json(rules: Rules) -> dict[str, Any]:
         "title": rules.title,
         "version": rules.version,
         "sides": list(rules.sides),
+        "names": list(rules.words.family),
+        "words": {name: list(words) for name, words in rules.words.terms.items()},
         "summary": rules.summary,
         "variants": [
             {
@@ -95,6 +97,7 @@ def _family_json(rules: Rules) -> dict[str, Any]:
                 "options": dict(variant.options),
                 "position": variant.position,
                 "note": variant.note,
+                "names": list(rules.words.variants.get(variant.name, ())),
             }
             for variant in rules.variants
         ],
@@ -119,16 +122,20 @@ def _list(arguments: argparse.Namespace) -> int:
         output.text(f"{rules.sides[0]} moves first, then {rules.sides[1]}.")
         if rules.summary:
             output.text(textwrap.fill(rules.summary, output.width()))
+        if rules.words.family:
+            output.text(f"Also called {', '.join(rules.words.family)}.")
         output.table(
-            ("variant", "options", "position"),
+            ("variant", "also", "options", "position"),
             (
                 (
                     variant.name,
+                    ", ".join(rules.words.variants.get(variant.name, ())),
                     " ".join(f"{name}={_shown(value)}" for name, value in variant.options.items()),
                     variant.position,
                 )
                 for variant in rules.variants
             ),
+            drop=("also",),
             wrap=("options",),
         )
         output.table(

@@ -46,7 +46,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
     listing = actions.add("list", _list, "all tournaments, latest first", "arena tournament list --state running")
     listing.add_argument("--state", metavar="S", help="scheduled, running, paused, draining, finished or cancelled")
-    listing.add_argument("--family", metavar="F")
+    listing.add_argument("--family", metavar="F", type=choice.family)
     listing.add_argument("--limit", metavar="N", type=choice.positive, default=50, help="at most so many (default 50)")
 
     show = actions.add("show", _show, "a tournament with its standings", "arena tournament show 7")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("families", metavar="FAMILY", nargs="*", help="only these (default: all)")
+    parser.add_argument("families", metavar="FAMILY", type=choice.family, nargs="*", help="only these (default: all)")
     parser.add_argument(
         "--jobs", metavar="N", type=choice.positive, help="families at once (default: one per processor)"
     )

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from arena.errors import ArenaError
 from arena.tournaments.handicap import Handicap
@@ -22,7 +22,7 @@ from arena.validation import Misfit, misfits
 from referee import toml
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.ratings.sprt import Sprt
-from referee.rules import families, load
+from referee.rules import families, family_named, load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.rules import Ruleset
 from referee.spec import Adjudication, Limits, Pondering, TimeControl, read_time_control
@@ -201,7 +201,7 @@ class Document(_Part):
 
     name: Word
     """What people read. In a recurring tournament `{date}` and `{time}` stand for its start."""
-    family: Annotated[str, Field(max_length=32)]
+    family: Annotated[str, Field(max_length=32), AfterValidator(family_named)]
     """Which game: `arena rules list` shows the families."""
     variant: str | None = Field(default=None, max_length=120)
     """A variant of the family; its first unless named."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from referee.rules.core import Termination, UnknownNameError
+from referee.rules.names import fold
 from referee.rules.rules import Rules
 
 
@@ -18,11 +19,28 @@ def families() -> tuple[str, ...]:
 
 
 def load(family: str) -> Rules:
-    """The rules of a family. Raises UnknownNameError with the nearest names."""
-    if family not in families():
-        raise UnknownNameError("family", family, families())
-    rules: Rules = importlib.import_module(f"{__name__}.{family}").RULES
+    """The rules of a family, by any of its names. Raises UnknownNameError with the nearest names."""
+    found = family_named(family)
+    if found not in families():
+        others = {name: load(name).words.family for name in families()}
+        raise UnknownNameError("family", family, families(), others)
+    rules: Rules = importlib.import_module(f"{__name__}.{found}").RULES
     return rules
+
+
+def family_named(name: str) -> str:
+    """The family of any of its names; the text itself where it is none."""
+    return name if name in families() else _family_names().get(fold(name), name)
+
+
+def _family_names() -> Mapping[str, str]:
+    """Every name of a family, folded, and the name of its folder."""
+    found: dict[str, str] = {}
+    for family in families():
+        rules = load(family)
+        for name in (family, rules.title, *rules.words.family):
+            found.setdefault(fold(name), family)
+    return found
 
 
 @cache

@@ -6,8 +6,11 @@ Refuses to know any family, any process and any file.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Self, TypeAlias
+
+from referee.rules.names import nearest
 
 Side: TypeAlias = Literal["first", "second"]
 Winner: TypeAlias = Literal["first", "second", "draw"]
@@ -122,13 +125,16 @@ class ParseError(ValueError):
 
 
 class UnknownNameError(ValueError):
-    """A family, variant, option or value that does not exist; `near` lists the nearest that do."""
+    """A family, variant, option or value that does not exist; `near` lists those that may have been meant.
 
-    def __init__(self, what: str, name: str, known: tuple[str, ...]) -> None:
-        import difflib
+    `others` are further names of the known ones, in other languages: a slip of one of these is known as well.
+    """
 
+    def __init__(
+        self, what: str, name: str, known: tuple[str, ...], others: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
         self.what, self.name, self.known = what, name, known
-        self.near = tuple(difflib.get_close_matches(name, known, n=3, cutoff=0.4))
+        self.near = nearest(name, known, others)
         choice = ("did you mean " + " or ".join(self.near) + "? ") if self.near else ""
         choice += "known: " + ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
         super().__init__(f"unknown {what} {name!r}; {choice}")

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from referee.rules.core import Side, Termination, UnknownNameError
+from referee.rules.names import fold
 from referee.rules.symmetry import Symmetry
 
 State: TypeAlias = npt.NDArray[Any]
@@ -254,6 +255,20 @@ class Board:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What people call things besides the names that the rules have for them: in French, or by another custom.
+
+    `variants` by their name, `terms` (pieces, marks, kinds of moves) by the English word. They are names as well:
+    whatever takes the name of a family, a variant or a side takes these, without regard to case, accents and hyphens.
+    """
+
+    family: tuple[str, ...] = ()
+    sides: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    terms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
 def _no_variant(name: str, options: Mapping[str, Value]) -> Variant | None:
     return None
 
@@ -297,6 +312,8 @@ class Rules:
     draw_probability: float = 0.10
     """The prior chance of a draw between equals: it sets how much a draw tells of them."""
     summary: str = ""
+    words: Words = field(default_factory=Words)
+    """The same in the languages of those who play it."""
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -310,15 +327,30 @@ class Rules:
                 return option
         raise UnknownNameError(f"option of {self.family}", name, tuple(option.name for option in self.options))
 
-    def variant(self, name: str, options: Mapping[str, Value] | None = None) -> Variant:
-        """The variant of that name. Raises UnknownNameError, or ParseError from a numbered name."""
-        found = self.resolve(name, options or {})
-        if found is not None:
-            return found
+    @cached_property
+    def _variant_names(self) -> Mapping[str, str]:
+        """Every name of a variant, folded, and the name that it has here."""
+        found = {}
         for variant in self.variants:
-            if variant.name == name:
-                return variant
-        raise UnknownNameError(f"variant of {self.family}", name, tuple(variant.name for variant in self.variants))
+            for name in (variant.name, *self.words.variants.get(variant.name, ())):
+                found.setdefault(fold(name), variant.name)
+        return found
+
+    def variant(self, name: str, options: Mapping[str, Value] | None = None) -> Variant:
+        """The variant of that name, in any language and spelling of `words`, numbers (`#17`) behind it.
+
+        Raises UnknownNameError, or ParseError from a numbered name.
+        """
+        base, sign, numbers = name.partition("#")
+        for spelling in (name, self._variant_names.get(fold(base), base) + sign + numbers):
+            found = self.resolve(spelling, options or {})
+            if found is not None:
+                return found
+            for variant in self.variants:
+                if variant.name == spelling:
+                    return variant
+        known = tuple(variant.name for variant in self.variants)
+        raise UnknownNameError(f"variant of {self.family}", name, known, self.words.variants)
 
     def settle(self, variant: str | None = None, options: Mapping[str, Value] | None = None) -> Ruleset:
         """The exact rules of a game: a variant with options on top of its preset.

@@ -24,6 +24,7 @@ FILES = {
     "state.py",
     "symmetry.py",
     "tables.py",
+    "words.py",
 }
 """What every folder has; a kernel may have parts (`kernel_*.py`), and the vectors may stand beside the rules."""
 
@@ -61,6 +62,7 @@ def test_the_names(family):
     assert rules.formats is part(family, "gametext").FORMATS
     assert rules.pieces is part(family, "layout").PIECES
     assert rules.marks is part(family, "layout").MARKS
+    assert rules.words is part(family, "words").WORDS
     assert rules.emblem is part(family, "layout").EMBLEM
     assert rules.board is part(family, "layout").board
     assert rules.side is part(family, "state").side

@@ -10,6 +10,7 @@ from referee.rules.abalone.notation import NOTATION
 from referee.rules.abalone.start import VARIANTS, resolve
 from referee.rules.abalone.state import side
 from referee.rules.abalone.symmetry import SYMMETRY
+from referee.rules.abalone.words import WORDS
 from referee.rules.core import Termination
 from referee.rules.rules import Option, Rules
 
@@ -77,4 +78,5 @@ RULES: Final = Rules(
         "push fewer: three push two or one, two push one. A marble pushed over the edge is ejected; who ejects six "
         "wins. An own marble never leaves the board, and pushing is never compulsory."
     ),
+    words=WORDS,
 )

@@ -8,6 +8,7 @@ from referee.rules.baroque.notation import NOTATION
 from referee.rules.baroque.start import ROWS, VARIANTS, draw, resolve
 from referee.rules.baroque.state import side
 from referee.rules.baroque.symmetry import SYMMETRY
+from referee.rules.baroque.words import WORDS
 from referee.rules.core import Termination
 from referee.rules.rules import Option, Rules
 
@@ -98,4 +99,5 @@ RULES = Rules(
     keeps_moves=frozenset(REASONS[2:]),
     draw_probability=0.25,
     summary=SUMMARY,
+    words=WORDS,
 )

@@ -9,6 +9,7 @@ from referee.rules.loa.notation import NOTATION
 from referee.rules.loa.start import VARIANTS
 from referee.rules.loa.state import side
 from referee.rules.loa.symmetry import SYMMETRY
+from referee.rules.loa.words import WORDS
 from referee.rules.rules import Option, Rules
 
 SIMULTANEOUS_CONNECTION = Termination.by_rules("simultaneous-connection", "a move connected both sides at once")
@@ -85,4 +86,5 @@ RULES = Rules(
         "one touching group wins, so every capture also brings the opponent nearer to that goal. In Zen l'initié a "
         "neutral piece that both may move belongs to the group."
     ),
+    words=WORDS,
 )

@@ -9,6 +9,7 @@ from referee.rules.pijersi.notation import NOTATION
 from referee.rules.pijersi.start import PHASE, VARIANTS, draw, resolve
 from referee.rules.pijersi.state import side
 from referee.rules.pijersi.symmetry import SYMMETRY
+from referee.rules.pijersi.words import WORDS
 from referee.rules.rules import Option, Rules
 
 GOAL = Termination.by_rules("goal", "a piece reached its goal")
@@ -68,4 +69,5 @@ RULES = Rules(
         "scissors take paper, paper takes rock. Whoever ends a turn with a rock, paper or scissors on the far row "
         "wins. The two rows of each side stand in fixed, numbered or random order."
     ),
+    words=WORDS,
 )

@@ -10,6 +10,7 @@ from referee.rules.tablut.notation import NOTATION
 from referee.rules.tablut.start import VARIANTS, resolve
 from referee.rules.tablut.state import side
 from referee.rules.tablut.symmetry import SYMMETRY
+from referee.rules.tablut.words import WORDS
 
 KING_CAPTURED = Termination.by_rules("king-captured", "the king was captured")
 KING_ESCAPED = Termination.by_rules("king-escaped", "the king reached an edge or corner")
@@ -161,4 +162,5 @@ RULES = Rules(
         "reaches the border, the attackers when they capture him. One way out for the king is raichi, two are tuichi. "
         "Options restrict the king (goals, bases, step) and choose among historical and tournament rules."
     ),
+    words=WORDS,
 )

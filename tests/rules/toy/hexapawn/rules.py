@@ -11,6 +11,7 @@ from .notation import NOTATION
 from .start import PHASE, VARIANTS
 from .state import side
 from .symmetry import SYMMETRY
+from .words import WORDS
 
 BREAKTHROUGH = Termination.by_rules("breakthrough", "a pawn reached the far rank")
 STANDSTILL = Termination.by_rules("standstill", "neither side has a move left")
@@ -45,4 +46,5 @@ RULES = Rules(
     phase=PHASE,
     draw_probability=0.0,
     summary="Three pawns a side on nine squares. Reach the far rank, or leave the opponent without a move.",
+    words=WORDS,
 )
