@@ -330,7 +330,7 @@ class Rules:
     @cached_property
     def _variant_names(self) -> Mapping[str, str]:
         """Every name of a variant, folded, and the name that it has here."""
-        found = {}
+        found: dict[str, str] = {}
         for variant in self.variants:
             for name in (variant.name, *self.words.variants.get(variant.name, ())):
                 found.setdefault(fold(name), variant.name)
