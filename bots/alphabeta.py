@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 DEPTH_WITHOUT_LIMIT = 60
 SPENT = 0.55
 """The share of the budget after which no new iteration is begun: it would not come to an end."""
+LONGEST_LINE = 8
+"""How many moves of the line it expects are told."""
 
 
 class AlphaBeta(Bot):
@@ -93,8 +95,8 @@ class AlphaBeta(Bot):
             score = int(work[s.SCORE])
             distance = s.WIN - abs(score)
             win_in = None if distance > s.MAX_DEPTH else distance if score > 0 else -distance
-            best = int(work[s.BEST])
-            self.info(depth=depth, nodes=int(work[s.NODES]), score=score, win_in=win_in, pv=[write(best)])
+            pv = [write(code) for code in s.variation(self._desk, config, min(depth, LONGEST_LINE))]
+            self.info(depth=depth, nodes=int(work[s.NODES]), score=score, win_in=win_in, pv=pv)
             if (win_in is not None and abs(win_in) <= depth) or len(position.moves) == 1:
                 return
             if clock.is_timed and clock.elapsed_ms() > SPENT * clock.budget_ms():

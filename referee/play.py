@@ -25,6 +25,7 @@ from referee.sample_warmup import have_warm
 from referee.score import hundredths
 from referee.spec import PlannedGame
 from referee.unplayed import record_of
+from referee.variation import kept
 
 _RESULTS: dict[Winner, Literal["p1win", "p2win", "draw"]] = {"first": "p1win", "second": "p2win", "draw": "draw"}
 
@@ -122,7 +123,7 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
         ply = Ply(round(thought.ms, 3), round(charged_ms, 3) if is_timed[side] else 0.0, round(thought.lag_ms, 3))
         info = thought.info
         if info:
-            ply.score, ply.depth, ply.nodes = hundredths(info), info.depth, info.nodes
+            ply.score, ply.depth, ply.nodes, ply.pv = hundredths(info), info.depth, info.nodes, kept(info.pv)
         course.push(names.get(code) or texts.write(code), ply, code)
         for each in players:
             each.follow(course)

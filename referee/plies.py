@@ -5,6 +5,7 @@ A game has hundreds of plies, and its record goes from process to process: packe
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -26,11 +27,13 @@ class Ply:
     depth: int | None = None
     nodes: int | None = None
     book: bool = False
+    pv: str = ""
+    """The line it expected, its own move first, as it wrote it (`referee.variation`); left out of the JSON if none."""
 
 
 NAMES = tuple(one.name for one in fields(Ply))
-_Said = tuple[int | None, int | None, int | None, bool]
-_NOTHING: _Said = (None, None, None, False)
+_Said = tuple[int | None, int | None, int | None, bool, str]
+_NOTHING: _Said = (None, None, None, False, "")
 _US = 1000
 """Microseconds in a millisecond."""
 _JSON = '{"ms":%r,"charged_ms":%r,"lag_ms":%r,"score":null,"depth":null,"nodes":null,"book":false}'
@@ -57,7 +60,7 @@ class Plies(Sequence[Ply]):
 
     def append(self, ply: Ply) -> None:
         """One more ply."""
-        said = (ply.score, ply.depth, ply.nodes, ply.book)
+        said = (ply.score, ply.depth, ply.nodes, ply.book, ply.pv)
         if said != _NOTHING:
             self._said[len(self)] = said
         self.add_times(round(ply.ms * _US), round(ply.charged_ms * _US), round(ply.lag_ms * _US))
@@ -105,11 +108,12 @@ class Plies(Sequence[Ply]):
         """What `json.dumps` makes of them in a record, in a fraction of its time."""
         times = [us / _US for us in self._times]
         found = list(map(_JSON.__mod__, zip(times[::3], times[1::3], times[2::3], strict=True)))
-        for number, (score, depth, nodes, book) in self._said.items():
+        for number, (score, depth, nodes, book, pv) in self._said.items():
             ms, charged_ms, lag_ms = times[3 * number : 3 * number + 3]
+            line = f',"pv":{_dumped(pv)}' if pv else ""
             found[number] = (
                 f'{{"ms":{ms!r},"charged_ms":{charged_ms!r},"lag_ms":{lag_ms!r},"score":{_number(score)},'
-                f'"depth":{_number(depth)},"nodes":{_number(nodes)},"book":{"true" if book else "false"}}}'
+                f'"depth":{_number(depth)},"nodes":{_number(nodes)},"book":{"true" if book else "false"}{line}}}'
             )
         return f"[{','.join(found)}]"
 
@@ -119,6 +123,10 @@ def _unpacked(times: bytes, said: dict[int, _Said]) -> Plies:
     found._times.frombytes(times)
     found._said = said
     return found
+
+
+def _dumped(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _number(value: int | None) -> str:

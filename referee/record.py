@@ -87,7 +87,10 @@ class GameRecord:
     def as_json(self) -> dict[str, Any]:
         """Plain data, ready for `json.dumps`; `lag` is there to be read, and not read back."""
         found = self._parts()
-        found["plies"] = [{name: getattr(ply, name) for name in NAMES} for ply in self.plies]
+        plies = found["plies"] = [{name: getattr(ply, name) for name in NAMES} for ply in self.plies]
+        for told in plies:
+            if not told["pv"]:
+                del told["pv"]
         return found
 
     def _parts(self) -> dict[str, Any]:

@@ -54,7 +54,7 @@ _PLY_WORDS = {
     "depth": "depth",
     "nodes": "nodes",
 }
-_COMMENT = re.compile(r"\[%(\w+)(?: ([-0-9.]+))?\]")
+_COMMENT = re.compile(r"\[%(\w+)(?: ([^]{}]+))?\]")
 
 
 def _comment(ply: Ply) -> str:
@@ -65,6 +65,8 @@ def _comment(ply: Ply) -> str:
         value = getattr(ply, name)
         if value is not None:
             words.append(f"[%{word} {value}]")
+    if ply.pv:
+        words.append(f"[%pv {ply.pv}]")
     return "{" + " ".join(words) + "}"
 
 
@@ -147,6 +149,8 @@ def _ply(comment: str, number: int) -> Ply:
     for word, value in _COMMENT.findall(comment):
         if word == "book":
             values["book"] = True
+        elif word == "pv":
+            values["pv"] = value
         elif word in _PLY_WORDS:
             name = _PLY_WORDS[word]
             try:

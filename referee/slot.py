@@ -59,7 +59,8 @@ def emit(event: dict[str, Any]) -> None:
 
 def _watch(game: str) -> Callable[[int, str, Ply], None]:
     def watch(number: int, move: str, ply: Ply) -> None:
-        emit({"event": "ply", "game": game, "number": number, "move": move, "ms": ply.ms, "score": ply.score})
+        told = (ply.ms, ply.score, ply.depth, ply.nodes, ply.pv)
+        emit({"event": "ply", "game": game, "number": number, "move": move, "ply": told})
 
     return watch
 

@@ -69,7 +69,7 @@ def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
     def publish(event: dict[str, Any]) -> None:
         match event["event"]:
             case "ply":
-                ply = PlyNews(event["move"], event["ms"], event["score"])
+                ply = PlyNews(event["move"], *event["ply"])
                 bus.publish(GamePly(game=event["game"], number=event["number"], ply=ply))
             case "start":
                 bus.publish(SlotStarted(game=event["game"]))

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 from pydantic import ConfigDict, Field
 
 from arena.events.topic import Topic
+from referee.plies import Ply
 from referee.rules.core import Winner
 
 MAX_PLIES = 20_000
@@ -83,6 +84,20 @@ class PlyNews:
     """How long it took, in milliseconds; 0 for opening plies."""
     score: Annotated[int, Field(ge=-(2**31), lt=2**31)] | None = None
     """What the bot thought of its position, in hundredths of a piece; null if it did not say."""
+    depth: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    """How many plies it looked ahead; null if it did not say."""
+    nodes: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    """How many positions it looked at; null if it did not say."""
+    pv: Annotated[str, Field(max_length=120)] = ""
+    """The line it expects, its own move first; as the bot wrote it."""
+
+    RARE: ClassVar = ("depth", "nodes", "pv")
+    """What is told only by bots that say it."""
+
+    @classmethod
+    def of(cls, move: str, ply: Ply) -> PlyNews:
+        """A ply of a record."""
+        return cls(move, ply.ms, ply.score, ply.depth, ply.nodes, ply.pv)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ Bounded: the oldest are forgotten first.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from arena.events.messages import GameEnded, GameGone, GameNews, GamePly, GameSnapshot, GameStarted, PlyNews
 
@@ -23,8 +23,9 @@ class RunningGame:
     tournament: int = 0
 
     def snapshot(self, game: str) -> GameSnapshot:
-        """All of it, as the news of the game with that id."""
-        return GameSnapshot(game=game, tournament=self.tournament, attempt=self.attempt, plies=tuple(self.plies))
+        """All of it but the lines bots expect, as the news of the game with that id: a long game is to fit."""
+        plies = tuple(replace(ply, pv="") if ply.pv else ply for ply in self.plies)
+        return GameSnapshot(game=game, tournament=self.tournament, attempt=self.attempt, plies=plies)
 
 
 class Running:

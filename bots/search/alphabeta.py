@@ -318,3 +318,22 @@ def deepen(desk: Desk, config: Config, depth: int) -> None:
     """
     desk.work[NOMINAL] = depth
     negamax(desk, config, 0, depth, -INFINITE, INFINITE)
+
+
+def variation(desk: Desk, config: Config, most: int) -> list[int]:
+    """The line expected: the best move, then what the table holds for the positions behind it, `most` moves at most."""
+    state, found = desk.states[0].copy(), [int(desk.work[BEST])]
+    moves = np.zeros(_kernel.MAX_MOVES, dtype=np.int64)
+    while len(found) < most:
+        after = np.zeros_like(state)
+        play(state, config, found[-1], after)
+        state = after
+        key = digest(state, KEY_SIZE, STATE_SIZE, np.uint64(key_of(state)))
+        entry = desk.table[int(key) & (desk.table.shape[0] - 1)]
+        if int(entry[KEY]) % 2**64 != int(key) or entry[META] >> 16 != desk.work[GENERATION]:
+            break
+        count = legal(state, config, moves)
+        if entry[MOVE] not in moves[:count]:  # nothing, or of a position that only has the same key
+            break
+        found.append(int(entry[MOVE]))
+    return found

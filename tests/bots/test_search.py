@@ -11,8 +11,10 @@ from bots.sdk import families
 from bots.search import earlier_keys, kernel_for, search
 from bots.search.line import digest, recurrence
 from bots.table import Table
+from referee.rules import load
 from referee.rules.core import UnknownNameError
 from referee.rules.jit import cache_folder
+from referee.rules.position import Position
 
 
 def test_a_search_has_a_module_of_its_own_per_family() -> None:
@@ -70,3 +72,21 @@ def test_a_digest_depends_on_its_part_alone() -> None:
     assert digest(state, 0, 9, np.uint64(0)) == digest(other, 0, 9, np.uint64(0))
     assert digest(state, 0, 10, np.uint64(0)) != digest(other, 0, 10, np.uint64(0))
     assert digest(state, 0, 9, np.uint64(1)) != digest(other, 0, 9, np.uint64(0))
+
+
+def test_the_line_expected_is_played_by_the_rules_and_begins_with_the_best_move() -> None:
+    found, position = search("alphabeta", "loa"), Position.start(load("loa").settle())
+    desk = found.new_desk(1 << 20)
+    desk.work[found.GENERATION], desk.work[found.LIMIT] = 1, 20_000
+    found.begin(desk, np.array([], dtype=np.uint64), position.state, 0, position.moves[0])
+    lines = []
+    for depth in (1, 2, 3):
+        found.deepen(desk, position.ruleset.config, depth)
+        line = found.variation(desk, position.ruleset.config, depth)
+        assert line[0] == desk.work[found.BEST]
+        at = position
+        for code in line:
+            at = at.play(code)  # raises for a move that is not legal
+        lines.append(len(line))
+    assert lines[0] == 1
+    assert lines[2] >= 2

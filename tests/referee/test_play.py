@@ -64,11 +64,14 @@ def _mixed(one: list[str], two: list[str]) -> list[str]:
 
 
 def test_scores_are_recorded_and_forced_wins_are_large(game: Build, roster: Roster) -> None:
-    info = ["--say", "info depth 3 score cp 25 nodes 700 pv b1b3", "--say", "info string thinking aloud"]
+    info = ["--say", "info depth 3 score cp 25 nodes 700 pv b1b3 a3a4 {x} b3b4", "--say", "info string thinking aloud"]
     win = ["--say", "info depth 9 score win 5"]
     record = play(game([*info, *BLACK, "resign"], [*win, *WHITE]), roster)
     assert (record.plies[0].score, record.plies[0].depth, record.plies[0].nodes) == (25, 3, 700)
     assert record.plies[1].score == 29_995
+    assert (record.plies[0].pv, record.plies[1].pv) == ("b1b3 a3a4", "")
+    assert read_record(record.line()) == record
+    assert next(read_texts(write_text(record))) == record
 
 
 @pytest.mark.parametrize(

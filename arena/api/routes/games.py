@@ -286,7 +286,7 @@ class _GameSource:
         base = (max(1, line.attempt) - 1) * ATTEMPT
         plies: list[PlyNews] = []
         if record is not None:
-            plies = [PlyNews(move, ply.ms, ply.score) for move, ply in zip(record.moves, record.plies, strict=True)]
+            plies = [PlyNews.of(move, ply) for move, ply in zip(record.moves, record.plies, strict=True)]
         last = base + len(plies)
         final = StreamLine("final", last + 1, {"game": GameItem.model_validate(line).model_dump(mode="json")})
         if after is None or not base <= after <= last + 1:
@@ -313,4 +313,5 @@ def _ply(base: int, number: int, ply: PlyNews) -> StreamLine:
 
 
 def _told(ply: PlyNews) -> dict[str, Any]:
-    return {"move": ply.move, "ms": ply.ms, "score": ply.score}
+    found: dict[str, Any] = {"move": ply.move, "ms": ply.ms, "score": ply.score}
+    return found | {name: value for name in PlyNews.RARE if (value := getattr(ply, name)) not in (None, "")}

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_type_hints
 
 from pydantic import BaseModel, Field, ValidationError, create_model
 
-from arena.events.messages import CONFIG, KINDS, TEXT, Name, News, Text
+from arena.events.messages import CONFIG, KINDS, TEXT, Name, News, PlyNews, Text
 from arena.events.topic import VERSION
 
 MAX_BYTES = 1 << 20
@@ -121,7 +121,11 @@ def write(event: News, sender: str) -> bytes:
     except ValidationError as error:
         raise NewsError("schema", f"{name}: {error.errors(include_url=False)[0]['msg']}") from None
     # ASCII only: whoever reads it in a terminal sees no control character of a bot.
-    text = json.dumps(told.model_dump(by_alias=True), separators=(",", ":"))
+    body = told.model_dump(by_alias=True)
+    for ply in body.get("plies", ()):
+        for key in [key for key in PlyNews.RARE if ply[key] in (None, "")]:
+            del ply[key]
+    text = json.dumps(body, separators=(",", ":"))
     if len(text) > MAX_BYTES:
         raise NewsError("size", f"{name}: {len(text)} bytes, {MAX_BYTES} are allowed")
     return text.encode("ascii")

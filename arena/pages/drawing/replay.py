@@ -138,7 +138,7 @@ class Replays:
     def of_moves(self, game: GameLine, spec: GameSpec, plies: Sequence[PlyNews]) -> Replay:
         """A game that waits or runs, from the news of its plies."""
         moves = [ply.move for ply in plies]
-        known = [Ply(ms=ply.ms, score=ply.score) for ply in plies]
+        known = [Ply(ms=ply.ms, score=ply.score, depth=ply.depth, nodes=ply.nodes, pv=ply.pv) for ply in plies]
         ruleset = load(spec.family).settle(spec.variant, spec.options)
         scenes, problem = self._scenes((game.id, game.attempt), ruleset, spec.position, moves)
         count = min(len(scenes) - 1, len(moves))

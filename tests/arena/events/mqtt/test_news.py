@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from arena.events.messages import KINDS, TEXT, GamePlies, GameSnapshot, News, PlyNews, RatingsChanged
 from arena.events.mqtt.payload import MAX_BYTES, NewsError, read, topic_of, write
+from arena.events.running import RunningGame
 from tests.arena.events.mqtt import samples
 from tests.arena.events.mqtt.samples import GAME, PROCESS, SAMPLES
 
@@ -59,6 +60,14 @@ def test_what_goes_over_the_wire(topic: str, payload: dict[str, Any]) -> None:
 def test_fields_of_later_versions_are_passed_over(kind: type[News]) -> None:
     body = json.loads(write(SAMPLES[kind], PROCESS))
     assert read(samples.topic_of(kind), json.dumps({**body, "colour": "red"}).encode()).event == SAMPLES[kind]
+
+
+def test_what_a_bot_said_of_its_move_goes_with_it() -> None:
+    ply = PlyNews("a1a2", 1.5, 20, 7, 900, "a1a2 b8b7")
+    news = GamePlies(game=GAME, attempt=1, first=1, plies=(ply,))
+    assert read(GamePlies.TOPIC.of(GAME), write(news, PROCESS)).event == news
+    running = RunningGame(plies=[ply], tournament=3)
+    assert running.snapshot(GAME).plies == (PlyNews("a1a2", 1.5, 20, 7, 900),)
 
 
 def test_retained_news_can_be_cleared_and_other_news_not() -> None:
