@@ -16,7 +16,8 @@ from tests.referee.conftest import a_record
 
 _MS = st.integers(0, 10**10).map(lambda us: us / 1000)
 _NUMBER = st.none() | st.integers(-(10**9), 10**9)
-_PLIES = st.lists(st.builds(Ply, _MS, _MS, _MS, _NUMBER, _NUMBER, _NUMBER, st.booleans()), max_size=5)
+_LINE = st.sampled_from(["", "b1b3 h4f2", 'a"\\b'])
+_PLIES = st.lists(st.builds(Ply, _MS, _MS, _MS, _NUMBER, _NUMBER, _NUMBER, st.booleans(), _LINE), max_size=5)
 
 
 @given(_PLIES)
