@@ -146,20 +146,12 @@ class Settings(BaseSettings):
         False, description="Whether everybody may read the host names of referees and workers, not only organisers."
     )
 
-    # In memory, per web process: two of them behind one address allow twice as much.
-    reads_per_minute: int = Field(
-        600, ge=1, description="Requests that read, per user or address and web process, in the long run."
-    )
-    writes_per_minute: int = Field(
-        60, ge=1, description="Requests that write, per user and web process, in the long run."
-    )
-    pages_per_minute: int = Field(
-        1200, ge=1, description="Pages and their parts per address and web process, in the long run."
-    )
+    # Of all web processes together.
+    reads_per_minute: int = Field(600, ge=1, description="Requests that read, per user or address, in the long run.")
+    writes_per_minute: int = Field(60, ge=1, description="Requests that write, per user, in the long run.")
+    pages_per_minute: int = Field(1200, ge=1, description="Pages and their parts per address, in the long run.")
     uploads_per_minute: int = Field(6, ge=1, description="Uploads per user, in the long run.")
-    logins_per_minute: int = Field(
-        6, ge=1, description="Wrong log-ins per name and per address, in the long run, of all web processes together."
-    )
+    logins_per_minute: int = Field(6, ge=1, description="Wrong log-ins per name and per address, in the long run.")
     connections_per_address: int = Field(
         256, ge=1, description="Connections one address may have open; trusted proxies may have any number."
     )

@@ -67,7 +67,7 @@ async def _admit(route: Route, request: web.Request) -> Call:
     context = request.app[CONTEXT]
     identity = await identify(request)
     call = Call(request, context, identity)
-    if wait := context.limiters[route.cost].take(call.key):
+    if wait := await context.limiters[route.cost].admit(call.key):
         raise too_many(wait)
     if route.scope:
         require(identity, route.scope)

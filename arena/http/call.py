@@ -13,7 +13,7 @@ from aiohttp import web
 from arena.http.accept import negotiate
 from arena.http.cache import Keep
 from arena.http.feed import Feeds
-from arena.http.limit import Gate, Limiter, Rate, WaitingRoom
+from arena.http.limit import Gate, Limiter, Rate, SharedLimiter, WaitingRoom
 from arena.http.problem import Problem
 from arena.http.response_cache import ResponseCache
 from arena.store.users import Identity
@@ -35,8 +35,8 @@ def _networks(texts: Iterable[str]) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(one, strict=False) for one in texts)
 
 
-def _limiters(settings: Settings) -> dict[str, Limiter]:
-    """How often one user (one address without a token) may ask, by what a route costs."""
+def _limiters(settings: Settings, store: Store) -> dict[str, Limiter]:
+    """How often one user (one address without a token) may ask, by what a route costs, of all web processes."""
     rates = {
         "read": Rate(settings.reads_per_minute, max(20, settings.reads_per_minute // 3)),
         "write": Rate(settings.writes_per_minute, max(10, settings.writes_per_minute // 2)),
@@ -44,7 +44,7 @@ def _limiters(settings: Settings) -> dict[str, Limiter]:
         "page": Rate(settings.pages_per_minute, max(60, settings.pages_per_minute // 3)),
         "wrong-token": Rate(WRONG_TOKENS_PER_MINUTE, WRONG_TOKENS_PER_MINUTE),
     }
-    return {name: Limiter(rate) for name, rate in rates.items()}
+    return {name: SharedLimiter(name, rate, store.guesses) for name, rate in rates.items()}
 
 
 WRONG_TOKENS_PER_MINUTE = 30
@@ -80,7 +80,7 @@ class WebContext:
     """Who may read the metrics without a token."""
 
     def __post_init__(self) -> None:
-        self.limiters = _limiters(self.settings)
+        self.limiters = _limiters(self.settings, self.store)
         self.feeds = Feeds(self.live, self.closing)
         self.responses = ResponseCache(self.store.changes)
         self.streams = Gate(self.settings.streams_per_client, STREAMS)

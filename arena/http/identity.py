@@ -60,16 +60,16 @@ async def _bearer(request: web.Request, context: WebContext) -> Identity:
     given = request.headers.getall("Authorization")
     found = _BEARER.fullmatch(given[0].strip()) if len(given) == 1 else None
     if found is None:
-        raise _refused(request, context, "the Authorization header holds no token of this arena")
+        raise await _refused(request, context, "the Authorization header holds no token of this arena")
     identity = await asyncio.to_thread(context.store.users.by_token, digest_of(found[1]))
     if identity is None:
-        raise _refused(request, context, "the token is unknown, expired or revoked")
+        raise await _refused(request, context, "the token is unknown, expired or revoked")
     return identity
 
 
-def _refused(request: web.Request, context: WebContext, detail: str) -> Problem:
+async def _refused(request: web.Request, context: WebContext, detail: str) -> Problem:
     """Wrong tokens are answered so often and no more; nobody guesses 256 bits, and good tokens do not come here."""
-    if wait := context.limiters["wrong-token"].take(address(request)):
+    if wait := await context.limiters["wrong-token"].admit(address(request)):
         return too_many(wait)
     return Problem(
         "unauthorised",

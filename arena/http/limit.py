@@ -1,6 +1,8 @@
-"""How often somebody may ask, and how many at a time: buckets, gates, waiting rooms. In memory, per process.
+"""How often somebody may ask, and how many at a time: buckets, gates, waiting rooms.
 
 bucket holds `burst` tokens, filled with `rate` a second; a request takes one; an empty bucket says how long to wait
+
+Buckets are in memory. What goes through those of all web processes is counted in the database, a portion at a time.
 """
 
 from __future__ import annotations
@@ -9,10 +11,13 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Hashable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from arena.http.problem import Problem
+from arena.store import StoreUnavailableError
+from arena.store.credentials import digest_of
+from arena.store.guesses import Guesses, Patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,10 @@ class Rate:
 class _Bucket:
     tokens: float
     at: float
+    uncounted: int = 0
+    """Tokens taken of which the other processes do not know."""
+    closed_until: float = 0.0
+    """Until when all processes together have let through too much."""
 
 
 class Limiter:
@@ -53,10 +62,45 @@ class Limiter:
             return 0.0
         return (1 - bucket.tokens) / per_second
 
+    async def admit(self, key: Hashable) -> float:
+        """`take`, of what all processes give together: 0 when there was a token, else the seconds until there is."""
+        return self.take(key)
+
     def left(self, key: Hashable) -> int:
         """The whole tokens left after the last `take`."""
         bucket = self._buckets.get(key)
         return int(bucket.tokens) if bucket else self.rate.burst
+
+
+class SharedLimiter(Limiter):
+    """A limiter of several processes that count in `guesses`, each after as many tokens as make a quarter of the burst.
+
+    So a database is not asked for every request, and each process may let through a quarter more than there is.
+    """
+
+    def __init__(self, name: str, rate: Rate, guesses: Guesses, *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(rate, clock=clock)
+        self._name, self._guesses = name, guesses
+        self._portion = max(1, rate.burst // 4)
+        portion_s = self._portion * 60 / rate.per_minute
+        self._patience = Patience(rate.burst // self._portion, forgiven_s=portion_s, longest_s=portion_s)
+
+    async def admit(self, key: Hashable) -> float:
+        """As of one limiter for all. A database that is away counts nothing: then each process keeps its own limit."""
+        if wait := self.take(key):
+            return wait
+        bucket = self._buckets[key]
+        if (wait := bucket.closed_until - self._clock()) > 0:
+            return wait
+        bucket.uncounted += 1
+        if bucket.uncounted < self._portion:
+            return 0.0
+        bucket.uncounted = 0
+        counted = {digest_of(f"{self._name} {key}"): self._patience}
+        with suppress(StoreUnavailableError):
+            wait = await asyncio.to_thread(self._guesses.take, counted)
+            bucket.closed_until = self._clock() + wait
+        return max(0.0, wait)
 
 
 class Gate:

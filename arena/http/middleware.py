@@ -74,7 +74,7 @@ async def _answer(request: web.Request, handler: Next, page: ErrorPage, number: 
         if request.method == "OPTIONS" and is_data(request) and "Access-Control-Request-Method" in request.headers:
             return _preflight()
         if not is_data(request) and request.path not in _UNCOUNTED:
-            if wait := request.app[CONTEXT].limiters["page"].take(address(request)):
+            if wait := await request.app[CONTEXT].limiters["page"].admit(address(request)):
                 raise too_many(wait)
         return await handler(request)
     except asyncio.CancelledError:

@@ -1,4 +1,4 @@
-"""Wrong log-ins, counted for all web processes together, so that guessing gets slow.
+"""Wrong log-ins, counted for all web processes together, so that guessing gets slow; and requests, by portions.
 
 Who may try is told to wait longer and longer, never for good: a wrong try is forgotten after a while. Refuses to know
 what it counts by: a key is the digest of anything.

@@ -106,7 +106,7 @@ class Login(SQLModel, table=True):
 
 
 class Guess(SQLModel, table=True):
-    """Wrong log-ins lately, under the SHA-256 of what they are counted by: a name, an address, or both together."""
+    """Wrong log-ins lately, and portions of requests, under the SHA-256 of what they are counted by."""
 
     __tablename__ = "guesses"
     key: str = Field(primary_key=True, max_length=64)

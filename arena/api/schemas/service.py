@@ -33,7 +33,7 @@ class DumpItem(Out):
 
 
 class Limits(Out):
-    """What is bounded, in numbers. Requests are counted by each web process for itself."""
+    """What is bounded, in numbers. Requests are counted for all web processes together."""
 
     max_upload_bytes: int
     max_bots: int

@@ -65,7 +65,7 @@ async def submit(request: web.Request) -> web.Response:
         raise Problem("unauthorised", "log in to submit a bot", hint="or use `arena bot submit` with a token")
     if "submit" not in identity.scopes:
         raise Problem("forbidden", "your account may not submit bots", hint="ask an admin")
-    if wait := context.limiters["upload"].take(f"user:{identity.user_id}"):
+    if wait := await context.limiters["upload"].admit(f"user:{identity.user_id}"):
         return _page(request, problem=f"Too many uploads; there is room again in {wait:.0f} s.", status=429)
     if request.content_type != "multipart/form-data":
         raise Problem("media-type", "this takes a form with a file")

@@ -6,8 +6,9 @@ import asyncio
 
 import pytest
 
-from arena.http.limit import Gate, Limiter, Rate, WaitingRoom
+from arena.http.limit import Gate, Limiter, Rate, SharedLimiter, WaitingRoom
 from arena.http.problem import Problem
+from arena.store import Store, StoreUnavailableError
 
 
 class Clock:
@@ -82,6 +83,43 @@ def test_buckets_are_bounded() -> None:
     for number in range(100):
         limiter.take(number)
     assert len(limiter._buckets) == 10
+
+
+def test_processes_that_share_a_limit_let_through_little_more_than_one(sqlite_store: Store) -> None:
+    rate = Rate(0.001, 40)  # nothing comes back meanwhile
+    one, other = (SharedLimiter("page", rate, sqlite_store.guesses) for _ in range(2))
+
+    async def passed(limiter: SharedLimiter, key: str, count: int) -> int:
+        return sum([await limiter.admit(key) == 0 for _ in range(count)])
+
+    async def ask() -> None:
+        assert await passed(one, "ada", 30) == 30
+        assert await passed(other, "ada", 40) == 10 + 9, "what is left, and of another portion all but what is counted"
+        assert await one.admit("ada") == 0, "it has not asked since"
+        assert await other.admit("ada") > 1
+        assert await passed(other, "bob", 40) == 40
+
+    asyncio.run(ask())
+
+
+def test_a_limit_that_is_shared_gives_one_process_all_of_it(sqlite_store: Store) -> None:
+    limiter = SharedLimiter("page", Rate(60, 40), sqlite_store.guesses)
+    assert asyncio.run(_waits(limiter, 41))[:40] == [0] * 40
+
+
+def test_each_process_keeps_its_limit_while_the_database_is_away(sqlite_store: Store) -> None:
+    def away(_: object) -> float:
+        raise StoreUnavailableError("away")
+
+    limiter = SharedLimiter("page", Rate(60, 4), sqlite_store.guesses)
+    limiter._guesses.take = away  # type: ignore[method-assign,assignment]
+    waits = asyncio.run(_waits(limiter, 5))
+    assert waits[:4] == [0] * 4
+    assert waits[4] > 0
+
+
+async def _waits(limiter: Limiter, count: int) -> list[float]:
+    return [await limiter.admit("ada") for _ in range(count)]
 
 
 def test_a_gate_counts_each_and_all() -> None:
