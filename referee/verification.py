@@ -99,17 +99,22 @@ def _adjudicate(record: GameRecord, line: Sequence[Position], rulings: Adjudicat
     """Whether the rulings end the game where, and as, the record says. Raises RecordError."""
     adjudicator = Adjudicator(rulings)
     found: Outcome | None = None
+    judged: dict[str, int] = {}
+    """The last ply of each side that its bot chose, before the rules ended the game."""
     for number, (before, after, ply) in enumerate(zip(line, line[1:], record.plies, strict=False), 1):
         if found is not None:
             raise RecordError(
                 f"game {record.id}: its rulings ended it by {found.reason} after ply {number - 1}, but it goes on"
             )
         if after.outcome is None and not ply.book and not _is_passed(before, after, ply.ms):
+            judged[before.side] = number
             found = adjudicator.ply(SIDES.index(before.side), number, ply.score, offers_draw=False)
     claim = (record.winner, record.termination)
     if record.termination is Termination.DRAW_AGREED:
         if not rulings.draw_agreement or record.winner != "draw":
             raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, which its rulings do not allow")
+        if len(judged) < len(SIDES) or max(judged.values()) < len(record.moves):
+            raise RecordError(f"game {record.id}: claims a draw agreed, but not with moves of both bots")
     elif record.termination in _BY_SCORE_OR_LENGTH and line[-1].outcome is None:
         if found is None or (found.winner, found.reason) != claim:
             said = f"{found.winner} by {found.reason}" if found else "a game that goes on"

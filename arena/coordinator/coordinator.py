@@ -297,6 +297,7 @@ class Coordinator:
         """
         with self._fenced():
             games, checks = self._store.queue.give_back(), self._store.checks.give_back()
+            self._inspection.resume()
             self.recorder.restore()
         self._steering.look_at_all()
         if games or checks:

@@ -1,7 +1,8 @@
 """Looks at what the workers of a cluster bring: a share of their records is verified before it becomes a result.
 
 A worker with a wrong one is shut out: what it brings from then on is void, and what it had brought is verified anew,
-voided where it is wrong. Refuses to know how games are handed out and recorded.
+voided where it is wrong; the audit log says whether that is done, so that the next coordinator goes on with it. Refuses
+to know how games are handed out and recorded.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from referee.verification import problem_of
 
 PORTION = 200
 """So many games of a worker that was shut out are verified in one turn."""
+SHUT_OUT, VERIFIED = "worker.shut-out", "worker.verified"
+"""In the audit log: what is between the two is not done yet, whoever coordinates."""
 
 
 class Verifier:
@@ -75,6 +78,8 @@ class Inspection:
         """Workers with a wrong record, and what was wrong."""
         self._suspects: deque[tuple[str, int]] = deque()
         """Workers whose earlier results are still to be verified, and behind which commit."""
+        self._unnoted: list[str] = []
+        """Workers of which the audit log does not know yet that they were shut out."""
         self._log = logger("coordinator")
 
     def passed(self, worker: str, games: Sequence[PlannedGame], records: Sequence[GameRecord]) -> list[GameRecord]:
@@ -93,11 +98,21 @@ class Inspection:
             found.append(replace(record, worker=worker))
         return found
 
+    def resume(self) -> None:
+        """Shut out whom others have shut out without seeing to the end of it. Raises StoreUnavailableError."""
+        for line in self._store.audit.unfinished(SHUT_OUT, VERIFIED):
+            worker = str(line.detail["worker"])
+            if worker not in self._shut_out:
+                self._shut(worker, str(line.detail["problem"]))
+
     def go_on(self) -> set[int]:
         """Verify some of what workers that were shut out had brought; the tournaments with games to be played again.
 
         Raises StoreUnavailableError; nothing is forgotten then.
         """
+        while self._unnoted:
+            self._note(SHUT_OUT, self._unnoted[-1])
+            self._unnoted.pop()
         if not self._suspects:
             return set()
         worker, after = self._suspects[0]
@@ -110,6 +125,8 @@ class Inspection:
             if count >= PORTION:
                 break
         undone = self._store.results.undo(wrong, self._owner)
+        if count < PORTION:
+            self._note(VERIFIED, worker)
         self._suspects.popleft()
         if count >= PORTION:
             self._suspects.append((worker, last))
@@ -137,7 +154,14 @@ class Inspection:
         if not problem:
             return
         self._log.error("worker shut out", worker=worker, game=game.id, problem=problem)
+        self._shut(worker, problem)
+        self._unnoted.append(worker)
+
+    def _shut(self, worker: str, problem: str) -> None:
         self._shut_out[worker] = problem
         self._suspects.append((worker, 0))
         if hasattr(self._executor, "shut_out"):
             self._executor.shut_out(worker, problem)
+
+    def _note(self, action: str, worker: str) -> None:
+        self._store.audit.note(action, f"worker:{worker}", worker=worker, problem=self._shut_out[worker])

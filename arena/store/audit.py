@@ -42,3 +42,12 @@ class AuditLog:
             query = query.where(col(Audit.id) < keys[0])
         with self._sessions.reading() as session:
             return cut(session.scalars(query).all(), limit, lambda line: (line.id,))
+
+    def unfinished(self, begun: str, ended: str) -> list[Audit]:
+        """The latest line of action `begun` of each subject that has none of action `ended` behind it."""
+        query = select(Audit).where(col(Audit.action).in_((begun, ended))).order_by(col(Audit.id))
+        latest: dict[str, Audit] = {}
+        with self._sessions.reading() as session:
+            for line in session.scalars(query):
+                latest[line.subject] = line
+        return [line for line in latest.values() if line.action == begun]

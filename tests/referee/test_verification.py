@@ -94,6 +94,22 @@ def test_a_draw_is_agreed_only_where_it_may_be() -> None:
     refused(record_of(forbidden, Termination.DRAW_AGREED, "draw", 4), forbidden, "do not allow")
 
 
+@pytest.mark.parametrize(("book", "plies", "is_right"), [(0, 2, True), (2, 4, True), (2, 3, False), (2, 2, False)])
+def test_a_draw_is_agreed_by_moves_of_both(book: int, plies: int, is_right: bool) -> None:
+    spec = planned(opening=tuple(MOVES[:book]))
+    record = record_of(spec, Termination.DRAW_AGREED, "draw", plies)
+    if is_right:
+        verify(record, spec)
+    else:
+        refused(record, spec, "not with moves of both bots")
+
+
+def test_who_agrees_to_a_draw_has_chosen_the_last_move() -> None:
+    record = record_of(planned(), Termination.DRAW_AGREED, "draw", 4)
+    passed = replace(record, plies=(*record.plies[:-1], Ply(book=True)))
+    refused(passed, planned(), "not with moves of both bots")
+
+
 def test_a_record_that_names_no_rulings_is_judged_by_the_rules_alone() -> None:
     spec = planned()
     record = record_of(spec, Termination.MAX_PLIES, "draw", 4)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from arena.collections.dumps import Dumps
+from arena.coordinator import inspection
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.inspection import Verifier
 from referee.record import GameRecord
@@ -127,6 +128,33 @@ def test_what_a_worker_brought_before_it_was_found_out_is_put_right(
     assert sum(stage.store.results.sides("loa").values()) == 36
     assert dumps.update(stage.store) == 36, "the archive is written anew"
     assert dumps.update(stage.store) == 0
+
+
+def test_the_next_coordinator_goes_on_with_what_a_worker_had_brought(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that shut the worker out dies before it has looked its games over, or in the middle of it."""
+    number = stage.create(games=4)
+    cluster = Cluster()
+    play(stage, coordinator(stage, cluster, 1e-12), number)
+    monkeypatch.setattr(inspection, "PORTION", 3)
+    again = stage.create(games=2)
+    first = coordinator(stage, cluster, 1.0)
+    first.turn()
+    first.turn()
+    assert cluster.refused == {"bad": LIE}
+    assert [line for line in records_of(stage, number) if line["detail"] == LIE], "some are left"
+    other = Cluster()
+    second = coordinator(stage, other, 1e-12)
+    assert other.refused == {"bad": LIE}
+    play(stage, second, number)
+    play(stage, second, again)
+    for tournament in (number, again):
+        assert not [line for line in records_of(stage, tournament) if line["detail"] == LIE]
+    assert stage.store.ratings.check() == []
+    third = Cluster()
+    coordinator(stage, third, 1e-12)
+    assert third.refused == {}, "all of it is done"
 
 
 def test_a_share_of_nothing_verifies_nothing(stage: Stage) -> None:
