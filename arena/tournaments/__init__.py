@@ -2,7 +2,7 @@
 
     settings, handicap, eligibility, entry, openings    what is asked for, who may play, who does, where games start
     meeting, roundrobin, swiss, knockout, ladder, sequential, format    pure formats: from results to the next games
-    spec, seating    meetings made into games, games seen by seat
+    spec, seating, course    meetings made into games, games seen by seat, and as people follow them
     creation, progress, steering, enrolment    what is done with a tournament
 
 Refuses to know how games are played and handed out.

@@ -19,6 +19,15 @@ PATIENCE = 2
 """Nobody waits longer than for this many pairs per active bot."""
 
 
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A meeting that a ladder asks for: because `starved` has waited for so many pairs, or because it tells most."""
+
+    meeting: Meeting
+    starved: int | None = None
+    waited: int = 0
+
+
 @dataclass(slots=True)
 class _Player:
     number: int
@@ -74,8 +83,8 @@ class _Ladder:
                 for player in (left, right):
                     player.variance = max(player.variance - player.variance**2 * gain, 1e-6)
 
-    def choose(self) -> Meeting | None:
-        """The next meeting, counted as planned; None when nobody has two games left."""
+    def choose(self) -> Wish | None:
+        """The next meeting, counted as planned, and why; None when nobody has two games left."""
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         if len(ready) < 2:
             return None
@@ -85,7 +94,8 @@ class _Ladder:
         if self.pairs - starved.last >= patience:
             others = [player for player in ready if player is not starved]
             rival = max(others, key=lambda player: (information(starved, player), -player.games, -player.number))
-            return self._meet(starved, rival)
+            waited = self.pairs - starved.last
+            return Wish(self._meet(starved, rival), starved.number, waited)
         best = max(
             ((one, two) for place, one in enumerate(ready) for two in ready[place + 1 :]),
             key=lambda pair: (
@@ -96,7 +106,7 @@ class _Ladder:
                 -pair[1].number,
             ),
         )
-        return self._meet(*best)
+        return Wish(self._meet(*best))
 
     def _meetings(self, one: _Player, two: _Player) -> set[int]:
         return self.met.setdefault((min(one.number, two.number), max(one.number, two.number)), set())
@@ -122,15 +132,21 @@ def step(total: int, cap: int, seats: Sequence[Seat], played: Sequence[Played], 
         room = min(room, (total - len(kept)) // 2)
     if total and len(kept) + 2 > total:
         return finish(played, f"{len(kept)} games played")
-    ladder = _Ladder(seats, played, cap)
-    found: list[Meeting] = []
-    while len(found) < room:
-        meeting = ladder.choose()
-        if meeting is None:
-            break
-        found.append(meeting)
+    found = upcoming(cap, seats, played, room)
     if found or room <= 0:
-        return Step(tuple(found))
+        return Step(tuple(wish.meeting for wish in found))
     if not cap:  # too few bots now: more may enter
         return Step()
     return finish(played, f"everybody has played {cap} games")
+
+
+def upcoming(cap: int, seats: Sequence[Seat], played: Sequence[Played], count: int) -> list[Wish]:
+    """What a ladder asks for next, `count` meetings at most; games on their way count as played."""
+    ladder = _Ladder(seats, played, cap)
+    found: list[Wish] = []
+    while len(found) < count:
+        wish = ladder.choose()
+        if wish is None:
+            break
+        found.append(wish)
+    return found

@@ -15,11 +15,10 @@ from arena.store.tournaments import EntryLine
 from arena.tournaments import format, openings
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import Field, resolve
-from arena.tournaments.meeting import Seat, Step
-from arena.tournaments.seating import played, seated
+from arena.tournaments.meeting import Step
+from arena.tournaments.seating import played, seated, seats_of
 from arena.tournaments.settings import Document, SettingsError, read
 from arena.tournaments.spec import planned_games
-from referee.ratings.trueskill import Rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def advance(
         if entry.withdrawn:
             store.queue.cancel(tournament_id, states=("planned",), version_id=entry.version_id)
     outlines = store.queue.outline(tournament_id)
-    seats = _seats(store, tournament, entries)
+    seats = seats_of(store, tournament, entries)
     found = format.step(document, seats, played(outlines, entries), ahead)
     if found.calls_off and store.queue.cancel(tournament_id, states=("planned",)):
         outlines = store.queue.outline(tournament_id)
@@ -112,18 +111,6 @@ def _store(
     )
     assert tournament.id is not None
     return store.queue.plan(tournament.id, games, {entry.name: entry.version_id for entry in entries})
-
-
-def _seats(store: Store, tournament: Tournament, entries: list[EntryLine]) -> list[Seat]:
-    if not format.looks_at_ratings(tournament.format):
-        return [Seat(entry.seat, entry.withdrawn is not None) for entry in entries]
-    strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
-    unknown = Rating()
-    found = []
-    for entry in entries:
-        rating = strengths.get(entry.version_id, unknown)
-        found.append(Seat(entry.seat, entry.withdrawn is not None, rating.mu, rating.sigma))
-    return found
 
 
 def _welcome(store: Store, tournament: Tournament, document: Document, entries: list[EntryLine]) -> list[EntryLine]:

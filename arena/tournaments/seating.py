@@ -8,7 +8,9 @@ from arena.store import Store
 from arena.store.models import Tournament
 from arena.store.queue import Outline
 from arena.store.tournaments import EntryLine
-from arena.tournaments.meeting import Played, State
+from arena.tournaments import format
+from arena.tournaments.meeting import Played, Seat, State
+from referee.ratings.trueskill import Rating
 
 
 def seated(store: Store, tournament: Tournament) -> list[EntryLine]:
@@ -20,6 +22,19 @@ def seated(store: Store, tournament: Tournament) -> list[EntryLine]:
         for entry in store.tournaments.entries(tournament.id)
         if entry.withdrawn is None or (begun is not None and entry.withdrawn > begun)
     ]
+
+
+def seats_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> list[Seat]:
+    """The entries as formats see them, with their present ratings where the format looks at them."""
+    if not format.looks_at_ratings(tournament.format):
+        return [Seat(entry.seat, entry.withdrawn is not None) for entry in entries]
+    strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
+    unknown = Rating()
+    found = []
+    for entry in entries:
+        rating = strengths.get(entry.version_id, unknown)
+        found.append(Seat(entry.seat, entry.withdrawn is not None, rating.mu, rating.sigma))
+    return found
 
 
 def played(outlines: list[Outline], entries: list[EntryLine]) -> list[Played]:

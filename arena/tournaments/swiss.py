@@ -49,11 +49,7 @@ def lines(seats: Sequence[Seat], played: Sequence[Played], games: int) -> list[S
     """
     table = [SeatScore(seat.number) for seat in seats]
     gone = {seat.number for seat in seats if seat.is_withdrawn}
-    resting: dict[int, set[int]] = {}
-    last: dict[int, int] = {}
-    for (round, low, high), match in matches(played).items():
-        resting.setdefault(round, {seat.number for seat in seats}).difference_update((low, high))
-        last[low] = last[high] = round
+    for (_, low, high), match in matches(played).items():
         points = {low: 0.0, high: 0.0}
         for game in match.games:
             table[game.first].balance += 1
@@ -70,12 +66,30 @@ def lines(seats: Sequence[Seat], played: Sequence[Played], games: int) -> list[S
             table[seat].was_first = match.games[0].first == seat
             table[seat].rivals.append((rival, points[seat]))
             table[seat].points += points[seat]
-    for round in sorted(resting):
-        for seat in resting[round]:
-            if seat not in gone or round < last.get(seat, 0):
-                table[seat].rivals.append((None, float(games)))
-                table[seat].points += games
+    for resting in byes(seats, played).values():
+        for seat in resting:
+            table[seat].rivals.append((None, float(games)))
+            table[seat].points += games
     return table
+
+
+def byes(seats: Sequence[Seat], played: Sequence[Played]) -> dict[int, list[int]]:
+    """The seats that rest in each round planned so far; who withdrew does so before its last match only."""
+    gone = {seat.number for seat in seats if seat.is_withdrawn}
+    playing: dict[int, set[int]] = {}
+    last: dict[int, int] = {}
+    for game in played:
+        playing.setdefault(game.round, set()).update((game.first, game.second))
+        for seat in (game.first, game.second):
+            last[seat] = max(last.get(seat, 0), game.round)
+    return {
+        round: [
+            seat.number
+            for seat in seats
+            if seat.number not in playing[round] and (seat.number not in gone or round < last.get(seat.number, 0))
+        ]
+        for round in sorted(playing)
+    }
 
 
 def default_rounds(players: int) -> int:

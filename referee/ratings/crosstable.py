@@ -14,23 +14,41 @@ from referee.rules.core import Kind
 
 @dataclass(slots=True)
 class Cell:
-    """What a row's bot did against a column's: `pairs` are the letters (W, D, L) of each opening, both sides."""
+    """What a row's bot did against a column's: `pairs` are the letters (W, D, L) of each opening, both sides.
+
+    `numbers` are those of the games in the plan, as `pairs`.
+    """
 
     points: float = 0.0
     games: int = 0
     pairs: list[str] = field(default_factory=list)
+    numbers: list[list[int]] = field(default_factory=list)
     _last: tuple[int, int] | None = None
 
-    def add(self, points: float, pair: tuple[int, int]) -> None:
-        """Count a game; `pair` tells whether it belongs to the one before."""
+    def add(self, points: float, pair: tuple[int, int], number: int) -> None:
+        """Count the game of a number; `pair` tells whether it belongs to the one before."""
         self.points += points
         self.games += 1
         letter = "W" if points == 1 else "D" if points else "L"
         if self._last == pair and len(self.pairs[-1]) < 2:
             self.pairs[-1] += letter
+            self.numbers[-1].append(number)
         else:
             self.pairs.append(letter)
+            self.numbers.append([number])
         self._last = pair
+
+    @property
+    def against(self) -> float:
+        """The points of the column's bot."""
+        return self.games - self.points
+
+    @property
+    def linked(self) -> list[list[tuple[str, int]]]:
+        """The letters of each opening with the numbers of their games."""
+        return [
+            list(zip(letters, numbers, strict=True)) for letters, numbers in zip(self.pairs, self.numbers, strict=True)
+        ]
 
     @property
     def results(self) -> str:
@@ -58,6 +76,6 @@ def cells(records: Iterable[Scored]) -> dict[tuple[str, str], Cell]:
             continue
         one, two = record.points
         pair = (record.round, record.pair)
-        found.setdefault((record.first, record.second), Cell()).add(one, pair)
-        found.setdefault((record.second, record.first), Cell()).add(two, pair)
+        found.setdefault((record.first, record.second), Cell()).add(one, pair, record.sequence)
+        found.setdefault((record.second, record.first), Cell()).add(two, pair, record.sequence)
     return found

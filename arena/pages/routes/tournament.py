@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +12,8 @@ from aiohttp import web
 
 from arena import services
 from arena.http.call import IDENTITY
+from arena.http.problem import not_found
+from arena.pages.drawing.sequential import Test
 from arena.pages.lists import column
 from arena.pages.session import checked_form
 from arena.pages.table import Column, arranged, choice, number, sorting
@@ -18,16 +21,18 @@ from arena.pages.view import act, arena_of, number_in, page, redirect, run, stor
 from arena.services import Arena
 from arena.services.table import Table
 from arena.store.models import Tournament
-from arena.store.tournaments import FOLLOWING
+from arena.store.page import write_cursor
+from arena.store.tournaments import FOLLOWING, EntryLine
 from arena.tournaments import crosstable, pace
+from arena.tournaments.settings import read as read_settings
 from referee.rules import families, terminations
 
 routes = web.RouteTableDef()
 STATES = tuple(FOLLOWING)
 GAME_STATES = ("planned", "queued", "running", "finished", "void", "cancelled")
 PAGE = 100
-MAX_CROSSTABLE = 40
-"""With more bots the crosstable is a file: a page of it would be too heavy to read."""
+BLOCK = 30
+"""Rows and columns of the crosstable that are shown at once; with more bots the others are a link away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +173,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
     return {
         "tournament": tables.tournament,
         "tables": tables,
+        "course": services.course.read(arena, tables.tournament),
         "entries": entries,
         "standing": tables.standing,
         "forfeits": tables.forfeits,
@@ -208,7 +214,8 @@ async def show(request: web.Request) -> web.Response:
             return changes[line.name][1] - changes[line.name][0] if changes.get(line.name) else None
         return getattr(line, key)
 
-    table = tables.rows if len(order) <= MAX_CROSSTABLE else []
+    blocks = [(start + 1, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
+    row, against = (number(request.query, name, 1, high=max(1, len(blocks))) for name in ("rows", "against"))
     endings: dict[str, int] = {}
     for result in tables.results:
         endings[result.termination.value] = endings.get(result.termination.value, 0) + 1
@@ -225,8 +232,13 @@ async def show(request: web.Request) -> web.Response:
         sorting=shown,
         elo=elo,
         gains=changes,
-        table=table,
-        max_crosstable=MAX_CROSSTABLE,
+        table=tables.rows[(row - 1) * BLOCK : row * BLOCK],
+        columns_from=(against - 1) * BLOCK,
+        columns_to=against * BLOCK,
+        blocks=blocks,
+        places={line.name: line.rank for line in order},
+        block=(row, against),
+        test=_test(tables, found["entries"]),
         endings=arranged(
             request,
             _ENDINGS,
@@ -258,6 +270,28 @@ def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
     hidden |= {"byes", "buchholz"} if form != "swiss" else set()
     hidden |= {"round"} if form != "knockout" else set()
     return tuple(column for column in _STANDINGS if column.key not in hidden)
+
+
+def _test(tables: Table, entries: Sequence[EntryLine]) -> Test | None:
+    """Where a sequential test stands; None for other formats."""
+    lines = {line.name: line for line in tables.standing.lines}
+    seats = [entry.name for entry in entries if entry.name in lines]
+    if tables.standing.verdict is None or len(seats) < 2:
+        return None
+    test = read_settings(tables.tournament.settings).sprt.sprt
+    return Test(test, tables.standing.verdict, lines[seats[0]], seats[1])
+
+
+@routes.get("/tournaments/{tournament}/games/{sequence}")
+async def game(request: web.Request) -> web.Response:
+    """The game of a number in a tournament's plan."""
+    tournament_id, sequence = number_in(request, "tournament", "tournament"), number_in(request, "sequence", "game")
+    store = store_of(request)
+    after = write_cursor(sequence - 1)
+    near = (await run(lambda: store.games.of_tournament(tournament_id, limit=1, after=after))).items
+    if not near or near[0].sequence != sequence:
+        raise not_found(f"game in tournament {tournament_id}", str(sequence))
+    return redirect(f"/games/{near[0].id}")
 
 
 @routes.get("/tournaments/{tournament}/crosstable.csv")

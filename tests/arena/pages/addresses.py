@@ -37,6 +37,7 @@ def examples(site: Site) -> dict[str, Sequence[object]]:
         "bot": ("ada", "dan", stage.odd_bot),
         "other": ("bob", stage.odd_bot),
         "number": (1,),
+        "sequence": (1,),
         "tournament": list(stage.tournaments.values()),
         "game": [*stage.finished.values(), *(game.id for game in stage.running.values()), stage.forfeit],
         "submission": (stage.submission,),

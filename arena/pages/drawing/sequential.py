@@ -1,0 +1,94 @@
+"""A sequential test as people read it: a bar between its bounds, and the verdict in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from arena.pages import filters
+from arena.tournaments.standing import StandingLine
+from referee.ratings.sprt import Sprt, Verdict
+
+_WIDTH, _HEIGHT, _EDGE = 560, 74, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A test with what it has found so far: of the candidate (first seat) against the other."""
+
+    test: Sprt
+    verdict: Verdict
+    candidate: StandingLine
+    rival: str
+
+    @property
+    def words(self) -> str:
+        """The verdict, in one sentence."""
+        test, found = self.test, self.verdict
+        one, two = filters.plain(self.candidate.name, 60), filters.plain(self.rival, 60)
+        pairs = f"{found.pairs:,} pair{'' if found.pairs == 1 else 's'} of games"
+        if found.state == "H1":
+            return f"{one} is stronger than {two}: after {pairs} the test accepts {test.elo1:+g} Elo."
+        if found.state == "H0":
+            return f"{one} is not stronger than {two}: after {pairs} the test refuses more than {test.elo0:+g} Elo."
+        lean = "to neither side" if not found.llr else "to stronger" if found.llr > 0 else "to not stronger"
+        return f"Not decided yet after {pairs}: it leans {lean}."
+
+    @property
+    def elo(self) -> str:
+        """The difference with its 95 % interval; of somebody who won or lost everything a bound."""
+        found = self.candidate.estimate
+        if not found.games:
+            return "–"
+        if found.score in (0, 1):
+            return filters.minus(f"> {found.elo_low:+.0f}" if found.score else f"< {found.elo_high:+.0f}")
+        return f"{filters.signed(found.elo)} ± {(found.elo_high - found.elo_low) / 2:.0f}"
+
+    @property
+    def pairs(self) -> Sequence[tuple[str, int]]:
+        """Pairs by the candidate's points in them."""
+        return list(zip(("0", "½", "1", "1½", "2"), self.verdict.pentanomial, strict=True))
+
+    @property
+    def drawing(self) -> Markup:
+        """The bar: where the log-likelihood ratio stands between the bounds."""
+        found = self.verdict
+        span = found.upper - found.lower
+
+        def place(value: float) -> float:
+            part = (min(max(value, found.lower), found.upper) - found.lower) / span
+            return round(_EDGE + part * (_WIDTH - 2 * _EDGE), 1)
+
+        start, end, zero, now = place(found.lower), place(found.upper), place(0), place(found.llr)
+        label = f"Log-likelihood ratio {found.llr:.2f} between {found.lower:.2f} (not stronger) and {found.upper:.2f}"
+        return Markup(
+            '<svg class="test" viewBox="0 0 {width} {height}" role="img" aria-label="{label}">'
+            '<rect class="ground" x="{start}" y="26" width="{whole}" height="14" rx="3"/>'
+            '<rect class="{side}" x="{left}" y="26" width="{part}" height="14"/>'
+            '<path class="bound" d="M{zero} 22V44"/><path class="now" d="M{now} 18V48"/>'
+            '<text x="{start}" y="14" text-anchor="start">H0: {elo0} Elo</text>'
+            '<text x="{end}" y="14" text-anchor="end">H1: {elo1} Elo</text>'
+            '<text x="{start}" y="64" text-anchor="start">{lower}</text>'
+            '<text x="{end}" y="64" text-anchor="end">{upper}</text>'
+            '<text class="value" x="{middle}" y="64" text-anchor="middle">LLR {llr}</text></svg>'
+        ).format(
+            width=_WIDTH,
+            height=_HEIGHT,
+            label=f"{label} (stronger)",
+            start=start,
+            end=end,
+            whole=end - start,
+            side="more" if found.llr >= 0 else "less",
+            left=min(zero, now),
+            part=round(abs(now - zero), 1),
+            zero=zero,
+            now=now,
+            elo0=filters.minus(f"{self.test.elo0:+g}"),
+            elo1=filters.minus(f"{self.test.elo1:+g}"),
+            lower=filters.minus(f"{found.lower:.2f}"),
+            upper=filters.minus(f"{found.upper:.2f}"),
+            middle=min(max(now, start + 90), end - 90),
+            llr=filters.minus(f"{found.llr:+.2f}"),
+        )

@@ -1,0 +1,166 @@
+"""The course of a tournament as people follow it: a knockout's bracket, the rounds of a Swiss, what a ladder asks next.
+
+Pure: made from the same seats and games as the next step. Refuses to know pages and terminals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from arena.tournaments import knockout, ladder, swiss
+from arena.tournaments.meeting import Played, Seat, matches
+from arena.tournaments.settings import Document
+
+UPCOMING = 6
+"""How many meetings a ladder is asked for in advance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encounter:
+    """A match of a bracket. A name is empty while it is not known, and where nobody is.
+
+    `reason` is how it was decided: `points`, `bye`, `walkover` or by the seeding; empty while it is open. `games` are
+    their numbers in the plan.
+    """
+
+    one: str
+    two: str
+    points: tuple[float, float] = (0.0, 0.0)
+    winner: str = ""
+    reason: str = ""
+    games: tuple[int, ...] = ()
+
+    @property
+    def is_bye(self) -> bool:
+        """Whether one came alone."""
+        return self.reason == "bye"
+
+
+@dataclass(frozen=True, slots=True)
+class BracketRound:
+    """A round by its name, such as `Semi-finals`."""
+
+    name: str
+    encounters: tuple[Encounter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What became of a bot in a round of a Swiss: against whom (empty for a bye), its points, the opponent's.
+
+    `games` are their numbers in the plan; `is_open`: some are still to be played.
+    """
+
+    rival: str
+    points: float
+    against: float
+    games: tuple[int, ...] = ()
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A meeting of a ladder, and why it is asked for; none for those that are on their way already."""
+
+    first: str
+    second: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What one format has that others have not; the rest is empty."""
+
+    bracket: tuple[BracketRound, ...] = ()
+    champion: str = ""
+    third: str = ""
+    rounds: tuple[int, ...] = ()
+    turns: Mapping[str, Mapping[int, Turn]] | None = None
+    """Of a Swiss: by name and round."""
+    playing: tuple[Wish, ...] = ()
+    wishes: tuple[Wish, ...] = ()
+
+
+def course(document: Document, seats: Sequence[Seat], played: Sequence[Played], names: Mapping[int, str]) -> Course:
+    """The course so far."""
+    if len(seats) < 2:
+        return Course()
+    match document.format:
+        case "knockout":
+            return _knockout(document, seats, played, names)
+        case "swiss":
+            return _swiss(document, seats, played, names)
+        case "ladder":
+            return _ladder(document, seats, played, names)
+    return Course()
+
+
+def _knockout(document: Document, seats: Sequence[Seat], played: Sequence[Played], names: Mapping[int, str]) -> Course:
+    settings = document.knockout
+    found = knockout.Bracket(seats, played, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
+    met = matches(played)
+
+    def encounter(tie: knockout.Tie) -> Encounter:
+        one, two = (names.get(-1 if seat is None else seat, "") for seat in (tie.one, tie.two))
+        winner = "" if tie.winner is None else names[tie.winner]
+        match = None
+        if tie.one is not None and tie.two is not None:
+            match = met.get((tie.round, min(tie.one, tie.two), max(tie.one, tie.two)))
+        if match is None or tie.one is None or tie.two is None:
+            return Encounter(one, two, winner=winner, reason=tie.reason)
+        points = (match.points(tie.one), match.points(tie.two))
+        return Encounter(one, two, points, winner, tie.reason, tuple(game.sequence for game in match.games))
+
+    rounds = [
+        BracketRound(_round_name(len(found.rounds) - number), tuple(encounter(tie) for tie in ties))
+        for number, ties in enumerate(found.rounds)
+    ]
+    third = encounter(found.third) if found.third else None
+    if third:
+        rounds.append(BracketRound("Third place", (third,)))
+    final = found.rounds[-1][0].winner
+    return Course(
+        bracket=tuple(rounds), champion="" if final is None else names[final], third=third.winner if third else ""
+    )
+
+
+def _round_name(left: int) -> str:
+    """The name of a round by how many are left, itself included."""
+    return {1: "Final", 2: "Semi-finals", 3: "Quarter-finals"}.get(left, f"Round of {2**left}")
+
+
+def _swiss(document: Document, seats: Sequence[Seat], played: Sequence[Played], names: Mapping[int, str]) -> Course:
+    turns: dict[str, dict[int, Turn]] = {names[seat.number]: {} for seat in seats}
+    for (round, low, high), match in matches(played).items():
+        games = tuple(game.sequence for game in match.games)
+        for seat, rival in ((low, high), (high, low)):
+            turns[names[seat]][round] = Turn(
+                names[rival], match.points(seat), match.points(rival), games, is_open=match.is_open
+            )
+    byes = swiss.byes(seats, played)
+    for round, resting in byes.items():
+        for seat in resting:
+            turns[names[seat]][round] = Turn("", float(document.games), 0.0)
+    return Course(rounds=tuple(byes), turns=turns)
+
+
+def _ladder(document: Document, seats: Sequence[Seat], played: Sequence[Played], names: Mapping[int, str]) -> Course:
+    sigma = {seat.number: seat.sigma for seat in seats}
+    mu = {seat.number: seat.mu for seat in seats}
+    open_pairs = {game.pair: game for game in sorted(played, key=lambda game: -game.sequence) if game.is_open}
+    kept = sum(game.state != "cancelled" for game in played)
+    left = (document.ladder.games - kept) // 2 if document.ladder.games else UPCOMING
+    wishes = []
+    for wish in ladder.upcoming(document.ladder.cap, seats, played, max(0, min(UPCOMING, left))):
+        one, two = wish.meeting.first, wish.meeting.second
+        if wish.starved is not None:
+            reason = f"{names[wish.starved]} has waited for {wish.waited} pairs"
+        else:
+            unsure = max((one, two), key=lambda seat: sigma[seat])
+            reason = (
+                f"tells most: {abs(mu[one] - mu[two]):.1f} apart, {names[unsure]} is known to ± {2 * sigma[unsure]:.1f}"
+            )
+        wishes.append(Wish(names[one], names[two], reason))
+    playing = [Wish(names[game.first], names[game.second]) for _, game in sorted(open_pairs.items())]
+    return Course(playing=tuple(playing), wishes=tuple(wishes))

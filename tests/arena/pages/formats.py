@@ -1,0 +1,34 @@
+"""Tournaments of every format, planned as the coordinator plans them and played by dice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena import tournaments
+from arena.store.models import now
+from arena.tournaments.settings import Format
+from tests.arena.field import Field, record_of
+
+
+def hold(field: Field, format: Format, *, most: int = 1000, **settings: Any) -> int:
+    """A tournament of all bots, of which at most so many games have been played; its number."""
+    store = field.store
+    bots = [version.name for version in field.versions]
+    document = {
+        "name": f"The {format}",
+        "family": "loa",
+        "format": format,
+        "openings": "none",
+        "entries": {"bots": bots},
+        **settings,
+    }
+    row = tournaments.create(store, document, field.user_id, now())
+    assert row.id is not None
+    progress = tournaments.plan(store, row.id)
+    played = 0
+    while progress.state == "running" and played < most:
+        for one in store.queue.waiting(row.id, min(50, most - played)):
+            assert store.results.commit(record_of(one.game)) is not None
+            played += 1
+        progress = tournaments.advance(store, row.id)
+    return row.id

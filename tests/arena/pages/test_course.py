@@ -1,0 +1,107 @@
+"""What the page of a tournament shows of its format, as HTML: bracket, rounds, what is asked next, test, crosstable."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.store import Store
+from tests.arena.api.server import Server, settings_in
+from tests.arena.field import Field
+from tests.arena.pages.formats import hold
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("course")
+    store = Store.in_folder(folder)
+    found = Server(store, settings_in(folder))
+    found.unlimited()
+    yield found
+    found.close()
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def field(server: Server) -> Field:
+    return Field(server.store, ("ada", "bob", "cleo", "dan", "eve"))
+
+
+def text(server: Server, path: str, part: str = "course") -> str:
+    """A section of a page as it is read."""
+    body = server.get(path).body.decode()
+    section = re.search(rf'<section id="{part}".*?</section>', body, re.DOTALL)
+    assert section, body[:2000]
+    return " ".join(html.unescape(re.sub("<[^>]+>", " ", section[0])).split())
+
+
+def test_a_knockout_shows_its_bracket(server: Server, field: Field) -> None:
+    number = hold(field, "knockout", knockout={"third_place": True})
+    shown = text(server, f"/tournaments/{number}")
+    for words in ("Champion: ", "third: ", "Quarter-finals", "Semi-finals", "Final", "Third place", "ada v1 bye"):
+        assert words in shown, words
+    half = text(server, f"/tournaments/{hold(field, 'knockout', most=1)}")
+    assert "Champion" not in half
+    assert "not known yet" in half
+    assert "still open" in half
+
+
+def test_a_swiss_shows_rounds_with_byes(server: Server, field: Field) -> None:
+    shown = text(server, f"/tournaments/{hold(field, 'swiss', rounds=2)}")
+    assert "Round 1 Round 2 Byes" in shown
+    assert len(re.findall(r"\bbye\b", shown)) == 2 + 1  # one a round, and the caption
+    assert re.search(r"\b[0-2½]+–[0-2½]+ #\d", shown)
+
+
+def test_a_ladder_shows_what_it_asks_next(server: Server, field: Field) -> None:
+    shown = text(server, f"/tournaments/{hold(field, 'ladder', most=4, ladder={'games': 60})}")
+    assert "On their way: " in shown
+    assert re.search(r"(tells most|has waited for)", shown)
+
+
+def test_a_test_shows_its_verdict_bounds_and_elo(server: Server, field: Field) -> None:
+    settings = {"elo0": -300, "elo1": 300, "alpha": 0.01}
+    number = hold(field, "sprt", entries={"bots": ["bob", "ada"]}, sprt=settings)
+    shown = text(server, f"/tournaments/{number}")
+    assert re.search(r"bob v1 is (not )?stronger than ada v1: after \d+ pairs? of games the test", shown)
+    assert "H0: stronger by no more than −300 Elo; H1: stronger by +300 Elo" in shown
+    assert re.search(r"Elo difference \S+ ± \d+ \(95 %\)", shown)
+    assert "wrongly accepted 1.0 %, wrongly refused 5.0 %" in shown
+    svg = server.get(f"/tournaments/{number}").body.decode()
+    assert re.search(r'aria-label="Log-likelihood ratio -?\d+\.\d+ between -2\.99 \(not stronger\) and 4\.55', svg)
+
+
+def test_letters_of_the_crosstable_lead_to_their_games(server: Server, field: Field) -> None:
+    number = hold(field, "round-robin", games=2)
+    page = server.get(f"/tournaments/{number}").body.decode()
+    table = re.search(r'<table class="cross.*?</table>', page, re.DOTALL)
+    assert table
+    links = re.findall(rf'<a class="([WDL])" href="/tournaments/{number}/games/(\d+)">\1</a>', table[0])
+    assert len(links) == 2 * 20  # every game from both sides
+    letter, sequence = links[0]
+    reply = server.get(f"/tournaments/{number}/games/{sequence}")
+    assert reply.status == 303
+    game = server.store.games.get(reply.headers["Location"].removeprefix("/games/"))
+    assert game.sequence == int(sequence)
+    row = re.search(r'title="(\w+ v1)">\1</bdi>', table[0])
+    assert row
+    is_first = game.first == row[1]
+    assert letter == ("D" if game.winner == "draw" else "W" if (game.winner == "first") == is_first else "L")
+    assert re.search(r">(2–0|1½–½|1–1|½–1½|0–2)</a>", table[0])
+    assert server.get(f"/tournaments/{number}/games/999").status == 404
+
+
+def test_a_crosstable_of_many_is_shown_in_blocks(server: Server) -> None:
+    field = Field.__new__(Field)
+    field.store, field.user_id = server.store, server.store.users.find("zoe").id or 0
+    field.versions = [field.version(f"bot{number:02}") for number in range(33)]
+    number = hold(field, "gauntlet", most=3, games=1)
+    page = text(server, f"/tournaments/{number}?rows=2&against=1", "crosstable")
+    assert "31 to 33" in page
+    cells = re.findall(r"<th scope=\"col\"><abbr", server.get(f"/tournaments/{number}?rows=2").body.decode())
+    assert len(cells) == 30
+    assert server.get(f"/tournaments/{number}?rows=3").status == 400
