@@ -22,6 +22,7 @@ from arena.http.identity import (
 )
 from arena.http.problem import Problem
 from arena.http.upload import BODY_S, within
+from arena.pages.view import takes
 from arena.store import StoreError
 from arena.store.credentials import new_secret
 
@@ -107,6 +108,7 @@ def _form(request: web.Request, target: str, problem: str = "", status: int = 20
 
 
 @routes.get("/login")
+@takes("next")
 async def show(request: web.Request) -> web.Response:
     """The log-in form; `?next=` is where it leads."""
     return _form(request, _where(request.query.get("next", "/")))

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Hashable
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import aiohttp_jinja2
 from aiohttp import web
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, did_you_mean, near
 from arena.http.call import CONTEXT
 from arena.http.identity import cookie_name
-from arena.http.problem import Problem, not_found
+from arena.http.problem import Problem, not_found, shown
 from arena.pages.drawing.replay import Replays
 from arena.services.arena import Arena
 from arena.store import BadValueError, Store
@@ -68,6 +69,25 @@ def page(
 
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def takes(*names: str) -> Callable[[Handler], Handler]:
+    """A page that refuses parameters of its address other than these, by name: Problem (400)."""
+
+    def known_only(handler: Handler) -> Handler:
+        @wraps(handler)
+        async def answer(request: web.Request) -> web.StreamResponse:
+            for name in request.query:
+                if name not in names:
+                    hint = did_you_mean(near(name, names)) or f"it takes {', '.join(names) or 'none'}"
+                    raise Problem(
+                        "bad-request", f"this page has no parameter {shown(name)}", hint=hint, field=name[:60]
+                    )
+            return await handler(request)
+
+        return answer
+
+    return known_only
 
 
 def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = None) -> Handler:

@@ -14,7 +14,7 @@ from arena.http.problem import Problem
 from arena.pages.lists import column
 from arena.pages.session import begin_session, checked_form
 from arena.pages.table import Column, arranged
-from arena.pages.view import act, arena_of, page, redirect, run, store_of, told
+from arena.pages.view import act, arena_of, page, redirect, run, store_of, takes, told
 from arena.store import Identity
 from arena.store.models import now
 
@@ -61,6 +61,7 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
 
 
 @routes.get("/account")
+@takes("news", "bots", "tokens")
 async def show(request: web.Request) -> web.Response:
     """My bots and tokens; those who are not logged in are led to the form."""
     identity = await session_of(request)

@@ -17,7 +17,7 @@ from arena.pages import filters, lists
 from arena.pages.drawing import plot
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice
-from arena.pages.view import arena_of, moved, page, run, store_of
+from arena.pages.view import arena_of, moved, page, run, store_of, takes
 from arena.store import Store
 from arena.store.models import Bot
 from arena.store.ratings import ChangeLine
@@ -31,6 +31,8 @@ MAX_POINTS = 3000
 MAX_ROWS = 150
 _OLDER = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})(?:[ @]v?([1-9]\d{0,8}))?", re.ASCII)
 """A bot as people may write it: in capitals, or with its version, `ada v3` or `ada@3`."""
+_SHOWN = ("by", "versions", "ratings", "opponents", "endings", "changes", "games")
+"""What the page of a bot takes: the axis of its plots, and the orders of its tables."""
 _SHORT_S = 5 * 86_400
 """Below that a plot shows hours as well as days."""
 
@@ -202,6 +204,7 @@ def curve(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str)
 
 
 @routes.get("/bots")
+@takes("family", "retired", "after", "sort")
 async def index(request: web.Request) -> web.Response:
     """All bots by name; `?family=`, `?retired=1`."""
     family = choice(request.query, "family", families())
@@ -237,6 +240,7 @@ def _read(store: Store, bot: Bot, versions: Sequence[VersionLine], by: str) -> d
 
 
 @routes.get("/bots/{bot}")
+@takes(*_SHOWN)
 async def show(request: web.Request) -> web.Response:
     """A bot: its versions, ratings, record; `?by=game` draws plots by game number."""
     by = choice(request.query, "by", ("date", "game"), "date")
@@ -256,6 +260,7 @@ async def show(request: web.Request) -> web.Response:
 
 
 @routes.get("/bots/{bot}/v/{number}")
+@takes(*_SHOWN)
 async def version(request: web.Request) -> web.Response:
     """One version."""
     by = choice(request.query, "by", ("date", "game"), "date")
@@ -292,6 +297,7 @@ def _page(request: web.Request, by: str, found: dict[str, Any]) -> web.Response:
 
 
 @routes.get("/bots/{bot}/vs/{other}")
+@takes("mine", "theirs", "after", "games", "openings")
 async def versus(request: web.Request) -> web.Response:
     """Two bots head to head, all versions, or `?mine=` and `?theirs=` of them."""
     arena, store = arena_of(request), store_of(request)

@@ -10,7 +10,7 @@ from arena.http.call import CONTEXT
 from arena.http.problem import not_found
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
-from arena.pages.view import page, run
+from arena.pages.view import page, run, takes
 
 routes = web.RouteTableDef()
 _FILES = (
@@ -27,6 +27,7 @@ def _archive(request: web.Request) -> Dumps:
 
 
 @routes.get("/dumps")
+@takes()
 async def show(request: web.Request) -> web.Response:
     """The files, latest month first."""
     archive = _archive(request)

@@ -10,7 +10,7 @@ from arena.http.call import CONTEXT
 from arena.http.identity import session_of
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice
-from arena.pages.view import page, run, store_of
+from arena.pages.view import page, run, store_of, takes
 from arena.services.access import shown_void
 from arena.store.games import GameLine
 from referee.rules import families
@@ -40,6 +40,7 @@ _VOIDS = (
 
 
 @routes.get("/errors")
+@takes("family", "after", "voids", "sort", "order")
 async def show(request: web.Request) -> web.Response:
     """Forfeits, latest first, of all families or one; then voids."""
     family = choice(request.query, "family", families())

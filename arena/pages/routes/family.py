@@ -11,7 +11,7 @@ from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
 from arena.pages.lists import column
 from arena.pages.table import arranged
-from arena.pages.view import family_in, page, run, store_of
+from arena.pages.view import family_in, page, run, store_of, takes
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
@@ -33,6 +33,7 @@ def start_drawing(rules: Rules, variant: str) -> Any:
 
 
 @routes.get("/{family}")
+@takes("games", "variants", "options")
 async def show(request: web.Request) -> web.Response:
     """A family: rules, variants, options, notation, best bots, latest games, sample bots."""
     rules = family_in(request)

@@ -17,7 +17,7 @@ from arena.pages.drawing import board
 from arena.pages.drawing.pieces import key
 from arena.pages.drawing.replay import Replay
 from arena.pages.table import choice, number
-from arena.pages.view import GAME_ID, REPLAYS, arena_of, moved, page, run, store_of
+from arena.pages.view import GAME_ID, REPLAYS, arena_of, moved, page, run, store_of, takes
 from arena.services.game import OVER, SIDES, Game, read
 from arena.store import Store
 from arena.store.games import GameLine
@@ -89,6 +89,7 @@ async def _canonical(request: web.Request) -> str:
 
 
 @routes.get("/games/{game}")
+@takes("ply", "flip")
 async def show(request: web.Request) -> web.Response:
     """A game at its last ply, or at `?ply=`; `?flip=1` turns the board."""
     if older := await _canonical(request):
@@ -158,6 +159,7 @@ def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
 
 
 @routes.get("/games/{game}/charts")
+@takes()
 async def charts(request: web.Request) -> web.Response:
     """The charts alone, for the viewer of a game that grows."""
     found = await _find(request)
@@ -215,6 +217,7 @@ def _ply(ply: Ply) -> dict[str, Any]:
 
 
 @routes.get("/games")
+@takes("family", "kind", "after", "sort", "running")
 async def index(request: web.Request) -> web.Response:
     """The latest games; `?kind=` and `?family=` filter, `?after=` goes on."""
     family = choice(request.query, "family", families())

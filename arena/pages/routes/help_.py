@@ -15,7 +15,7 @@ from arena.pages import prose
 from arena.pages.fields import documented
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
-from arena.pages.view import page, redirect, run
+from arena.pages.view import page, redirect, run, takes
 from arena.tournaments import pace
 from referee.ratings import trueskill
 from referee.rules import families, load, terminations
@@ -49,6 +49,10 @@ _RATES = (column("0", "Kind"), Column("1", "Per minute"), Column("2", "At once")
 _DRAWS = (column("0", "Family"), Column("1", "Draws"))
 _PACES = (column("0", "Class"), column("1", "Estimated length of a game"))
 _FAMILIES = (column("title", "Family"), column("", "Rules"), column("", "Protocol"))
+
+
+_TABLES = (*(kind.value for kind in Kind), "bot", "adjudication", "uploads", "rates", "draws", "paces")
+"""The orders of the tables of all topics."""
 
 
 def _part(row: tuple[Any, ...], key: str) -> Any:
@@ -112,6 +116,7 @@ def _topics() -> list[str]:
 
 
 @routes.get("/help")
+@takes("sort")
 async def index(request: web.Request) -> web.Response:
     """What there is to read."""
     return page(
@@ -120,6 +125,7 @@ async def index(request: web.Request) -> web.Response:
 
 
 @routes.get("/help/{topic}")
+@takes(*_TABLES)
 async def show(request: web.Request) -> web.Response:
     """One topic."""
     topic = request.match_info["topic"]

@@ -11,7 +11,7 @@ from arena.pages import filters, lists
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
 from arena.pages.routes.game import sentence
-from arena.pages.view import REPLAYS, page, run, store_of
+from arena.pages.view import REPLAYS, page, run, store_of, takes
 from arena.store import Store
 from referee.record import GameRecord
 from referee.rules import families, load
@@ -64,6 +64,7 @@ def _read(store: Store) -> dict[str, Any]:
 
 
 @routes.get("/")
+@takes("games")
 async def show(request: web.Request) -> web.Response:
     """The front page."""
     found = await run(_read, store_of(request))

@@ -15,7 +15,7 @@ from arena.http.problem import Problem, not_found, shown
 from arena.pages import lists
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice, sorting
-from arena.pages.view import family_in, page, run, store_of
+from arena.pages.view import family_in, page, run, store_of, takes
 from arena.store import Store
 from arena.store.rating_history import Count, Score, scores_of
 from arena.store.rating_line import RatingLine
@@ -170,6 +170,7 @@ def _fitted(counts: Sequence[Count], names: dict[int, str]) -> Sequence[Strength
 
 
 @routes.get("/{family}/leaderboard")
+@takes("pool", "variant", "pace", "state", "at", "mine", "retired", "after", "sort", "sides", "games")
 async def show(request: web.Request) -> web.Response:
     """The ratings of a pool: `?pool=`, `?variant=`, `?pace=`, `?state=`, `?mine=1`, `?at=`, `?sort=`."""
     rules = family_in(request)

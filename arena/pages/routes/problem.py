@@ -7,6 +7,7 @@ from pathlib import Path
 import jinja2
 from aiohttp import web
 
+from arena.errors import did_you_mean
 from arena.http.problem import Problem
 from arena.pages import filters
 
@@ -26,6 +27,7 @@ def page(request: web.Request, problem: Problem) -> web.Response:
         identity=None,
         csrf="",
         problem=document,
+        hint=document.get("hint", "") if document.get("hint") != did_you_mean(near) else "",
         near=[(name, _address(name, request.path)) for name in near],
         number=document.get("request", ""),
     )

@@ -16,7 +16,7 @@ from arena.http.identity import session_of
 from arena.pages import lists
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
-from arena.pages.view import page, run, store_of
+from arena.pages.view import page, run, store_of, takes
 from arena.services.access import may_read_hosts, shown_owner
 from referee import source
 from referee.sandbox import open_sandbox
@@ -77,6 +77,7 @@ def _sandbox(name: str) -> str:
 
 
 @routes.get("/referees")
+@takes("workers", "games")
 async def show(request: web.Request) -> web.Response:
     """The referee's lease, its workers by what they play, the queue."""
     store = store_of(request)

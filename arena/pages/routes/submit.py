@@ -18,7 +18,7 @@ from arena.http.call import CONTEXT, WebContext
 from arena.http.identity import is_from_own_page, session_of
 from arena.http.problem import Problem
 from arena.http.upload import IDLE_S, WHOLE_S, within
-from arena.pages.view import act, arena_of, number_in, page, redirect, run, told
+from arena.pages.view import act, arena_of, number_in, page, redirect, run, takes, told
 from referee.rules import families
 
 routes = web.RouteTableDef()
@@ -51,6 +51,7 @@ def _page(request: web.Request, *, problem: str = "", status: int = 200, **given
 
 
 @routes.get("/submit")
+@takes()
 async def show(request: web.Request) -> web.Response:
     """The form, or how to get an account."""
     return _page(request)
@@ -160,6 +161,7 @@ async def _text(part: BodyPartReader) -> str:
 
 
 @routes.get("/submissions/{submission}")
+@takes()
 async def submission(request: web.Request) -> web.Response:
     """The check of a version, step by step; its log for its owner."""
     number = number_in(request, "submission", "submission")

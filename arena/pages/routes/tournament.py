@@ -17,7 +17,7 @@ from arena.pages.drawing.sequential import Test
 from arena.pages.lists import column
 from arena.pages.session import checked_form
 from arena.pages.table import Column, arranged, choice, number, sorting
-from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of
+from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of, takes
 from arena.services import Arena
 from arena.services.table import Table
 from arena.store.models import Tournament
@@ -31,6 +31,8 @@ routes = web.RouteTableDef()
 STATES = tuple(FOLLOWING)
 GAME_STATES = ("planned", "queued", "running", "finished", "void", "cancelled")
 PAGE = 100
+_SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against")
+"""What the page of a tournament takes: filters of its schedule, orders of its tables, the block of its crosstable."""
 BLOCK = 30
 """Rows and columns of the crosstable that are shown at once; with more bots the others are a link away."""
 
@@ -116,6 +118,7 @@ _SCHEDULE = (
 
 
 @routes.get("/tournaments")
+@takes("family", "state", "after", "sort", "recurring")
 async def index(request: web.Request) -> web.Response:
     """All tournaments, latest start first; `?family=` and `?state=` filter."""
     family = choice(request.query, "family", families())
@@ -192,6 +195,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
 
 
 @routes.get("/tournaments/{tournament}")
+@takes(*_SHOWN)
 async def show(request: web.Request) -> web.Response:
     """A tournament."""
     tournament_id = number_in(request, "tournament", "tournament")
@@ -283,6 +287,7 @@ def _test(tables: Table, entries: Sequence[EntryLine]) -> Test | None:
 
 
 @routes.get("/tournaments/{tournament}/games/{sequence}")
+@takes()
 async def game(request: web.Request) -> web.Response:
     """The game of a number in a tournament's plan."""
     tournament_id, sequence = number_in(request, "tournament", "tournament"), number_in(request, "sequence", "game")
@@ -295,6 +300,7 @@ async def game(request: web.Request) -> web.Response:
 
 
 @routes.get("/tournaments/{tournament}/crosstable.csv")
+@takes()
 async def table(request: web.Request) -> web.Response:
     """The crosstable as a file: the same numbers as on the page. As JSON it is the interface's."""
     number = number_in(request, "tournament", "tournament")
