@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (`sys.argv` by default) and return its exit code."""
+    # Before numpy is loaded: on our small matrices its threads wait for each other longer than one of them computes.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from arena.cli.run import run
 
     return run(sys.argv[1:] if arguments is None else list(arguments))

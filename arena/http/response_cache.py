@@ -3,6 +3,10 @@
 Only what anybody may see is kept: a request with a token or with the cookie of a session passes by. An answer is kept
 for one mark of the database (see `arena.store.changes`) and for a few seconds at most, as pages say how long ago
 things were. It is made once for all who ask at the same time.
+
+What may rest (a page) is made once a second at most, however fast results come in: for a second it is given as it is,
+for another while it is made anew behind its readers' backs. Whoever says `Cache-Control: no-cache`, as browsers do when
+a page is reloaded, waits for one that knows everything committed before.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import gzip
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from aiohttp import web
@@ -23,6 +28,8 @@ from arena.store.errors import StoreError
 
 FRESH_S = 5.0
 """How long an answer is given again at most: times are told relative to now."""
+REST_S = 1.0
+"""How long a page rests once it was made; twice as old it is given to nobody if something has changed."""
 MAX_BYTES = 64 * 2**20
 MAX_BODY_BYTES = 2 * 2**20
 _MAX_KEY = 2000
@@ -37,7 +44,7 @@ class Kept:
     """One answer; `packed` is its body in gzip where that is worth while. `etag` is empty where none may be given."""
 
     mark: Hashable
-    until: float
+    made: float
     headers: dict[str, str]
     etag: str
     body: bytes
@@ -61,22 +68,32 @@ class ResponseCache:
     """The kept answers of one process; beyond `max_bytes` the longest unused ones go."""
 
     def __init__(
-        self, changes: Changes, *, max_bytes: int = MAX_BYTES, clock: Callable[[], float] = time.monotonic
+        self,
+        changes: Changes,
+        *,
+        max_bytes: int = MAX_BYTES,
+        rest_s: float = REST_S,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._changes = changes
         self._max_bytes = max_bytes
+        self.rest_s = rest_s
         self._clock = clock
         self._kept: OrderedDict[_Key, Kept] = OrderedDict()
         self._making: dict[tuple[_Key, Hashable], asyncio.Future[Kept | None]] = {}
+        self._behind: set[asyncio.Task[None]] = set()
         self.size_bytes = 0
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    async def answer(self, request: web.Request, cookie: str, make: Make, extra: Hashable = None) -> web.StreamResponse:
+    async def answer(
+        self, request: web.Request, cookie: str, make: Make, extra: Hashable = None, *, may_rest: bool = False
+    ) -> web.StreamResponse:
         """The kept answer, else what `make` gives, kept if it may be.
 
-        `cookie` is the name of the session's; `extra` is what the answer depends on beside the database.
+        `cookie` is the name of the session's; `extra` is what the answer depends on beside the database; one that
+        `may_rest` is not made anew for `rest_s` seconds although something has changed.
         """
         key = (request.raw_path, request.headers.get("Accept", ""))
         is_known_to_us = "Authorization" in request.headers or (
@@ -84,16 +101,40 @@ class ResponseCache:
         )
         if is_known_to_us or len(key[0]) + len(key[1]) > _MAX_KEY:
             return await make()
-        mark = await self._mark(extra)
-        kept = self._kept.get(key)
-        if kept is not None and kept.mark == mark and self._clock() < kept.until:
-            self._kept.move_to_end(key)
-            return kept.response(request)
+        rest_s = self.rest_s if may_rest else 0.0
+        while True:
+            mark = await self._mark(extra)
+            kept = self._kept.get(key)
+            if kept is None:
+                break
+            age = self._clock() - kept.made
+            if (kept.mark == mark and age < FRESH_S) or (age < 2 * rest_s and not _insists(request)):
+                self._kept.move_to_end(key)
+                if kept.mark != mark and age >= rest_s and not self._is_made(key):
+                    self._make_behind(request, key, mark, make)
+                return kept.response(request)
+            if age >= rest_s:
+                break
+            await asyncio.sleep(rest_s - age)
         making = self._making.get((key, mark))
         if making is not None:
             kept = await asyncio.shield(making)
             return kept.response(request) if kept is not None else await make()
         return await self._make(request, key, mark, make)
+
+    def _is_made(self, key: _Key) -> bool:
+        return any(one == key for one, _ in self._making)
+
+    def _make_behind(self, request: web.Request, key: _Key, mark: Hashable, make: Make) -> None:
+        """Make an answer for those who ask later; what goes wrong is told to whoever asks then."""
+
+        async def work() -> None:
+            with suppress(Exception):
+                await self._make(request, key, mark, make)
+
+        task = asyncio.create_task(work())
+        self._behind.add(task)
+        task.add_done_callback(self._behind.discard)
 
     async def _mark(self, extra: Hashable) -> Hashable:
         mark = self._changes.mark()
@@ -108,13 +149,14 @@ class ResponseCache:
         future: asyncio.Future[Kept | None] = asyncio.get_running_loop().create_future()
         self._making[key, mark] = future
         kept: Kept | None = None
+        began = self._clock()
         try:
             with made_whole(request):
                 response = await make()
             found = _keepable(response)
             if found is None:
                 return response
-            kept = replace(found, mark=mark, until=self._clock() + FRESH_S)
+            kept = replace(found, mark=mark, made=began)
             if len(kept.body) > _PACKED_ABOVE:
                 kept = replace(kept, packed=await asyncio.to_thread(gzip.compress, kept.body, 6, mtime=0))
             self._put(key, kept)
@@ -131,6 +173,12 @@ class ResponseCache:
         while self.size_bytes > self._max_bytes and self._kept:
             _, oldest = self._kept.popitem(last=False)
             self.size_bytes -= oldest.size_bytes
+
+
+def _insists(request: web.BaseRequest) -> bool:
+    """Whether the client will have nothing that is behind the database (RFC 9111 5.2.1)."""
+    control = request.headers.get("Cache-Control", "")
+    return "no-cache" in control or "max-age=0" in control
 
 
 def _keepable(response: web.StreamResponse) -> Kept | None:

@@ -149,8 +149,11 @@ def _kept(route: web.AbstractRouteDef) -> web.AbstractRouteDef:
     """A route that reads, its answers kept: those of running games until the next ply."""
     if not isinstance(route, web.RouteDef) or route.method != "GET":
         return route
-    extra = _ply if "{game}" in route.path else _news if route.path == "/" else None
-    return web.RouteDef(route.method, route.path, kept(route.handler, extra), route.kwargs)
+    if "{game}" in route.path:
+        handler = kept(route.handler, _ply, may_rest=False)
+    else:
+        handler = kept(route.handler, _news if route.path == "/" else None)
+    return web.RouteDef(route.method, route.path, handler, route.kwargs)
 
 
 def _ply(request: web.Request) -> Hashable:

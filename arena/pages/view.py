@@ -90,16 +90,17 @@ def takes(*names: str) -> Callable[[Handler], Handler]:
     return known_only
 
 
-def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = None) -> Handler:
+def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = None, *, may_rest: bool = True) -> Handler:
     """A page that everybody without an account sees alike, made once as long as nothing has changed.
 
-    `extra` is what it shows beside the database.
+    `extra` is what it shows beside the database. One that `may_rest` is made once a second at most.
     """
 
     async def answer(request: web.Request) -> web.StreamResponse:
         context = request.app[CONTEXT]
         more = extra(request) if extra else None
-        return await context.responses.answer(request, cookie_name(context.is_https), lambda: handler(request), more)
+        cookie = cookie_name(context.is_https)
+        return await context.responses.answer(request, cookie, lambda: handler(request), more, may_rest=may_rest)
 
     return answer
 

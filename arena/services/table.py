@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
-from arena.services.arena import Arena
+from arena.store import Store
 from arena.store.models import Tournament
 from arena.store.results import Result
 from arena.tournaments import crosstable
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.standing import StandingTable, by_points, standing
 from referee.ratings.standings import forfeits
+
+if TYPE_CHECKING:
+    from arena.services.arena import Arena
+
+KEPT = 8
+"""Tables kept in memory: one of 10,000 games takes some megabytes."""
 
 OVER = ("finished", "cancelled")
 """States in which a tournament's tables are final, unless it is extended."""
@@ -43,13 +51,49 @@ class Table:
         return crosstable.rows(self.results, self.standing.lines)
 
 
+class TableCache:
+    """The tables last read. One is good as long as its tournament stands where it stood; others change nothing."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, tuple[tuple[Any, ...], Table]] = OrderedDict()
+        self._lock = Lock()
+
+    def table(self, store: Store, tournament_id: int) -> Table:
+        """The table as of now. Raises NotFoundError."""
+        # The state is read before the results: when it says "over", all results are there.
+        tournament = store.tournaments.get(tournament_id)
+        mark = _mark(store, tournament)
+        with self._lock:
+            before, table = self._kept.pop(tournament_id, (None, None))
+        if table is None or before != mark:
+            table = _made(store, tournament)
+        with self._lock:
+            self._kept[tournament_id] = mark, table
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return table
+
+
 def read(arena: Arena, tournament_id: int) -> Table:
     """The tables of a tournament as of now. Raises NotFoundError."""
-    # The state is read before the results: when it says "over", all results are there.
-    tournament = arena.store.tournaments.get(tournament_id)
-    results = arena.store.results.of(tournament_id=tournament_id)
+    return arena.tables.table(arena.store, tournament_id)
+
+
+def _mark(store: Store, tournament: Tournament) -> tuple[Any, ...]:
+    """Where a tournament stands, in few words: equal marks, equal tables."""
+    assert tournament.id is not None
+    counts = store.games.counts(tournament.id)
+    over = [counts.pop(state, 0) for state in ("finished", "void", "cancelled")]
+    results = store.results.last_commit_of(tournament.id), store.results.undone()
+    entries = store.tournaments.entries(tournament.id)
+    return tournament.model_dump(), entries, over, sum(counts.values()), results
+
+
+def _made(store: Store, tournament: Tournament) -> Table:
+    assert tournament.id is not None
+    results = store.results.of(tournament_id=tournament.id)
     try:
-        found = standing(arena.store, tournament_id)
+        found = standing(store, tournament.id)
     except SettingsError:
-        found = by_points(arena.store, tournament_id, results)
+        found = by_points(store, tournament.id, results)
     return Table(tournament, results, found)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import and_, func, select, tuple_
+from sqlalchemy import and_, func, select, tuple_, union_all
 from sqlmodel import col
 
 from arena.store import rebuild
@@ -16,6 +16,7 @@ from arena.store.models import Bot, Game, Rating, RatingChange, User, Version
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
 from arena.store.rating_line import Ranking, RatingLine
 from referee.ratings.trueskill import Rating as Strength
+from referee.rules.core import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +186,25 @@ class Ratings:
 
     def of_tournament(self, tournament_id: int) -> dict[int, tuple[float, float]]:
         """mu - 3 sigma of every version before its first rated game of a tournament, and after its last one."""
+        counted = (
+            col(Game.tournament_id) == tournament_id,
+            col(Game.committed).is_not(None),
+            col(Game.is_rated),
+            col(Game.kind) != Kind.VOID.value,
+            col(Game.first_id) != col(Game.second_id),
+        )
+        seats = [
+            select(col(side).label("version_id"), col(Game.pool).label("pool"), col(Game.committed).label("at")).where(
+                *counted
+            )
+            for side in (Game.first_id, Game.second_id)
+        ]
+        both = union_all(*seats).subquery()
         ends = (
             select(
-                col(RatingChange.version_id),
-                col(RatingChange.pool),
-                func.min(col(RatingChange.committed)).label("first"),
-                func.max(col(RatingChange.committed)).label("last"),
+                both.c.version_id, both.c.pool, func.min(both.c.at).label("first"), func.max(both.c.at).label("last")
             )
-            .join(Game, col(Game.id) == col(RatingChange.game_id))
-            .where(col(Game.tournament_id) == tournament_id)
-            .group_by(col(RatingChange.version_id), col(RatingChange.pool))
+            .group_by(both.c.version_id, both.c.pool)
             .subquery()
         )
         first, last = table_of(RatingChange).alias("first"), table_of(RatingChange).alias("last")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from arena.store import Store
@@ -56,14 +57,22 @@ class StandingLine:
         return {name: getattr(self, name) for name in names} | {"estimate": self.estimate.as_json()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StandingTable:
-    """The whole table. `tie_breaks` names what decides between equal points, in order."""
+    """The whole table. `tie_breaks` names what decides between equal points, in order.
+
+    `results` are (first, second, points of first) of the games played.
+    """
 
     lines: tuple[StandingLine, ...]
     tie_breaks: tuple[str, ...]
-    strengths: Fit
+    results: tuple[tuple[str, str, float], ...] = ()
     verdict: Verdict | None = None
+
+    @cached_property
+    def strengths(self) -> Fit:
+        """What the results say without regard to their order; fitted when it is first asked for."""
+        return fit(self.results)
 
 
 def standing(store: Store, tournament_id: int) -> StandingTable:
@@ -76,10 +85,9 @@ def standing(store: Store, tournament_id: int) -> StandingTable:
     names = {entry.seat: entry.name for entry in entries}
     versions = {entry.seat: entry.version_id for entry in entries}
     lines = rank(document, seats, games, names, versions)
-    done = [game for game in games if game.points is not None]
-    strengths = fit((names[game.first], names[game.second], game.points or 0.0) for game in done)
+    results = tuple((names[game.first], names[game.second], game.points) for game in games if game.points is not None)
     verdict = sequential.verdict(document.sprt.sprt, games) if document.format == "sprt" else None
-    return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), strengths, verdict)
+    return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), results, verdict)
 
 
 def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> StandingTable:
@@ -110,7 +118,7 @@ def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> St
         )
         for one in standings(results, list(entries))
     ]
-    return StandingTable(tuple(lines), _PLAIN, fit(()))
+    return StandingTable(tuple(lines), _PLAIN)
 
 
 _PLAIN = ("Sonneborn-Berger", "wins")

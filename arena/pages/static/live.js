@@ -10,7 +10,9 @@ async function refresh() {
   if (isAsking) { isWanted = true; return; }
   isAsking = true;
   try {
-    const answer = await fetch(location.pathname + location.search, { headers: { Accept: "text/html" } });
+    // Not a page that rests: it must know what woke us.
+    const asked = { headers: { Accept: "text/html" }, cache: "no-cache" };
+    const answer = await fetch(location.pathname + location.search, asked);
     if (!answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const part of document.querySelectorAll("[data-live-part]")) {

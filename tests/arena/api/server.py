@@ -57,6 +57,7 @@ class Server:
 
     async def _start(self, store: Store, settings: Settings) -> tuple[WebContext, web.AppRunner, int]:
         context = context_of(store, settings)
+        context.responses.rest_s = 0.0  # what a test does it sees at once
         runner = Runner(build(context), shutdown_timeout=2)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)

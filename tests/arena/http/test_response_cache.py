@@ -151,6 +151,76 @@ def test_all_who_ask_at_once_get_one_answer(cache: ResponseCache) -> None:
     assert {one.body for one in asyncio.run(crowd())} == {b"1"}  # type: ignore[attr-defined]
 
 
+@pytest.fixture
+def wall() -> list[float]:
+    return [100.0]
+
+
+@pytest.fixture
+def resting(marks: Marks, wall: list[float], monkeypatch: pytest.MonkeyPatch) -> ResponseCache:
+    """A cache whose answers rest, on a clock that moves when told to or when somebody waits."""
+
+    sleep = asyncio.sleep
+
+    async def wait(seconds: float) -> None:
+        wall[0] += seconds
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", wait)
+    return ResponseCache(marks, rest_s=1.0, clock=lambda: wall[0])  # type: ignore[arg-type]
+
+
+def look(cache: ResponseCache, maker: Any, **headers: str) -> bytes:
+    """What a reader of a page gets; what is made behind its back is made before the next one asks."""
+
+    async def read() -> web.StreamResponse:
+        request = make_mocked_request(
+            "GET", "/", headers={name.replace("_", "-"): text for name, text in headers.items()}
+        )
+        found = await cache.answer(request, COOKIE, maker, may_rest=True)
+        await asyncio.gather(*cache._behind)
+        return found
+
+    found = asyncio.run(read())
+    assert isinstance(found, web.Response)
+    assert isinstance(found.body, bytes)
+    return found.body
+
+
+def test_a_page_is_made_once_a_second_however_fast_results_come(
+    resting: ResponseCache, marks: Marks, wall: list[float]
+) -> None:
+    maker, seen = Maker(), []
+    for _ in range(48):  # three seconds of sixteen results each
+        seen.append(look(resting, maker))
+        marks.number += 1
+        wall[0] += 1 / 16
+    assert maker.made == 3
+    assert seen[:17] == [b"1"] * 17, "the one who asks first after a second does not wait either"
+    assert seen[17:33] == [b"2"] * 16
+
+
+def test_nobody_gets_a_page_that_is_long_out_of_date(resting: ResponseCache, marks: Marks, wall: list[float]) -> None:
+    maker = Maker()
+    look(resting, maker)
+    marks.number += 1
+    wall[0] += 2 * module.REST_S
+    assert look(resting, maker) == b"2"
+
+
+@pytest.mark.parametrize("control", ["no-cache", "max-age=0"])
+def test_who_reloads_waits_for_what_is_there(
+    resting: ResponseCache, marks: Marks, wall: list[float], control: str
+) -> None:
+    maker = Maker()
+    look(resting, maker, Cache_Control=control)
+    assert look(resting, maker, Cache_Control=control) == b"1", "nothing has changed"
+    marks.number += 1
+    began = wall[0]
+    assert look(resting, maker, Cache_Control=control) == b"2"
+    assert wall[0] - began == module.REST_S
+
+
 def test_room_is_bounded(marks: Marks) -> None:
     cache = ResponseCache(marks, max_bytes=10_000)  # type: ignore[arg-type]
     maker = Maker()

@@ -1,0 +1,92 @@
+"""The tables of tournaments, kept in memory as long as nothing has happened in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from arena.services import Arena, table
+from arena.store.models import Tournament
+from tests.arena.field import START, Field, record_of
+
+SETTINGS = {"name": "cup", "family": "loa", "format": "round-robin", "games": 2, "entries": {"all": True}}
+
+
+@pytest.fixture
+def field(arena: Arena) -> Field:
+    return Field(arena.store, ("ada", "bob", "cleo"))
+
+
+def cup(field: Field) -> int:
+    names = ("name", "family", "format")
+    tournament = Tournament(
+        **{name: SETTINGS[name] for name in names},
+        variant="standard",
+        pool="loa",
+        starts=START,
+        created_by=field.user_id,
+        settings=SETTINGS,
+    )
+    found = field.store.tournaments.add(tournament, [(version.id or 0, "fit") for version in field.versions]).id
+    assert found is not None
+    field.store.tournaments.move(found, "running")
+    return found
+
+
+def points(found: table.Table) -> dict[str, float]:
+    return {line.name: line.points for line in found.standing.lines}
+
+
+def test_a_table_is_made_once_while_its_tournament_stands_still(arena: Arena, field: Field) -> None:
+    mine, other = cup(field), cup(field)
+    field.play(4, mine)
+    found = table.read(arena, mine)
+    field.play(4, other)
+    assert table.read(arena, mine) is found, "what happens elsewhere is no reason to make it anew"
+    assert sum(points(found).values()) == 4
+
+
+@pytest.mark.parametrize(
+    "happen",
+    [
+        lambda field, mine: field.play(1, mine, first_sequence=3),
+        lambda field, mine: field.plan(2, mine, first_sequence=3),
+        lambda field, mine: field.store.tournaments.withdraw(mine, field.versions[0].id),
+        lambda field, mine: field.store.tournaments.move(mine, "paused"),
+    ],
+    ids=["a result", "more games", "a withdrawal", "another state"],
+)
+def test_what_happens_in_a_tournament_is_in_its_table(
+    arena: Arena, field: Field, happen: Callable[[Field, int], object]
+) -> None:
+    mine = cup(field)
+    field.play(2, mine)
+    before = table.read(arena, mine)
+    happen(field, mine)
+    found = table.read(arena, mine)
+    assert found is not before
+    assert found == table.TableCache().table(arena.store, mine)
+
+
+def test_a_result_that_is_undone_and_played_again_counts_anew(arena: Arena, field: Field) -> None:
+    mine = cup(field)
+    (game,) = field.plan(1, mine)
+    arena.store.results.commit(record_of(game, winner="first"))
+    assert points(table.read(arena, mine))[game.spec.first.name] == 1
+    arena.store.results.undo({game.id: "wrong"})
+    arena.store.results.commit(record_of(game, winner="second"))
+    assert points(table.read(arena, mine))[game.spec.first.name] == 0
+
+
+def test_few_tables_are_kept(arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "KEPT", 2)
+    one, two, three = (cup(field) for _ in range(3))
+    found = table.read(arena, one)
+    table.read(arena, two)
+    assert table.read(arena, one) is found
+    table.read(arena, three)
+    assert table.read(arena, one) is found, "the one that was read longest ago has gone"
+    table.read(arena, two)
+    table.read(arena, three)
+    assert table.read(arena, one) is not found
