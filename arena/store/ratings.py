@@ -193,11 +193,10 @@ class Ratings:
             col(Game.kind) != Kind.VOID.value,
             col(Game.first_id) != col(Game.second_id),
         )
+        games = table_of(Game).c
         seats = [
-            select(col(side).label("version_id"), col(Game.pool).label("pool"), col(Game.committed).label("at")).where(
-                *counted
-            )
-            for side in (Game.first_id, Game.second_id)
+            select(games[side].label("version_id"), games.pool, games.committed.label("at")).where(*counted)
+            for side in ("first_id", "second_id")
         ]
         both = union_all(*seats).subquery()
         ends = (
