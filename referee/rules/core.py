@@ -76,7 +76,7 @@ class Termination(enum.StrEnum):
     SANDBOX_FAILED = "sandbox-failed", Kind.VOID, "the sandbox could not be set up"
     STOPPED = "stopped", Kind.VOID, "the game was called off by the referee"
 
-    def __reduce_ex__(self, protocol: object) -> tuple[type[Termination], tuple[str]]:
+    def __reduce_ex__(self, _protocol: object) -> tuple[type[Termination], tuple[str]]:
         """By its word: Python before 3.11.4 goes by the name, which finds no family's own."""
         return Termination, (str(self.value),)
 

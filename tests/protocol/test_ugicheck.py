@@ -1,0 +1,185 @@
+"""The checker of one file finds the faults of programs that have them, and none where there are only habits."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import json
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from protocol import ugicheck
+from protocol.ugicheck import ADVICE, Checker, Report, StopError, main
+from referee.rules import load
+from referee.rules.position import Position
+from tests.conftest import INTERPRETED
+
+ROOT = Path(__file__).parents[2]
+BAD = ROOT / "tests" / "badbots"
+SHORT_S, LONG_S = 0.6, 20.0
+
+SILENT = {
+    "silent_at_handshake": "no-ugiok",
+    "talks_through_handshake": "no-ugiok",
+    "silent_at_isready": "no-readyok",
+    "does_not_read": "no-readyok",
+    "no_newline": "no-readyok",
+    "silent_at_go": "no-bestmove",
+    "drips": "no-bestmove",
+    "talks_past_its_time": "no-bestmove",
+    "silent_at_quit": "stays",
+    "ignores_signals": "stays",
+}
+"""Who is waited for in vain."""
+LOUD = {
+    "exits_at_start": "ends-at-start",
+    "exits_on_isready": "ends-at-isready",
+    "exits_on_go": "ends-at-go",
+    "killed": "ends-at-go",
+    "segfaults": "ends-at-go",
+    "shell_gone": "ends-at-go",
+    "child_holds_pipes": "ends-at-go",
+    "crashes_at_quit": "crashes-at-quit",
+    "stops_itself": "stops-itself",
+    "late": "late",
+    "two_bestmoves": "two-bestmoves",
+    "moves_ahead": "two-bestmoves",
+    "bestmove_before_go": "unasked-bestmove",
+    "illegal_move": "illegal-move",
+    "another_game": "illegal-move",
+    "null_move": "no-move",
+    "empty_move": "no-move",
+    "another_family": "another-family",
+    "changes_id": "changes-itself",
+    "many_options": "many-options",
+    "nul_bytes": "not-text",
+    "invalid_utf8": "not-text",
+    "garbage": "not-text",
+    "endless_line": "line-too-long",
+    "endless_line_at_handshake": "line-too-long",
+    "endless_info": "too-much-output",
+    "endless_newlines": "too-much-output",
+    "floods_stderr": "too-much-output",
+    "talks_out_of_turn": "talks-while-idle",
+    "closes_stdout": "closes-its-pipes",
+    "closes_stdin": "closes-its-pipes",
+    "daemon": "leaves-processes",
+    "memory_hog": "too-much-memory",
+    "thread_bomb": "too-many-processes",
+}
+"""Who says or does too much."""
+ALIKE = {"two-bestmoves": {"unasked-bestmove"}, "unasked-bestmove": {"two-bestmoves"}, "late": {"no-bestmove"}}
+"""What it may be called as well, by when the line comes."""
+HARMLESS = ("byte_by_byte", "closes_stderr", "zombies")
+
+
+def legal_moves() -> str:
+    start = Position.start(load("loa").settle())
+    return " ".join(start.ruleset.rules.notation.write_move(move) for move in start.moves)
+
+
+def examine(name: str, patience: float, *words: str) -> Report:
+    """What playing finds in a bad bot."""
+    script = BAD / f"{name}.sh"
+    command = ["/bin/sh", str(script)] if script.exists() else [sys.executable, "-SE", str(BAD / f"{name}.py"), *words]
+    given = argparse.Namespace(family="loa", legal=legal_moves(), line="", patience=patience)
+    report = Report(lambda text: None)
+    with contextlib.suppress(StopError):
+        Checker(command, given, report).play()
+    return report
+
+
+@pytest.mark.parametrize("name", [*SILENT, *LOUD])
+def test_faults_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ugicheck, "MEMORY_BYTES", 60 * 2**20)
+    monkeypatch.setattr(ugicheck, "OUTPUT_BYTES", 2**20)
+    monkeypatch.setattr(ugicheck, "LOADING", 1)
+    found = examine(name, SHORT_S if name in SILENT else LONG_S)
+    expected = {**SILENT, **LOUD}[name]
+    assert found.faults.keys() & ({expected} | ALIKE.get(expected, set())), found.faults
+    assert all(one.advice == ADVICE[one.name] and one.seen for one in found.faults.values())
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_is_harmless_is_no_fault(name: str) -> None:
+    assert not examine(name, LONG_S).faults
+
+
+@pytest.mark.parametrize(
+    ("engine", "notes"),
+    [
+        ("natsel_rs", {"setoption-bare", "clocks", "nodes", "stop"}),
+        ("natsel_cpp", {"clocks", "nodes", "stop"}),
+        ("cmalo", {"clocks", "nodes", "stop", "query-bare", "unknown-command"}),
+    ],
+)
+def test_old_dialects_are_told_and_no_faults(
+    engine: str, notes: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ugicheck, "LATE_MS", 10_000)  # a busy machine is no fault of theirs
+    command = [sys.executable, "-SE", str(ROOT / "tests" / "engines" / f"{engine}.py")]
+    code = main(["--json", "--patience", "1.5", "--", *command])
+    found = json.loads(capsys.readouterr().out)
+    assert found["faults"] == []
+    assert code == 0
+    assert {one["name"] for one in found["notes"]} - {"overshoots"} == notes
+
+
+@pytest.mark.parametrize("bot", ["random_mover", "greedy"])
+def test_sample_bots_have_no_fault(
+    bot: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ugicheck, "LATE_MS", 10_000)
+    for name, value in INTERPRETED.items():
+        monkeypatch.setenv(name, value)
+    code = main([f"{sys.executable} -m bots.{bot} --family loa", "--family", "loa", "--legal", legal_moves()])
+    said = capsys.readouterr().out
+    assert code == 0, said
+    assert "0 faults" in said
+    assert "ok     plays a second game" in said
+
+
+def test_what_cannot_be_started_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "nothing")]) == 1
+    assert "FAULT  cannot-start" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as error:
+        main(["--patience", "0", "engine"])
+    assert error.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "is_fault"),
+    [
+        ("option name Hash type spin default 16 min 1 max 4096", False),
+        ("option name Hash type spin default 0 min 1 max 4096", True),
+        ("option name Hash type spin default 4097 min 1 max 4096", True),
+        ("option name Hash type spin default 1 min 1", True),
+        ("option name Book file type string default <empty>", False),
+        ("option name Clear type button", False),
+        ("option name Style type colour", True),
+        ("option Style type check", True),
+    ],
+)
+def test_options_that_say_nothing_usable_are_faults(line: str, is_fault: bool) -> None:
+    report = Report(lambda text: None)
+    given = argparse.Namespace(family="", legal="", patience=1.0)
+    talk = ugicheck.Talk(mock.create_autospec(ugicheck.Engine, instance=True), report, given)
+    talk.read_options([line])
+    assert ("bad-option" in report.faults) is is_fault
+    is_read = "colour" not in line and "option name " in line
+    assert [name for name, _, _ in talk.options] == [line[len("option name ") : line.index(" type ")]] * is_read
+
+
+def test_it_is_one_file_and_needs_nothing() -> None:
+    tree = ast.parse((ROOT / "protocol" / "ugicheck.py").read_text())
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    roots = {
+        name.split(".")[0]
+        for node in found
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
+    }
+    assert roots <= sys.stdlib_module_names | {"__future__"}
