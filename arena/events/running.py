@@ -5,6 +5,7 @@ Bounded: the oldest are forgotten first.
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +22,8 @@ class RunningGame:
     attempt: int = 1
     plies: list[PlyNews] = field(default_factory=list)
     tournament: int = 0
+    moved_at: float = field(default_factory=time.time)
+    """When its last ply came, or it began, by the clock of the system."""
 
     def snapshot(self, game: str) -> GameSnapshot:
         """All of it but the lines bots expect, as the news of the game with that id: a long game is to fit."""
@@ -60,6 +63,7 @@ class Running:
         game = self.games.get(name)
         if game is not None and number == len(game.plies) + 1:
             game.plies.append(ply)
+            game.moved_at = time.time()
         elif number == 1 and (game is None or game.plies):
             self._early[name] = [ply]
             if len(self._early) > self._size:
@@ -73,7 +77,7 @@ class Running:
         if known is None or told.attempt > known.attempt:
             self._put(told.game, RunningGame(told.attempt, list(told.plies), told.tournament))
         elif told.attempt == known.attempt and len(told.plies) > len(known.plies):
-            known.plies = list(told.plies)
+            known.plies, known.moved_at = list(told.plies), time.time()
 
     def _put(self, name: str, game: RunningGame) -> None:
         self.games[name] = game

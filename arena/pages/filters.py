@@ -9,8 +9,13 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from referee.plies import Ply
 from referee.rules.core import Termination
+from referee.score import WIN_SCORE
 
+MINUS = "\N{MINUS SIGN}"
+_SURE = 29_000
+"""Scores from here on are forced wins."""
 RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 _VERSION = re.compile(r"([a-z0-9][a-z0-9_-]{0,39}) v(\d{1,9})", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -86,10 +91,33 @@ def milliseconds(ms: float | None) -> str:
 
 
 def score(value: int | None) -> str:
-    """A bot's evaluation in pieces: `+1.25`; mates and other huge ones as they are."""
+    """A bot's evaluation in pieces: `+1.25`; a win in 7 plies as `+#7`, a loss as `−#7`; huge ones as they are."""
     if value is None:
         return "–"
-    return f"{value / 100:+.2f}" if abs(value) < 100_000 else f"{value:+d}"
+    if _SURE <= abs(value) <= WIN_SCORE:
+        return f"{'+' if value > 0 else MINUS}#{WIN_SCORE - abs(value)}"
+    return minus(f"{value / 100:+.2f}" if abs(value) < 100_000 else f"{value:+d}")
+
+
+def many(value: float) -> str:
+    """A large number in three digits: `812`, `40.1 k`, `8.80 M`."""
+    for unit, size in ((" G", 1e9), (" M", 1e6), (" k", 1e3)):
+        if value >= size:
+            part = value / size
+            return f"{part:.{max(0, 2 - len(str(int(part))) + 1)}f}{unit}"
+    return f"{value:.0f}"
+
+
+def thought(ply: Ply | None) -> str:
+    """How deep and how fast a bot looked, as far as it said so: `depth 9 · 8.80 M positions · 4.20 M/s`."""
+    if ply is None:
+        return ""
+    words = [f"depth {ply.depth}"] if ply.depth is not None else []
+    if ply.nodes is not None:
+        words.append(f"{many(ply.nodes)} positions")
+        if ply.ms >= 1 and ply.nodes:
+            words.append(f"{many(ply.nodes / ply.ms * 1000)}/s")
+    return " · ".join(words)
 
 
 def when(at: datetime | str | None) -> Markup:
@@ -136,7 +164,7 @@ def signed(value: float) -> str:
 
 def minus(text: str) -> str:
     """A number with a minus sign as wide as its plus."""
-    return text.replace("-", "\N{MINUS SIGN}")
+    return text.replace("-", MINUS)
 
 
 def percent(part: float) -> str:

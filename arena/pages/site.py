@@ -175,6 +175,7 @@ _FILTERS = (
     filters.clock,
     filters.milliseconds,
     filters.score,
+    filters.thought,
     filters.when,
     filters.size,
     filters.percent,

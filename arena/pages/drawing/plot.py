@@ -51,6 +51,10 @@ class Axis:
     """About how many values of the x axis are written."""
     limit: float | None = None
     """Values beyond are drawn at the edge."""
+    spans: Sequence[tuple[float, float]] = field(default_factory=tuple)
+    """From where to where on the x axis something holds: shaded."""
+    span_name: str = ""
+    """What holds there."""
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -84,7 +88,12 @@ class _Scale:
 
 
 def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
-    parts = []
+    parts = [
+        Markup('<path class="span" d="M{a} {t}H{b}V{l}H{a}Z"><title>{}</title></path>').format(
+            axis.span_name, a=x(start), b=x(end), t=_TOP, l=height - _BOTTOM
+        )
+        for start, end in axis.spans
+    ]
     for value in ticks(y.low, y.high, 5 if height > 150 else 3):
         parts.append(
             Markup('<path class="axis" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{:g}</text>').format(

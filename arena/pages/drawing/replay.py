@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,8 @@ from referee.spec import GameSpec, read_time_controls
 
 _KEPT = 200
 """Games whose scenes are kept."""
+_DECIDED, _APART = 1000, 200
+"""In hundredths of a piece: from where on a game counts as decided, and how far apart scores are that disagree."""
 
 
 def _ply(number: float) -> str:
@@ -46,6 +49,7 @@ class Replay:
     """What both clocks show (ms) at every scene; None without a clock."""
     is_over: bool
     problem: str = ""
+    ruleset: Ruleset | None = None
 
     @property
     def last(self) -> int:
@@ -55,6 +59,38 @@ class Replay:
     def clamp(self, ply: int) -> int:
         """The ply, or the nearest there is."""
         return max(0, min(ply, self.last))
+
+    def score(self, number: int) -> int | None:
+        """What the bot that made a ply thought of the position, as `first` sees it: in hundredths of a piece."""
+        found = self.plies[number - 1].score if 0 < number <= len(self.plies) else None
+        return -found if found is not None and self._side(number) == "second" else found
+
+    def disagreements(self) -> list[int]:
+        """The plies at which the two bots thought very differently of the game, each by what it said last."""
+        said: dict[Side | None, tuple[int, int]] = {}
+        found = []
+        for number in range(1, len(self.plies) + 1):
+            if (score := self.score(number)) is not None:
+                said[self._side(number)] = number, max(-_DECIDED, min(_DECIDED, score))
+            both = [score for at, score in said.values() if number - at < 2]
+            if len(both) == 2 and abs(both[0] - both[1]) >= _APART:
+                found.append(number)
+        return found
+
+    def line(self, number: int) -> list[Scene]:
+        """The line expected by the bot that made a ply, from before that ply, as far as it follows the rules."""
+        pv = self.plies[number - 1].pv.split() if 0 < number <= len(self.plies) else []
+        if not pv or self.ruleset is None:
+            return []
+        scenes = Scenes(self.ruleset, self.scenes[number - 1].position)
+        with suppress(ParseError, IllegalMoveError):
+            for end in range(1, len(pv) + 1):
+                scenes.extend(pv[:end])
+        return scenes.items
+
+    def last_of(self, side: Side, ply: int) -> int:
+        """The last ply that a side made up to some ply; 0 when there is none."""
+        return next((number for number in range(ply, 0, -1) if self._side(number) == side), 0)
 
     def rows(self) -> list[dict[str, Any]]:
         """The move list: `number`, and per side the scene with its ply, None where that side did not move."""
@@ -74,14 +110,17 @@ class Replay:
         """What both bots thought of the position, as seen by first."""
         series = []
         for index, name in enumerate(self.rules.sides):
-            sign = -1 if index else 1
             points = [
-                plot.Point(number, sign * ply.score / 100)
-                for number, ply in enumerate(self.plies, 1)
-                if ply.score is not None and self._side(number) == ("second" if index else "first")
+                plot.Point(number, score / 100)
+                for number in range(1, len(self.plies) + 1)
+                if (score := self.score(number)) is not None and self._side(number) == ("second" if index else "first")
             ]
             series.append(plot.Series(name, points, index + 1))
-        axis = plot.Axis(text=_ply, is_centred=True, limit=20)
+        spans: list[tuple[float, float]] = []
+        for number in self.disagreements():
+            start = spans.pop()[0] if spans and spans[-1][1] == number - 0.5 else number - 0.5
+            spans.append((start, number + 0.5))
+        axis = plot.Axis(text=_ply, is_centred=True, limit=20, spans=spans, span_name="the bots disagree here")
         title = f"Scores, good for {self.rules.sides[0]} upwards"
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
@@ -133,7 +172,7 @@ class Replays:
         ruleset = load(record.family).settle(record.variant, record.options)
         scenes, problem = self._scenes((record.id, attempt), ruleset, record.position or None, record.moves)
         clocks = _clocks(record.time, record.plies, scenes)
-        return Replay(load(record.family), scenes, record.plies, clocks, is_over=True, problem=problem)
+        return Replay(load(record.family), scenes, record.plies, clocks, is_over=True, problem=problem, ruleset=ruleset)
 
     def of_moves(self, game: GameLine, spec: GameSpec, plies: Sequence[PlyNews]) -> Replay:
         """A game that waits or runs, from the news of its plies."""
@@ -143,7 +182,15 @@ class Replays:
         scenes, problem = self._scenes((game.id, game.attempt), ruleset, spec.position, moves)
         count = min(len(scenes) - 1, len(moves))
         clocks = _clocks(spec.time_text, known[:count], scenes[: count + 1])
-        return Replay(load(spec.family), scenes[: count + 1], known[:count], clocks, is_over=False, problem=problem)
+        return Replay(
+            load(spec.family),
+            scenes[: count + 1],
+            known[:count],
+            clocks,
+            is_over=False,
+            problem=problem,
+            ruleset=ruleset,
+        )
 
     def _scenes(
         self, key: tuple[str, int], ruleset: Ruleset, start: str | None, moves: Sequence[str]

@@ -22,8 +22,8 @@ from arena.services.game import OVER, SIDES, Game, read
 from arena.store import Store
 from arena.store.games import GameLine
 from arena.store.page import write_cursor
-from referee.record import Ply
 from referee.rules import families
+from referee.rules.core import Side
 from referee.rules.draw import rows
 
 routes = web.RouteTableDef()
@@ -75,7 +75,8 @@ def sentence(line: GameLine, replay: Replay) -> str:
         return f"Void, not rated: {first} against {second} ended by {line.termination}"
     if line.state == "running":
         return f"{first} is playing {second}"
-    return f"{first} against {second} {'was cancelled' if line.state == 'cancelled' else 'is waiting to be played'}"
+    waits = {"cancelled": "was cancelled", "queued": "is next"}
+    return f"{first} against {second} {waits.get(line.state, 'is waiting to be played')}"
 
 
 async def _canonical(request: web.Request) -> str:
@@ -128,16 +129,32 @@ async def show(request: web.Request) -> web.Response:
         swapped=swapped,
         table=replay.rows(),
         charts=_charts(replay),
+        thoughts={side: _thought(replay, side, ply, flip=flip) for side in SIDES},
         changes={
             "first": found.changes.get(line.first_id),
             "second": found.changes.get(line.second_id),
         },
-        current=replay.plies[ply - 1] if 0 < ply <= len(replay.plies) else None,
         logs={side: logs.get(side, "") for side in SIDES if is_shown[side] and logs.get(side)},
         hidden_logs=[side for side in SIDES if logs.get(side) and not is_shown[side]],
         is_live=line.state in ("queued", "running", "planned"),
         keep="no-cache",
     )
+
+
+def _thought(replay: Replay, side: Side, ply: int, *, flip: bool) -> dict[str, Any]:
+    """What a side said when it moved last: the ply, its score, how deep it looked, and where it saw the game go."""
+    number = replay.last_of(side, ply)
+    line = replay.line(number)
+    scene = line[-1] if line else replay.scenes[number]
+    name = replay.rules.sides[side == "second"]
+    label = f"Where {name} saw the game go" if line else f"Board after ply {number}"
+    return {
+        "ply": number,
+        "score": replay.score(number),
+        "told": replay.plies[number - 1] if number else None,
+        "moves": [one.move for one in line[1:]],
+        "drawing": board.svg(replay.rules, scene, label=label, flip=flip, is_small=True),
+    }
 
 
 def _grid(replay: Replay, ply: int) -> list[list[str]]:
@@ -170,11 +187,28 @@ async def charts(request: web.Request) -> web.Response:
 
 def _charts(replay: Replay) -> list[tuple[str, Any]]:
     charts = [
-        (f"Scores in pieces, good for {replay.rules.sides[0]} upwards", replay.scores_chart()),
-        ("Time per move in seconds", replay.times_chart()),
-        ("Time left in seconds", replay.clocks_chart()),
+        (f"Scores, good for {replay.rules.sides[0]} upwards", replay.scores_chart()),
+        ("Time per move", replay.times_chart()),
+        ("Time left", replay.clocks_chart()),
     ]
     return [(title, drawing) for title, drawing in charts if drawing]
+
+
+@routes.get("/games/{game}/lines.json")
+async def lines(request: web.Request) -> web.Response:
+    """The lines that both bots expected when they had moved last before `?ply=`, as scenes from before those moves."""
+    found = await _find(request)
+    replay = await _replay(request, found)
+    ply = replay.clamp(number(request.query, "ply", replay.last, low=0, high=_MAX_PLY))
+    at = {side: replay.last_of(side, ply) for side in SIDES}
+    body = {
+        side: {"ply": at[side], "scenes": [scene.as_json() for scene in await run(replay.line, at[side])]}
+        for side in SIDES
+    }
+    response = web.json_response(body, dumps=as_json)
+    response.headers["Cache-Control"] = "public, max-age=86400" if found.line.state in OVER else "no-store"
+    response.enable_compression()
+    return response
 
 
 @routes.get("/games/{game}/scenes.json")
@@ -193,7 +227,10 @@ async def scenes(request: web.Request) -> web.Response:
         "result": filters.result(found.line.winner) if is_over else "",
         "last": replay.last,
         "scenes": [scene.as_json() for scene in replay.scenes[after + 1 :]],
-        "plies": [None if not index else _ply(replay.plies[index - 1]) for index in range(after + 1, replay.last + 1)],
+        "plies": [_ply(replay, index) if index else None for index in range(after + 1, replay.last + 1)],
+        "to_move": replay.scenes[-1].to_move,
+        "left_ms": replay.clocks[-1],
+        "moved_at": live.moved_at if (live := request.app[CONTEXT].live.games.get(found.line.id)) else None,
         "left": [[replay.share(ply, side) for side in (0, 1)] for ply in range(after + 1, replay.last + 1)],
         "clocks": [[filters.clock(ms) if ms is not None else "" for ms in pair] for pair in replay.clocks[after + 1 :]],
     }
@@ -206,13 +243,14 @@ async def scenes(request: web.Request) -> web.Response:
     return response
 
 
-def _ply(ply: Ply) -> dict[str, Any]:
-    """A ply as the panel shows it."""
+def _ply(replay: Replay, number: int) -> dict[str, Any]:
+    """A ply as list and panel show it; scores are as `first` sees them."""
+    ply, score = replay.plies[number - 1], replay.score(number)
     return {
         "time": "book" if ply.book else filters.milliseconds(ply.ms),
-        "score": filters.score(ply.score) if ply.score is not None else "",
-        "depth": ply.depth,
-        "nodes": ply.nodes,
+        "score": filters.score(score) if score is not None else "",
+        "told": filters.thought(ply),
+        "pv": bool(ply.pv),
     }
 
 

@@ -1,6 +1,7 @@
 // The game viewer: steps through scenes without loading pages, and follows a running game without losing a ply.
 // Works on what the server has drawn; without this script the same links load the page at another ply.
 import { Board, element } from "./board.js";
+import { remaining, set } from "./clock.js";
 
 const root = document.getElementById("viewer");
 const $ = (id) => document.getElementById(id);
@@ -8,16 +9,20 @@ const scenes = [];
 const plies = [];
 const clocks = [];
 const left = [];
+const small = {};
+const expected = {};
 let board = null;
 let chart = null;
-let sides = ["first", "second"];
 let now = Number(root.dataset.ply);
 let attempt = null;
 let isOver = root.dataset.live !== "yes";
 let timer = null;
 let stream = null;
+let retry = null;
 let loading = null;
+let running = null; // whose clock runs since when, in a game that is being played
 
+const $q = (selector) => root.querySelector(selector);
 const last = () => scenes.length - 1;
 const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
 
@@ -30,6 +35,8 @@ async function load() {
   try {
     const answer = await fetch(`${root.dataset.scenes}${scenes.length ? `?after=${last()}` : ""}`);
     if (!answer.ok) throw new Error(String(answer.status));
+    const asked = scenes.length;
+    if (!asked) set(answer);
     take(await answer.json());
   } finally {
     const again = loading.again;
@@ -48,8 +55,10 @@ function take(data) {
   const from = scenes.length;
   if (data.chart) {
     chart = data.chart;
-    sides = data.sides;
-    board = new Board(root.querySelector("svg.board"), chart, root.dataset.flip === "yes");
+    board = new Board($("frame").querySelector("svg.board"), chart, root.dataset.flip === "yes");
+    for (const card of document.querySelectorAll("[data-thought]")) {
+      small[card.dataset.thought] = new Board(card.querySelector("svg.board"), chart, board.isFlipped);
+    }
   }
   for (const scene of data.scenes) {
     if (scene.ply !== scenes.length) continue;
@@ -57,6 +66,10 @@ function take(data) {
     plies.push(data.plies[scene.ply - data.scenes[0].ply]);
     clocks.push(data.clocks[scene.ply - data.scenes[0].ply]);
     left.push(data.left[scene.ply - data.scenes[0].ply]);
+  }
+  if (scenes.length > from) {
+    // What came over the stream came just now; what was there at first says when it came.
+    running = { side: data.to_move, left: data.left_ms, at: from ? Date.now() : data.moved_at && data.moved_at * 1000, server: !from };
   }
   $("last").textContent = last();
   if (from) for (let ply = from; ply <= last(); ply++) append(ply);
@@ -80,8 +93,11 @@ function drawCharts(wait = 0) {
       const answer = await fetch(root.dataset.charts);
       if (answer.ok) {
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-        $("charts").replaceChildren(...fresh.body.children);
-        $("charts-part").hidden = !$("charts").children.length;
+        const open = [...$("charts").children].findIndex((one) => one.open);
+        const parts = [...fresh.body.children];
+        if (open >= 0 && parts[open]) parts.forEach((one, index) => { one.open = index === open; });
+        $("charts").replaceChildren(...parts);
+        $("charts-part").hidden = !parts.length;
         for (const drawing of document.querySelectorAll("svg.chart[data-x]")) cursor(drawing);
       }
     } catch { /* the next ply asks again */ }
@@ -96,7 +112,20 @@ function finish(data) {
   $("detail").textContent = data.detail;
   $("following").hidden = true;
   $("connection").textContent = "The game is over.";
+  running = null;
   speak(data.sentence);
+  refresh();
+}
+
+// What stands below the viewer has changed with the end: ratings, result, links.
+async function refresh() {
+  try {
+    const answer = await fetch(location.pathname, { headers: { Accept: "text/html" } });
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    document.title = fresh.title;
+    $("about").replaceChildren(...fresh.getElementById("about").childNodes);
+    if ($("replay-ply")) $("replay-ply").textContent = now;
+  } catch { /* it is there when the page is loaded again */ }
 }
 
 // -- the page ---------------------------------------------------------------------------------------------------
@@ -121,6 +150,7 @@ function append(ply) {
   const link = text("a", scene.move);
   link.href = `?ply=${ply}`;
   link.dataset.ply = ply;
+  link.tabIndex = -1;
   row.children[at].replaceChildren(link);
   const lost = scenes[ply - 1] ? count(scenes[ply - 1].pieces) - count(scene.pieces) : 0;
   if (lost > 0) row.children[at].append(" ", text("small", `×${lost}`));
@@ -150,9 +180,18 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   $("notes").replaceChildren(...scene.notes.map((note) => text("li", note)));
   panel(scene);
   legend(scene);
-  for (const link of document.querySelectorAll("#moves a[aria-current]")) link.removeAttribute("aria-current");
-  const link = document.querySelector(`#moves a[data-ply="${now}"]`);
   const list = $("moves");
+  const hadFocus = list.contains(document.activeElement);
+  for (const link of list.querySelectorAll('a[aria-current], a[tabindex="0"]')) {
+    link.removeAttribute("aria-current");
+    link.tabIndex = -1;
+  }
+  const link = moveLink(now);
+  // The list is one stop of the tabulator: the present move, or the first.
+  const stop = link || moveLink(1);
+  if (stop) stop.tabIndex = 0;
+  list.tabIndex = stop ? -1 : 0;
+  if (hadFocus && stop) stop.focus({ preventScroll: true });
   if (link) {
     link.setAttribute("aria-current", "true");
     // Scrolls the list only, never the page.
@@ -166,28 +205,96 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   if (!keepPlace) history.replaceState(null, "", now === last() && isOver && !location.hash && !location.search ? location.pathname : `#${now}`);
 }
 
+const moveLink = (ply) => document.querySelector(`#moves a[data-ply="${ply}"]`);
+
 function panel(scene) {
-  const ply = plies[now];
-  const words = [];
-  if (ply?.depth != null) words.push(`depth ${ply.depth}`);
-  if (ply?.nodes != null) words.push(`${ply.nodes.toLocaleString("en")} nodes`);
-  $("info").textContent = words.join(", ");
-  const mover = now < last() ? scenes[now + 1].side : isOver ? "" : scene.side === "first" ? "second" : "first";
+  const mover = now < last() ? scenes[now + 1].side : isOver ? "" : running?.side || "";
   ["first", "second"].forEach((side, index) => {
-    root.querySelector(`[data-clock="${side}"]`).textContent = clocks[now]?.[index] ?? "";
-    const bar = root.querySelector(`[data-left="${side}"]`);
+    $q(`[data-clock="${side}"]`).textContent = clocks[now]?.[index] ?? "";
+    const bar = $q(`[data-left="${side}"]`);
     if (bar) bar.value = left[now]?.[index] ?? 0;
-    root.querySelector(`[data-player="${side}"]`).dataset.turn = mover === side ? "yes" : "no";
-    root.querySelector(`[data-taken="${side}"]`).replaceChildren();
+    $q(`[data-player="${side}"]`).dataset.turn = mover === side ? "yes" : "no";
+    $q(`[data-taken="${side}"]`).replaceChildren();
+    thought(side);
   });
+  tick();
   for (const [symbol, number] of Object.entries(scene.gone)) {
     const [identifier, name] = chart.pieces[symbol];
     const drawing = element("svg", { viewBox: "-20 -20 40 40", role: "img", "aria-label": `${name} gone` });
     drawing.append(element("use", { href: `#${identifier}`, x: -20, y: -20, width: 40, height: 40 }));
     const part = document.createElement("span");
     part.append(drawing, ` ×${number}`);
-    root.querySelector(`[data-taken="${chart.owners[symbol] || "first"}"]`).append(part);
+    $q(`[data-taken="${chart.owners[symbol] || "first"}"]`).append(part);
   }
+}
+
+// The clock of whoever thinks goes on between plies, and stops with the game.
+function tick() {
+  if (!running?.at || isOver || now !== last()) return;
+  const index = running.side === "first" ? 0 : 1;
+  const words = remaining(running.left[index], running.at, running.server);
+  const place = $q(`[data-clock="${running.side}"]`);
+  if (words && place.textContent !== words) place.textContent = words;
+}
+
+// -- what the bots thought --------------------------------------------------------------------------------------
+
+function thought(side) {
+  const card = document.querySelector(`[data-thought="${side}"]`);
+  let ply = now;
+  while (ply > 0 && scenes[ply].side !== side) ply--;
+  const told = plies[ply];
+  card.querySelector(".at").textContent = ply ? `ply ${ply}` : "no move yet";
+  card.querySelector(".figures").replaceChildren(...(told ? [text("strong", told.score), ` ${told.told}`] : []));
+  if (expected[side]?.ply === ply) return;
+  expected[side] = { ply };
+  card.querySelector(".expected").hidden = !told?.pv;
+  card.querySelector(".steps").replaceChildren(ply && !told.pv ? "it did not say what it expected" : "");
+  small[side].svg.setAttribute("aria-label", `Board after ply ${ply}`);
+  draw(side, scenes[ply]);
+  if (told?.pv) ask();
+}
+
+function draw(side, scene) {
+  if (small[side].isFlipped !== board.isFlipped) small[side].flip();
+  small[side].draw(scene);
+  expected[side].scene = scene;
+}
+
+// Lines are asked for when somebody rests at a ply, not for every ply passed.
+let asking = null;
+
+function ask() {
+  clearTimeout(asking);
+  asking = setTimeout(async () => {
+    const at = now;
+    try {
+      const answer = await fetch(`${root.dataset.lines}?ply=${at}`);
+      if (!answer.ok || at !== now) return;
+      for (const [side, line] of Object.entries(await answer.json())) if (line.ply === expected[side].ply) unfold(side, line.scenes);
+    } catch { /* the next ply asks again */ }
+  }, 150);
+}
+
+function unfold(side, line) {
+  if (line.length < 2) return;
+  const place = document.querySelector(`[data-thought="${side}"] .steps`);
+  const play = (button) => {
+    for (const one of place.querySelectorAll("button")) one.removeAttribute("aria-current");
+    button.setAttribute("aria-current", "true");
+    draw(side, line[Number(button.dataset.step)]);
+    small[side].svg.setAttribute("aria-label", `Where it saw the game go, after ${button.textContent}`);
+  };
+  const buttons = line.slice(1).map((scene) => {
+    const button = text("button", scene.move);
+    button.type = "button";
+    button.className = "step";
+    button.dataset.step = scene.ply;
+    for (const event of ["click", "focus", "pointerenter"]) button.addEventListener(event, () => play(button));
+    return button;
+  });
+  place.replaceChildren("expected ", ...buttons.flatMap((one) => [one, " "]));
+  play(buttons.at(-1));
 }
 
 function legend(scene) {
@@ -248,6 +355,7 @@ function go(what) {
 function flip() {
   board.flip();
   board.draw(scenes[now]);
+  for (const side of Object.keys(small)) if (expected[side]?.scene) draw(side, expected[side].scene);
   const stage = root.querySelector(".stage");
   const [upper, lower] = stage.querySelectorAll(".player");
   const frame = $("frame");
@@ -302,17 +410,62 @@ const keys = {
   " ": "play", f: "flip", c: "copy", "?": "help",
 };
 
+// Letters and the space bar can be switched off, and work only where the viewer has the focus.
+const hasLetters = () => $("letters").checked;
+try { $("letters").checked = localStorage.getItem("arena-letters") !== "off"; } catch { /* nothing is remembered here */ }
+$("letters").addEventListener("change", () => {
+  try { localStorage.setItem("arena-letters", hasLetters() ? "on" : "off"); } catch { /* nor kept */ }
+});
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys) || $("keys").open) return;
   if (event.target.closest("input, textarea, select, [contenteditable]")) return;
-  if ($("keys").open && event.key !== "?") return;
+  const isInside = root.contains(event.target);
+  if (!isInside && event.target !== document.body && event.target.id !== "main") return;
+  if (event.key.length === 1 && !(isInside && hasLetters())) return;
   // Space on a button or link is that button's; it scrolls nothing else here.
   if (event.key === " " && event.target.closest("button, summary, a")) return;
   event.preventDefault();
-  go(keys[event.key]);
+  const rows = { ArrowUp: -1, ArrowDown: 1 };
+  if ($("moves").contains(event.target) && event.key in rows) step(rows[event.key]);
+  else go(keys[event.key]);
 });
 
-root.addEventListener("click", (event) => {
+// A row up or down in the list: the move of the same side before or after.
+function step(way) {
+  const cell = moveLink(now)?.parentElement;
+  if (!cell) { show(1, { speak: true }); return; }
+  const row = way < 0 ? cell.parentElement.previousElementSibling : cell.parentElement.nextElementSibling;
+  const ply = row?.children[cell.cellIndex].querySelector("[data-ply]") || row?.querySelector("[data-ply]");
+  if (ply) show(Number(ply.dataset.ply), { speak: true });
+}
+
+// A click in a chart is a ply, and so is every place the pointer is drawn to from there.
+function pick(event) {
+  const drawing = event.target.closest?.("svg.chart[data-x]");
+  if (!drawing || !board) return;
+  const [low, high, start, end] = drawing.dataset.x.split(" ").map(Number);
+  const box = drawing.getBoundingClientRect();
+  const x = ((event.clientX - box.left) / box.width) * drawing.viewBox.baseVal.width;
+  show(Math.round(low + ((x - start) / (end - start || 1)) * (high - low)), {});
+}
+
+$("charts").addEventListener("pointerdown", (event) => { if (!event.button) pick(event); });
+$("charts").addEventListener("pointermove", (event) => { if (event.buttons & 1) pick(event); });
+
+// A swipe over the board is a ply.
+let touched = null;
+$("frame").addEventListener("touchstart", (event) => {
+  touched = event.touches.length === 1 ? [event.touches[0].clientX, event.touches[0].clientY] : null;
+}, { passive: true });
+$("frame").addEventListener("touchend", (event) => {
+  if (!touched) return;
+  const [x, y] = [event.changedTouches[0].clientX - touched[0], event.changedTouches[0].clientY - touched[1]];
+  touched = null;
+  if (Math.abs(x) > 30 && Math.abs(x) > 1.5 * Math.abs(y)) go(x < 0 ? "right" : "left");
+}, { passive: true });
+
+document.getElementById("main").addEventListener("click", (event) => {
   const button = event.target.closest("[data-go]");
   const link = event.target.closest("a[data-ply]");
   if (!board || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
@@ -329,25 +482,36 @@ addEventListener("hashchange", () => {
 
 // -- a running game ---------------------------------------------------------------------------------------------
 
+const bring = () => load().then(settle, () => { $("connection").textContent = "Connection lost, trying again…"; });
+
 function follow() {
+  clearTimeout(retry);
+  stream?.close();
   $("following").hidden = false;
-  const bring = () => load().then(settle, () => { $("connection").textContent = "Connection lost, trying again…"; });
   stream = new EventSource(root.dataset.stream);
   stream.onopen = () => { $("connection").textContent = "Live"; bring(); };
   stream.onerror = () => {
     $("connection").textContent = "Connection lost, trying again…";
     // A browser gives up after an answer that is no stream; then we begin anew.
-    if (stream.readyState === EventSource.CLOSED) setTimeout(() => { if (!isOver) follow(); }, 3000);
+    if (stream?.readyState === EventSource.CLOSED) retry = setTimeout(again, 3000);
   };
   // Events only wake: plies are asked for behind the last one we have, so none is lost, whatever was missed.
   for (const name of ["state", "ply", "final"]) stream.addEventListener(name, bring);
 }
 
+// A stream may be dead without anybody having told: back on the network, or looked at again, we begin anew.
+function again() { if (!isOver) follow(); }
+
+addEventListener("online", again);
+document.addEventListener("visibilitychange", () => { if (!document.hidden) again(); });
+
 function settle() {
   if (isOver && stream) { stream.close(); stream = null; }
 }
 
-for (const button of root.querySelectorAll("button[data-go]")) button.hidden = false;
+for (const button of document.querySelectorAll("button[data-go]")) button.hidden = false;
+for (const link of document.querySelectorAll("#moves a[data-ply]")) link.tabIndex = -1;
+setInterval(tick, 200);
 $("follow").addEventListener("change", () => { if ($("follow").checked) show(last(), { keepPlace: true }); });
 
 const wanted = hashed();

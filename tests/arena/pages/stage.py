@@ -79,8 +79,9 @@ def record_of(game: PlannedGame, moves: list[str], **given: Any) -> GameRecord:
             score=dice.randint(-300, 300),
             depth=dice.randint(1, 9),
             nodes=dice.randint(10, 99999),
+            pv=" ".join(moves[index : index + 1 + index % 4]) if index % 5 else "",
         )
-        for _ in moves
+        for index in range(len(moves))
     )
     started = START + timedelta(hours=spec.sequence)
     return GameRecord(

@@ -193,7 +193,7 @@ def test_first_view_is_light_and_keeps_the_policy(site: Site) -> None:
         parser = Strict()
         parser.feed(text)
         assert not parser.forbidden, path
-        scripts = {"board.js"} if any("viewer.js" in one for one in parser.files) else set()
+        scripts = {"board.js", "clock.js"} if any("viewer.js" in one for one in parser.files) else set()
         files = set(parser.files) | {f"/static/{one}" for one in scripts}
         total = size + sum(known(site, one)[2] for one in files)
         assert total < 100_000, (path, total)

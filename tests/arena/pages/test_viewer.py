@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
@@ -55,11 +56,17 @@ def test_a_replay_by_keyboard(site: Site, page: Any, family: str) -> None:
     press("ArrowUp", max(0, last - 10))
     assert page.url.endswith(f"#{max(0, last - 10)}")
 
+    # Letters are the page's own until the viewer has the focus.
+    turned = _layers(page)
+    page.keyboard.press("f")
+    assert same(_layers(page), turned)
+
     # The script draws what the server draws, at every ply and turned round.
     for ply in (0, 1, last // 2, last):
         page.goto(f"{site.url}/games/{game}?ply={ply}")
         page.wait_for_selector("#viewer[data-ready=yes]", state="attached")
         scripted = _layers(page)
+        page.focus("#frame")
         page.keyboard.press("f")
         turned = _layers(page)
         plain = page.request.get(f"{site.url}/games/{game}?ply={ply}").text()
@@ -70,6 +77,7 @@ def test_a_replay_by_keyboard(site: Site, page: Any, family: str) -> None:
     page.goto(f"{site.url}/games/{game}#3")
     page.wait_for_selector("#viewer[data-ready=yes]", state="attached")
     assert shown(page) == 3
+    page.focus("#frame")
     page.keyboard.press(" ")
     assert page.get_attribute('[data-go="play"]', "aria-pressed") == "true"
     reads(page, "#ply", "4")
@@ -123,6 +131,93 @@ def same(one: Any, two: Any) -> bool:
     return bool(one == two)
 
 
+SCREENS = [(1280, 720), (1366, 768), (1440, 900), (375, 667), (320, 568)]
+
+
+def test_the_viewer_fits_one_screen(site: Site, page: Any) -> None:
+    visit(page, site, f"/games/{site.stage.finished['baroque']}")
+    parts = ["#frame svg", "[data-clock=first]", "[data-clock=second]", "#said", *[f"[data-go={one}]" for one in GOES]]
+    for width, height in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        boxes = {part: page.locator(part).bounding_box() for part in parts}
+        for part, box in boxes.items():
+            assert box["y"] >= 0, (part, width)
+            assert box["y"] + box["height"] <= height, (part, width)
+        bar = page.locator(".bar").bounding_box()
+        players = [page.locator(f"[data-player={side}]").bounding_box() for side in ("first", "second")]
+        assert max(one["y"] + one["height"] for one in players) <= bar["y"] + 1, width
+        if width >= 1280:
+            chart = page.locator("#charts svg").first.bounding_box()
+            assert chart["y"] + chart["height"] <= height, width
+
+
+GOES = ("home", "left", "play", "right", "end", "flip")
+
+
+def test_the_list_is_one_stop_and_letters_can_be_switched_off(site: Site, page: Any) -> None:
+    visit(page, site, f"/games/{site.stage.finished['loa']}?ply=5")
+    assert page.locator('#moves [tabindex="0"]').count() == 1
+    page.focus('#moves [tabindex="0"]')
+    for key, ply in (("ArrowDown", 7), ("ArrowRight", 8), ("ArrowUp", 6), ("Home", 0), ("ArrowRight", 1)):
+        page.keyboard.press(key)
+        assert shown(page) == ply
+        focused = page.evaluate("document.activeElement.dataset.ply")
+        assert focused == str(max(1, ply))
+    page.keyboard.press("?")
+    page.uncheck("#letters")
+    page.keyboard.press("Escape")
+    page.focus("#frame")
+    before = _layers(page)
+    page.keyboard.press("f")
+    assert same(_layers(page), before)
+    page.reload()
+    page.wait_for_selector("#viewer[data-ready=yes]", state="attached")
+    assert not page.is_checked("#letters")
+
+
+def test_a_click_in_the_chart_is_a_ply_and_a_swipe_is_one(site: Site, page: Any) -> None:
+    visit(page, site, f"/games/{site.stage.finished['loa']}")
+    box = page.locator("#charts svg").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    middle = shown(page)
+    assert 20 < middle < 40
+    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2)
+    page.mouse.up()
+    assert shown(page) < middle
+    at = shown(page)
+    for x, ply in ((-80, at + 1), (80, at)):
+        page.evaluate(
+            """(x) => {
+              const frame = document.getElementById("frame");
+              const touch = (at) => [new Touch({ identifier: 1, target: frame, clientX: at, clientY: 300 })];
+              frame.dispatchEvent(new TouchEvent("touchstart", { touches: touch(200), changedTouches: touch(200) }));
+              frame.dispatchEvent(new TouchEvent("touchend", { touches: [], changedTouches: touch(200 + x) }));
+            }""",
+            x,
+        )
+        assert shown(page) == ply
+
+
+def test_what_a_bot_expected_is_played_out(site: Site, page: Any) -> None:
+    game = site.stage.finished["loa"]
+    record = site.stage.store.games.record(game)
+    visit(page, site, f"/games/{game}?ply=4")
+    steps = page.locator('[data-thought="second"] button.step')
+    steps.nth(3).wait_for()
+    assert steps.count() == 4  # ply 4 expected the three behind it
+    assert steps.nth(3).get_attribute("aria-current") == "true"
+    steps.nth(0).click()
+    assert steps.nth(0).get_attribute("aria-current") == "true"
+    small = page.eval_on_selector('[data-thought="second"] svg', _READ)
+    assert [one for one in small if one[0] == "pieces"] == [one for one in _layers(page) if one[0] == "pieces"]
+    text = page.inner_text('[data-thought="second"] .figures')
+    assert f"depth {record.plies[3].depth}" in text
+    scored = page.locator('#moves a[data-ply="4"]').locator("xpath=../following-sibling::td[2]").inner_text()
+    assert text.startswith(scored)
+    assert scored.startswith("+" if record.plies[3].score < 0 else "−")  # it is the second side's: seen from the first
+
+
 def test_moves_are_copied_as_text(site: Site, page: Any) -> None:
     game = site.stage.finished["loa"]
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -171,8 +266,11 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
 
     bus.publish(GameStarted(game=game.id, tournament=1))
     publish(1, 4)
+    site.server.call(_think(site, game.id, 4, 20))
     visit(page, site, f"/games/{game.id}")
     reads(page, "#connection", "Live")
+    reads(page, "[data-clock=first]", re.compile(r"^(4|3)\d\.\d s$"))  # of 60+0.5, goes on since the last ply
+    assert "change when the game ends" in page.inner_text("#about")
     reads(page, "#ply", "4")
     publish(5, 6)
     reads(page, "#ply", "6")
@@ -200,6 +298,8 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     bus.publish(GameGone(game=game.id))
     reads(page, "#ply", "14")
     reads(page, "#connection", "The game is over.")
+    reads(page, "[data-clock=second]", re.compile(r"^(1:0\d|5\d\.\d s)$"))
+    reads(page, "#about .tag", "finished")
     charts_grow(page, 7)
     plies = page.eval_on_selector_all("#moves a[data-ply]", "(links) => links.map((one) => Number(one.dataset.ply))")
     assert plies == list(range(1, 15))
@@ -209,6 +309,14 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     witness.faults = [
         one for one in witness.faults if "ERR_INTERNET_DISCONNECTED" not in one and "ERR_INCOMPLETE" not in one
     ]
+
+
+async def _think(site: Site, game: str, plies: int, seconds: float) -> None:
+    """Once so many plies are known, be some seconds later."""
+    games = site.server.context.live.games
+    while game not in games or len(games[game].plies) < plies:
+        await asyncio.sleep(0)
+    games[game].moved_at -= seconds
 
 
 async def _cut(site: Site) -> None:
