@@ -195,6 +195,7 @@ def _charts(replay: Replay) -> list[tuple[str, Any]]:
 
 
 @routes.get("/games/{game}/lines.json")
+@takes("ply")
 async def lines(request: web.Request) -> web.Response:
     """The lines that both bots expected when they had moved last before `?ply=`, as scenes from before those moves."""
     found = await _find(request)
