@@ -1,15 +1,21 @@
-# Everything a fresh machine needs: `make demo` and `make test`. Each creates the environment on first use.
+# Everything a fresh machine needs: `make env`, `make demo`, `make test`. Each makes the environment on first use.
 PYTHON ?= python3
-VENV := .venv
+# Another Python has an environment of its own: `make test PYTHON=python3.13` uses .venv-python3.13.
+VENV := .venv$(if $(filter-out python3,$(notdir $(PYTHON))),-$(notdir $(PYTHON)))
 BIN := $(VENV)/bin
+# What runs the arena, and what tests it as well.
+RUNS := $(VENV)/.runs
 READY := $(VENV)/.ready
 ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: demo test bench drill lint format clean
+.PHONY: env demo test bench drill lint format clean
 
-demo: $(READY)
+env: $(RUNS)
+	@echo "the environment is ready; use it with:  . $(BIN)/activate"
+
+demo: $(RUNS)
 	$(BIN)/arena demo $(ARGS)
 
 # Tests start hundreds of interpreters, and each would compile the project anew where bytecode is not kept.
@@ -36,10 +42,20 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+$(RUNS): pyproject.toml constraints.txt
+	@echo "making the environment in $(VENV): some 30 packages, a minute or a few by network and machine"
+	@$(call install,.)
+	@touch $@
+
 $(READY): pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
-	touch $@
+	@echo "making the environment for tests in $(VENV): some 100 packages"
+	@$(call install,.[test])
+	@touch $(RUNS) $@
+
+define install
+test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '$(1)'
+endef
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-python* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -169,7 +169,7 @@ class Client:
 
     def _unreachable(self, error: Exception) -> ClientError:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        hint = "is the server running? Another one: --server URL"
+        hint = "is the server running? Another one: --server URL, or ARENA_SERVER=URL"
         return ClientError("unavailable", f"no answer from {self.server}: {reason}", hint=hint)
 
     def _problem(self, response: http.client.HTTPResponse) -> ClientError:

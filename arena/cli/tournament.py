@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -12,7 +13,7 @@ from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
 from arena.cli.standings import show as show_standings
 from arena.cli.standings import show_bracket, show_verdict
-from arena.client import ClientError
+from arena.client import Client, ClientError
 from referee import toml
 
 _VERBS = {
@@ -43,6 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     what = create.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="create nothing: name all that is wrong; exit 1 if anything")
     what.add_argument("--example", choices=FORMATS, metavar="FORMAT", help=f"print a file: {', '.join(FORMATS)}")
+    what.add_argument("--watch", action="store_true", help="then show its results as they come, to the end")
 
     listing = actions.add("list", _list, "all tournaments, latest first", "arena tournament list --state running")
     listing.add_argument("--state", metavar="S", help="scheduled, running, paused, draining, finished or cancelled")
@@ -101,19 +103,24 @@ def _create(arguments: argparse.Namespace) -> int:
         return _check(arguments, document)
     client = remote.client(arguments)
     noun = "schedules" if "schedule" in document else "tournaments"
+    if arguments.watch and noun == "schedules":
+        raise CommandError(f"{arguments.file}: a schedule has nothing to --watch; leave it out, or [schedule]")
     try:
         found = client.ask("POST", f"/{noun}", body=document, headers={"Idempotency-Key": os.urandom(16).hex()}).data
     except ClientError as error:
         _show_problems(error.extra.get("errors", []))
         raise CommandError(f"{arguments.file}: {error}; {error.hint or 'correct it there'}", error.exit) from None
     if arguments.json:
-        output.document(found)
+        output.document(_follow(client, found["id"], lambda event: None) if arguments.watch else found)
     elif noun == "schedules":
         output.text(f"schedule {found['id']}: {found['name']}, next at {found['next_fire']}")
         output.note('"arena schedule list" shows all; its tournaments come into "arena tournament list" as it fires')
     else:
         output.text(f"tournament {found['id']}: {found['name']}, {found['state']}, {len(found['entries'])} entries")
-        output.note(f'"arena tournament watch {found["id"]}" follows it')
+        if arguments.watch:
+            _follow(client, found["id"], _event)
+        else:
+            output.note(f'"arena tournament watch {found["id"]}" follows it')
     return Exit.DONE
 
 
@@ -214,6 +221,14 @@ def _tell(found: dict[str, Any]) -> None:
 def _watch(arguments: argparse.Namespace) -> int:
     remote.follow(arguments, f"/tournaments/{arguments.id}/stream", _event)
     return Exit.DONE
+
+
+def _follow(client: Client, number: int, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """The tournament as it is at its end; every event is told."""
+    for event in client.events(f"/tournaments/{number}/stream"):
+        tell(event)
+    found: dict[str, Any] = client.get(f"/tournaments/{number}")
+    return found
 
 
 def _event(event: dict[str, Any]) -> None:

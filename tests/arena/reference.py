@@ -23,6 +23,27 @@ that is wrong with one. The JSON interface takes the same keys.
 
 {{tournament}}
 
+### An example with odds
+
+Time odds and handicaps are for one bot, in all its games or in one pairing; such a tournament is not rated, and its
+games count in no pool:
+
+```toml
+name = "odds"
+family = "loa"
+time = "10+0.1"
+entries = {{{{ bots = ["zeta", "eta", "theta v3"] }}}}
+
+[[handicaps]]
+bot = "zeta"                                 # as among the entries
+time = "2+0.02"
+
+[[handicaps]]
+bot = "zeta"
+against = "theta v3"                         # in this pairing only: it comes before the other
+options = {{{{ Threads = 1 }}}}
+```
+
 ## arena.toml
 
 Settings of `arena serve`, `arena referee`, `arena worker`: in `arena.toml` of the data folder, or as `{PREFIX}NAME` in

@@ -102,6 +102,7 @@ def test_a_tournament_from_a_file(arena: Arena, cli: Any, tmp_path: Path) -> Non
     assert "cancelled" in cli("tournament", "pause", str(made["id"]), *token, code=Exit.FAILED)
     file.write_text('name = "Weekly"\nfamily = "loa"\n[entries]\nall = true\n[schedule]\ncron = "0 20 * * 5"\n')
     assert "next at" in cli("tournament", "create", str(file), *token)
+    assert "nothing to --watch" in cli("tournament", "create", str(file), "--watch", *token, code=Exit.USAGE)
     file.write_text("name = ")
     assert "not TOML" in cli("tournament", "create", str(file), *token, code=Exit.USAGE)
     file.write_text('name = "x"\nfamily = "nope"\n')

@@ -152,8 +152,8 @@ def test_an_entry_is_named_as_in_the_document() -> None:
     assert seat_of("ada", names, named=["ada", "ada v11"]) == 1, "v11 is named itself: ada is another one"
 
 
-def test_the_example_of_the_readme_is_one() -> None:
-    text = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+def test_the_example_of_the_reference_is_one() -> None:
+    text = (Path(__file__).parents[3] / "arena" / "REFERENCE.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     found = read_toml(example)
     assert [(one.bot, one.against) for one in found.handicaps] == [("zeta", None), ("zeta", "theta v3")]
