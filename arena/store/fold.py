@@ -61,7 +61,7 @@ class RatingTable(Protocol):
 
 def step(table: RatingTable, game: FoldedGame) -> tuple[Change, Change]:
     """Both lines after a game that counts."""
-    one, two = _line(table, game.pool, game.first_id), _line(table, game.pool, game.second_id)
+    one, two = (present_line(table, game.pool, version) for version in (game.first_id, game.second_id))
     points = {"first": 1.0, "second": 0.0}.get(game.winner or "", 0.5)
     chance = load(game.family).draw_probability
     first, second = trueskill.update(one.rating, two.rating, points, chance)
@@ -85,7 +85,7 @@ def _change(
     return Change(version_id, mine, after)
 
 
-def _line(table: RatingTable, pool: str, version_id: int) -> FoldedRating:
+def present_line(table: RatingTable, pool: str, version_id: int) -> FoldedRating:
     """The present line; a new one starts from the mu of the version it follows, with a wide sigma."""
     if line := table.line(pool, version_id):
         return line

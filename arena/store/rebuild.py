@@ -5,29 +5,60 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select, tuple_, update
+import numpy as np
+from sqlalchemy import and_, bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store import fold
-from arena.store.commit import COUNTER, change_row, line_of, row_of
+from arena.store.commit import COUNTER, line_of, row_of
 from arena.store.engine import Sessions, batched, fetch, table_of
+from arena.store.folding import Folding
+from arena.store.folding import Game as FoldedGame
 from arena.store.models import Counter, Game, Rating, RatingChange, Version
 
-_BATCH = 1000
+_BATCH = 10_000
 _CHANGE = ("game_id", "version_id", "pool", "committed", "mu_before", "sigma_before", "mu", "sigma")
 _CHANGES = table_of(RatingChange)
 _MENDED = ("of_game", "of_version", *_CHANGE[2:])
 _MEND = update(_CHANGES).where(
     _CHANGES.c.game_id == bindparam("of_game"), _CHANGES.c.version_id == bindparam("of_version")
 )
+_GAME = table_of(Game).c
+_FIRST, _SECOND = _CHANGES.alias("first"), _CHANGES.alias("second")
+_FIELDS = 9
+_GAMES = (
+    select(
+        _GAME.id,
+        _GAME.committed,
+        _GAME.family,
+        _GAME.pool,
+        _GAME.first_id,
+        _GAME.second_id,
+        _GAME.winner,
+        _GAME.kind,
+        _GAME.is_rated,
+        select(func.count()).where(_CHANGES.c.game_id == _GAME.id).scalar_subquery(),
+        and_(*(side.c[name] == _GAME[name] for side in (_FIRST, _SECOND) for name in ("pool", "committed"))),
+        *(side.c[name] for side in (_FIRST, _SECOND) for name in _CHANGE[4:]),
+    )
+    .select_from(
+        table_of(Game)
+        .outerjoin(_FIRST, and_(_FIRST.c.game_id == _GAME.id, _FIRST.c.version_id == _GAME.first_id))
+        .outerjoin(_SECOND, and_(_SECOND.c.game_id == _GAME.id, _SECOND.c.version_id == _GAME.second_id))
+    )
+    .where(_GAME.committed > bindparam("after"))
+    .order_by(_GAME.committed)
+    .limit(_BATCH)
+)
+"""The next results in commit order: `_FIELDS` of the fold, how many rating changes there are, and those of both."""
 _Key = tuple[str, int]
 _Row = tuple[Any, ...]
 
 
 def check(sessions: Sessions) -> list[str]:
     """Fold every game again in commit order; what differs from the stored numbers, in words."""
-    table = _Fresh()
+    table = Folding()
     with sessions.reading() as session:
         problems = [
             f"game {game}, version {version}: stored {old}, rebuilt {new}"
@@ -48,7 +79,7 @@ def rebuild(
     Results can be committed meanwhile: only the repair itself, with the games since, keeps them waiting. The results of
     games in `without` are left out; `undo` takes them out of the database, in the transaction of the repair.
     """
-    table = _Fresh(frozenset(without))
+    table = Folding(frozenset(without))
     with sessions.reading() as session:
         wrong = list(_wrong_changes(session, table))
     with sessions.writing() as session:
@@ -70,73 +101,40 @@ def rebuild(
     return table.count
 
 
-class _Fresh:
-    """Ratings folded from nothing: `count` games that count, up to the commit number `last`, `without` some."""
-
-    def __init__(self, without: frozenset[str] = frozenset()) -> None:
-        self.without = without
-        self.earlier: dict[int, int] = {}
-        self.lines: dict[tuple[str, int], fold.FoldedRating] = {}
-        self.count = self.last = 0
-
-    def line(self, pool: str, version_id: int) -> fold.FoldedRating | None:
-        return self.lines.get((pool, version_id))
-
-    def follows(self, version_id: int) -> int | None:
-        return self.earlier.get(version_id)
-
-    def play(self, game: fold.FoldedGame) -> tuple[fold.Change, fold.Change]:
-        changes = fold.step(self, game)
-        for change in changes:
-            self.lines[game.pool, change.version_id] = change.after
-        self.count += 1
-        return changes
-
-
-def _wrong_changes(session: Session, table: _Fresh) -> Iterator[tuple[_Key, _Row | None, _Row | None]]:
+def _wrong_changes(session: Session, table: Folding) -> Iterator[tuple[_Key, _Row | None, _Row | None]]:
     """Fold the games behind `table.last` into it; every rating change that is not as it should be: key, old, new."""
     query = select(col(Version.id), col(Version.follows_id)).where(col(Version.follows_id).is_not(None))
     table.earlier = dict(fetch(session, query))
-    while True:
-        games = _games(session, table.last)
-        expected: dict[_Key, _Row] = {}
-        for game in games:
-            if game.counts and game.game_id not in table.without:
-                for change in table.play(game):
-                    row = change_row(game, change)
-                    expected[game.game_id, change.version_id] = tuple(row[name] for name in _CHANGE)
-        stored = _stored(session, [game.game_id for game in games])
-        for key in sorted(stored.keys() | expected.keys()):
-            if stored.get(key) != expected.get(key):
-                yield key, stored.get(key), expected.get(key)
-        if games:
-            table.last = games[-1].committed
-        if len(games) < _BATCH:
-            break
+    while rows := session.execute(_GAMES, {"after": table.last}).all():
+        games: list[FoldedGame] = [tuple(row[:_FIELDS]) for row in rows]
+        counted = np.array([table.counts(game) for game in games])
+        expected = np.full((len(games), 8), np.nan)
+        expected[counted] = table.play(game for game, counts in zip(games, counted.tolist(), strict=True) if counts)
+        table.last = games[-1][1]
+        numbers, are_two, *stored = zip(*(row[_FIELDS:] for row in rows), strict=True)
+        are_same = (expected == np.array(stored, dtype=np.float64).T).all(axis=1)
+        is_whole = np.array([both is True for both in are_two])  # None where one is missing
+        is_right = np.where(counted, (np.array(numbers) == 2) & is_whole & are_same, np.array(numbers) == 0)
+        for part in batched(np.flatnonzero(~is_right).tolist()):
+            yield from _differences(session, [(games[number], expected[number].tolist()) for number in part])
     without_result = select(col(Game.id)).where(col(Game.committed).is_(None))
     for key, old in _stored(session, without_result).items():
         yield key, old, None
 
 
-def _games(session: Session, after: int) -> list[fold.FoldedGame]:
-    """The next results in commit order."""
-    query = (
-        select(
-            col(Game.id),
-            col(Game.committed),
-            col(Game.family),
-            col(Game.pool),
-            col(Game.first_id),
-            col(Game.second_id),
-            col(Game.winner),
-            col(Game.kind),
-            col(Game.is_rated),
-        )
-        .where(col(Game.committed) > after)
-        .order_by(col(Game.committed))
-        .limit(_BATCH)
-    )
-    return [fold.FoldedGame(*row) for row in fetch(session, query)]
+def _differences(
+    session: Session, games: list[tuple[FoldedGame, list[float]]]
+) -> Iterator[tuple[_Key, _Row | None, _Row | None]]:
+    """What differs in the changes of some games from what was expected; that of games that do not count is nothing."""
+    expected: dict[_Key, _Row] = {}
+    for (game_id, committed, _, pool, *versions, _winner, _kind, _), numbers in games:
+        for seat, version in enumerate(versions):
+            if numbers[0] == numbers[0]:  # it counts: there are numbers
+                expected[game_id, version] = (game_id, version, pool, committed, *numbers[4 * seat : 4 * seat + 4])
+    stored = _stored(session, [game[0] for game, _ in games])
+    for key in sorted(stored.keys() | expected.keys()):
+        if stored.get(key) != expected.get(key):
+            yield key, stored.get(key), expected.get(key)
 
 
 def _stored(session: Session, games: Any) -> dict[_Key, _Row]:
@@ -146,10 +144,11 @@ def _stored(session: Session, games: Any) -> dict[_Key, _Row]:
 
 
 def _wrong_lines(
-    session: Session, table: _Fresh
+    session: Session, table: Folding
 ) -> Iterator[tuple[_Key, fold.FoldedRating | None, fold.FoldedRating | None]]:
     """Every rating that is not as it should be: key, old, new."""
+    lines = table.lines()
     stored = {(row.pool, row.version_id): line_of(row) for row in session.scalars(select(Rating))}
-    for key in sorted(stored.keys() | table.lines.keys()):
-        if stored.get(key) != table.lines.get(key):
-            yield key, stored.get(key), table.lines.get(key)
+    for key in sorted(stored.keys() | lines.keys()):
+        if stored.get(key) != lines.get(key):
+            yield key, stored.get(key), lines.get(key)

@@ -85,6 +85,15 @@ def _environment(draw_probability: float) -> Any:
     return trueskill.TrueSkill(MU, SIGMA, BETA, TAU, draw_probability)
 
 
+@lru_cache(maxsize=16)
+def draw_margin(draw_probability: float) -> float:
+    """How far apart two performances may be for a draw, in games of two."""
+    environment = _environment(draw_probability)
+    from trueskill import calc_draw_margin
+
+    return float(calc_draw_margin(draw_probability, 2, environment))
+
+
 def update(first: Rating, second: Rating, points: float, draw_probability: float) -> tuple[Rating, Rating]:
     """Both ratings after one game in which first scored `points` (1, 0.5 or 0)."""
     environment = _environment(draw_probability)
