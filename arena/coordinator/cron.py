@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -98,6 +98,29 @@ def due(schedule: Schedule, at: datetime) -> tuple[list[datetime], datetime | No
 
 def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
     """Store a schedule from a settings document with a table `schedule`. Raises SettingsError, ConflictError."""
+    schedule = store.schedules.add(_row(document, by, at))
+    store.audit.note("schedule.create", f"schedule:{schedule.id}", by, name=schedule.name)
+    return schedule
+
+
+def change(store: Store, schedule_id: int, document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
+    """Put another document in the place of a schedule's; its tournaments so far stay as they are.
+
+    Raises SettingsError, NotFoundError, TakenError.
+    """
+    schedule = store.schedules.change(schedule_id, _row(document, by, at))
+    store.audit.note("schedule.change", f"schedule:{schedule_id}", by, name=schedule.name)
+    return schedule
+
+
+def upcoming(document: Document, at: datetime, count: int = 5) -> list[datetime]:
+    """When the next tournaments of a schedule begin; none without a table `schedule`. Raises SettingsError."""
+    if document.schedule is None:
+        return []
+    return list(islice(fires(document.schedule.cron, document.schedule.zone, at), count))
+
+
+def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
     found = document if isinstance(document, Document) else read(document)
     if found.schedule is None:
         raise SettingsError("write a table schedule with a cron expression", "schedule")
@@ -105,19 +128,15 @@ def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: da
     coming = next_fire(found.schedule.cron, found.schedule.zone, at)
     if coming is None or coming > at + _HORIZON:
         raise SettingsError(f"{found.schedule.cron!r} never fires", "schedule.cron")
-    schedule = store.schedules.add(
-        Schedule(
-            name=found.name[:80],
-            cron=found.schedule.cron,
-            zone=found.schedule.zone,
-            missed=found.schedule.missed,
-            template=found.as_json(),
-            next_fire=coming,
-            created_by=by,
-        )
+    return Schedule(
+        name=found.name[:80],
+        cron=found.schedule.cron,
+        zone=found.schedule.zone,
+        missed=found.schedule.missed,
+        template=found.as_json(),
+        next_fire=coming,
+        created_by=by,
     )
-    store.audit.note("schedule.create", f"schedule:{schedule.id}", by, name=schedule.name)
-    return schedule
 
 
 def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: datetime) -> Schedule:

@@ -51,3 +51,8 @@ def html(text: str, link: Callable[[str], str] = lambda target: target) -> Marku
                 child.attrSet("href", link(str(child.attrGet("href") or "")))
     # The renderer escapes all text: raw HTML is off.
     return Markup(parser.renderer.render(tokens, parser.options, env))  # noqa: S704
+
+
+def inline(text: str) -> Markup:
+    """A sentence of the project as HTML: words in backticks as code."""
+    return Markup(_parser().renderInline(text))  # noqa: S704 - escaped, as above

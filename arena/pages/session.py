@@ -33,9 +33,12 @@ _BEFORE = "arena-form"
 _YEAR_S = 365 * 24 * 3600
 
 
-async def read_form(request: web.Request) -> dict[str, str]:
-    """The fields of a URL-encoded form. Raises Problem for files, for repeated and for endless fields."""
-    if request.content_type != "application/x-www-form-urlencoded":
+async def read_form(request: web.Request, file: str = "") -> dict[str, str]:
+    """The fields of a form; `file` is the one that may be a file, of which the text is taken.
+
+    Raises Problem for other files, for repeated and for endless fields.
+    """
+    if request.content_type not in ("application/x-www-form-urlencoded", "multipart/form-data" if file else ""):
         raise Problem("media-type", "this takes a plain form")
     if (request.content_length or 0) > FORM_BYTES:
         raise Problem("too-large", f"a form has {FORM_BYTES:,} bytes at most", limit=FORM_BYTES)
@@ -46,15 +49,17 @@ async def read_form(request: web.Request) -> dict[str, str]:
         raise Problem("bad-request", "the form cannot be read") from error
     found: dict[str, str] = {}
     for name, value in fields.items():
+        if name == file and isinstance(value, web.FileField):
+            value = value.file.read().decode("utf-8", "replace")
         if name in found or not isinstance(value, str):
             raise Problem("invalid", "a field is given twice, or is a file", field=name[:60])
         found[name] = value
     return found
 
 
-async def checked_form(request: web.Request) -> dict[str, str]:
+async def checked_form(request: web.Request, file: str = "") -> dict[str, str]:
     """The form of somebody logged in, whose token is right: for every page that writes. Raises Problem."""
-    fields = await read_form(request)
+    fields = await read_form(request, file)
     identity = await session_of(request)
     if identity is None:
         raise Problem("unauthorised", "you are not logged in", hint="log in and send the form again")

@@ -19,7 +19,7 @@ from aiohttp import web
 
 from arena.http.call import CONTEXT
 from arena.http.identity import session_of
-from arena.pages import filters, schema, session
+from arena.pages import filters, prose, schema, session
 from arena.pages.drawing.replay import Replays
 from arena.pages.routes import (
     account,
@@ -32,7 +32,10 @@ from arena.pages.routes import (
     home,
     interface,
     leaderboard,
+    organise,
+    people,
     referee,
+    schedule,
     submit,
     tournament,
 )
@@ -132,16 +135,16 @@ def setup(app: web.Application) -> None:
     app.router.add_get("/static/{name}", static, name="static")
     app.router.add_get("/dumps/{name}", dumps.download)
     app.router.add_get("/{path:.+}/", _without_slash)
-    for module in _KEPT:
-        app.add_routes([_kept(route) for route in module.routes])
     for module in _MADE:
         app.add_routes(module.routes)
+    for module in _KEPT:
+        app.add_routes([_kept(route) for route in module.routes])
     for module in (leaderboard, family):  # last: /{family} takes every other address of one segment
         app.add_routes([_kept(route) for route in module.routes])
 
 
-_KEPT = (home, tournament, game, bot, errors, dumps, help_)
-_MADE = (submit, account, referee, interface)
+_KEPT = (home, tournament, game, bot, people, errors, dumps, help_)
+_MADE = (submit, account, organise, schedule, referee, interface)
 """Pages that depend on who asks, or change by the second, or are made at once."""
 
 
@@ -186,4 +189,5 @@ _FILTERS = (
     filters.meaning,
     filters.twice,
     filters.tally,
+    prose.inline,
 )

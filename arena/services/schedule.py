@@ -21,6 +21,14 @@ def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -
     return row
 
 
+def change(arena: Arena, schedule_id: int, document: Mapping[str, Any] | Document, by: Identity) -> Schedule:
+    """Another document for a schedule. Raises SettingsError, NotFoundError, TakenError, ForbiddenError."""
+    require_organiser(by)
+    row = cron.change(arena.store, schedule_id, document, by.user_id, now())
+    arena.wake()
+    return row
+
+
 def switch(arena: Arena, schedule_id: int, is_enabled: bool, by: Identity) -> Schedule:
     """Switch a schedule on, from its next time onwards, or off. Raises NotFoundError, ForbiddenError."""
     require_organiser(by)

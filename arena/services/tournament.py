@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from arena import tournaments
+from arena.coordinator import cron
 from arena.errors import ForbiddenError
 from arena.services.arena import Arena
 from arena.store import BadValueError, Identity, Store
 from arena.store.models import Tournament, now
+from arena.tournaments import openings
+from arena.tournaments.creation import shortage
+from arena.tournaments.entry import resolve
+from arena.tournaments.preview import Extent, extent
 from arena.tournaments.settings import Document
 
 _Act = Callable[[Store, int, datetime], Tournament]
@@ -28,6 +34,49 @@ def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -
     """Store a tournament with its entries; it starts at its time, or at once. Raises SettingsError, ForbiddenError."""
     require_organiser(by)
     row = tournaments.create(arena.store, document, by.user_id, now())
+    arena.wake()
+    return row
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a document would come to. `entries` and `refused` are versions by name, each with its reason.
+
+    `problems` keep it from being created as it is; `fires` are the next times of a schedule.
+    """
+
+    extent: Extent
+    entries: tuple[tuple[str, str], ...]
+    refused: tuple[tuple[str, str], ...]
+    problems: tuple[str, ...]
+    fires: tuple[datetime, ...]
+
+
+def preview(arena: Arena, document: Document, by: Identity) -> Preview:
+    """Look at a tournament or schedule without creating it. Raises SettingsError, ForbiddenError."""
+    require_organiser(by)
+    fires = cron.upcoming(document, now())
+    openings.check(document)
+    field = resolve(arena.store, document)
+    names = {
+        key: version.name
+        for key, version in arena.store.versions.by_ids([key for key, _ in (*field.entries, *field.refused)]).items()
+    }
+    missing = shortage(document, field)
+    return Preview(
+        extent(document, len(field.entries)),
+        tuple((names[key], why) for key, why in field.entries),
+        tuple((names[key], why) for key, why in field.refused),
+        (*field.problems, *([missing] if missing else [])),
+        tuple(fires),
+    )
+
+
+def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Document, by: Identity) -> Tournament:
+    """Another document for a tournament that has not begun. Raises SettingsError, ConflictError, ForbiddenError."""
+    require_organiser(by)
+    row = tournaments.change(arena.store, tournament_id, document, now())
+    arena.note("tournament.change", f"tournament:{tournament_id}", by, name=row.name)
     arena.wake()
     return row
 

@@ -36,6 +36,20 @@ class Schedules:
             raise NotFoundError("schedule", schedule_id)
         return schedule
 
+    def change(self, schedule_id: int, like: Schedule) -> Schedule:
+        """Make a schedule like another one. Raises NotFoundError, TakenError when the name is taken."""
+        try:
+            with self._sessions.writing() as session:
+                schedule = session.get(Schedule, schedule_id)
+                if schedule is None:
+                    raise NotFoundError("schedule", schedule_id)
+                for name in ("name", "cron", "zone", "missed", "template"):
+                    setattr(schedule, name, getattr(like, name))
+                schedule.next_fire = like.next_fire if schedule.is_enabled else None
+        except IntegrityError:
+            raise TakenError(f"there is a schedule {like.name!r} already") from None
+        return schedule
+
     def all(self) -> list[Schedule]:
         """Every schedule, by name."""
         with self._sessions.reading() as session:

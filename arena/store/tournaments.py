@@ -11,6 +11,7 @@ from datetime import datetime
 
 from sqlalchemy import delete, func, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store.engine import Sessions, fetch
@@ -95,17 +96,19 @@ class Tournaments:
         *,
         state: str | None = None,
         family: str | None = None,
+        schedule_id: int | None = None,
+        created_by: int | None = None,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
     ) -> Page[Tournament]:
-        """Tournaments, latest start first."""
+        """Tournaments, latest start first: all, or those of a state, a family, a schedule, an organiser."""
         limit = bounded(limit)
         keys = (col(Tournament.starts), col(Tournament.id))
         query = select(Tournament).order_by(*(key.desc() for key in keys)).limit(limit + 1)
-        if state is not None:
-            query = query.where(col(Tournament.state) == state)
-        if family is not None:
-            query = query.where(col(Tournament.family) == family)
+        wanted = {"state": state, "family": family, "schedule_id": schedule_id, "created_by": created_by}
+        for name, value in wanted.items():
+            if value is not None:
+                query = query.where(col(getattr(Tournament, name)) == value)
         if last := read_cursor(after, datetime, int):
             query = query.where(tuple_(*keys) < tuple_(*last))
         with self._sessions.reading() as session:
@@ -171,15 +174,27 @@ class Tournaments:
         Raises NotFoundError, and ConflictError once it has begun.
         """
         with self._sessions.writing() as session:
-            tournament = session.get(Tournament, tournament_id, with_for_update=True)
-            if tournament is None:
-                raise NotFoundError("tournament", tournament_id)
-            if tournament.started is not None or tournament.state not in ("scheduled", "paused"):
-                raise ConflictError(f"tournament {tournament_id} has begun: {tournament.state}", tournament.state)
+            tournament = _not_begun(session, tournament_id)
             if settings is not None:
                 tournament.settings = dict(settings)
             session.execute(delete(Entry).where(col(Entry.tournament_id) == tournament_id))
             session.add_all(_entries(tournament_id, entries, refused))
+
+    def replace(
+        self,
+        tournament_id: int,
+        like: Tournament,
+        entries: Sequence[tuple[int, str]],
+        refused: Sequence[tuple[int, str]],
+    ) -> Tournament:
+        """Make one that has not begun like another, with these entries. Raises NotFoundError, ConflictError."""
+        with self._sessions.writing() as session:
+            tournament = _not_begun(session, tournament_id)
+            for name in _CHOSEN:
+                setattr(tournament, name, getattr(like, name))
+            session.execute(delete(Entry).where(col(Entry.tournament_id) == tournament_id))
+            session.add_all(_entries(tournament_id, entries, refused))
+        return tournament
 
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
         """Enter one more version, for formats that allow it; returns its seat. Raises ConflictError if it is in."""
@@ -246,6 +261,19 @@ class Tournaments:
             session.execute(
                 update(Tournament).where(col(Tournament.id) == tournament_id).values(settings=dict(settings))
             )
+
+
+_CHOSEN = ("name", "family", "variant", "options", "format", "settings", "pool", "is_rated", "problem", "starts")
+"""What a document says of a tournament."""
+
+
+def _not_begun(session: Session, tournament_id: int) -> Tournament:
+    tournament = session.get(Tournament, tournament_id, with_for_update=True)
+    if tournament is None:
+        raise NotFoundError("tournament", tournament_id)
+    if tournament.started is not None or tournament.state not in ("scheduled", "paused"):
+        raise ConflictError(f"tournament {tournament_id} has begun: {tournament.state}", tournament.state)
+    return tournament
 
 
 def _entries(tournament_id: int, entries: Sequence[tuple[int, str]], refused: Sequence[tuple[int, str]]) -> list[Entry]:

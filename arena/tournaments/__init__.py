@@ -4,16 +4,18 @@
     meeting, roundrobin, swiss, knockout, ladder, sequential, format    pure formats: from results to the next games
     spec, seating, course    meetings made into games, games seen by seat, and as people follow them
     creation, progress, steering, enrolment    what is done with a tournament
+    preview, writing, example    a document before it is created, and as TOML
 
 Refuses to know how games are played and handed out.
 """
 
 from arena.store.errors import ConflictError as StateError
-from arena.tournaments.creation import create
+from arena.tournaments.creation import change, create
 from arena.tournaments.enrolment import enter, withdraw
 from arena.tournaments.progress import Progress, advance, plan
 from arena.tournaments.settings import Document, SettingsError, problems, read, read_toml
 from arena.tournaments.steering import cancel, drain, extend, pause, resume, start
+from arena.tournaments.writing import as_toml
 
 __all__ = [
     "Document",
@@ -21,7 +23,9 @@ __all__ = [
     "SettingsError",
     "StateError",
     "advance",
+    "as_toml",
     "cancel",
+    "change",
     "create",
     "drain",
     "enter",

@@ -35,40 +35,63 @@ def create(
     Raises SettingsError, and ConflictError when the schedule has fired for that time already.
     """
     found = document if isinstance(document, Document) else read(document)
-    if found.schedule is not None and schedule_id is None:
-        raise SettingsError("a recurring tournament is a schedule of its own", "schedule")
     starts = fire_time or found.starts or at
-    if starts > at + LATEST:
-        raise SettingsError(f"more than {LATEST.days} days ahead", "starts")
-    openings.check(found)
-    field = resolve(store, found)
     if schedule_id is None:
-        if field.problems:
-            raise SettingsError("; ".join(field.problems), "entries.bots")
-        missing = shortage(found, field)
-        if missing and (starts <= at or not found.entries.has_query):
-            raise SettingsError(missing, "entries")
-    tournament = store.tournaments.add(
-        Tournament(
-            name=_named(found.name, starts),
-            family=found.family,
-            variant=found.ruleset.variant.name,
-            options=dict(found.options),
-            format=found.format,
-            settings=found.as_json(),
-            pool=pool_of(found.ruleset),
-            is_rated=found.rated,
-            problem="; ".join(field.problems),
-            starts=starts,
-            schedule_id=schedule_id,
-            fire_time=fire_time,
-            created_by=by,
-        ),
-        field.entries,
-        field.refused,
-    )
+        field = checked(store, found, starts, at)
+    else:
+        openings.check(found)
+        field = resolve(store, found)
+    row = _row(found, field, starts, by)
+    row.schedule_id, row.fire_time = schedule_id, fire_time
+    tournament = store.tournaments.add(row, field.entries, field.refused)
     store.audit.note("tournament.create", f"tournament:{tournament.id}", by, name=tournament.name)
     return tournament
+
+
+def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Document, at: datetime) -> Tournament:
+    """Put another document in the place of that of a tournament which has not begun.
+
+    Raises SettingsError, NotFoundError, and ConflictError once it has begun.
+    """
+    found = document if isinstance(document, Document) else read(document)
+    present = store.tournaments.get(tournament_id)
+    starts = present.fire_time or found.starts or max(at, present.starts)
+    field = checked(store, found, starts, at)
+    return store.tournaments.replace(
+        tournament_id, _row(found, field, starts, present.created_by), field.entries, field.refused
+    )
+
+
+def checked(store: Store, document: Document, starts: datetime, at: datetime) -> Field:
+    """The field of a document that a person has written. Raises SettingsError for what keeps it from being played."""
+    if document.schedule is not None:
+        raise SettingsError("a recurring tournament is a schedule of its own", "schedule")
+    if starts > at + LATEST:
+        raise SettingsError(f"more than {LATEST.days} days ahead", "starts")
+    openings.check(document)
+    field = resolve(store, document)
+    if field.problems:
+        raise SettingsError("; ".join(field.problems), "entries.bots")
+    missing = shortage(document, field)
+    if missing and (starts <= at or not document.entries.has_query):
+        raise SettingsError(missing, "entries")
+    return field
+
+
+def _row(document: Document, field: Field, starts: datetime, by: int) -> Tournament:
+    return Tournament(
+        name=_named(document.name, starts),
+        family=document.family,
+        variant=document.ruleset.variant.name,
+        options=dict(document.options),
+        format=document.format,
+        settings=document.as_json(),
+        pool=pool_of(document.ruleset),
+        is_rated=document.rated,
+        problem="; ".join(field.problems),
+        starts=starts,
+        created_by=by,
+    )
 
 
 def _named(name: str, starts: datetime) -> str:

@@ -38,6 +38,8 @@ def examples(site: Site) -> dict[str, Sequence[object]]:
         "other": ("bob", stage.odd_bot),
         "number": (1,),
         "sequence": (1,),
+        "schedule": (stage.schedule,),
+        "user": ("zoe",),
         "tournament": list(stage.tournaments.values()),
         "game": [*stage.finished.values(), *(game.id for game in stage.running.values()), stage.forfeit],
         "submission": (stage.submission,),
@@ -77,13 +79,13 @@ def pages(site: Site) -> list[str]:
             reply = site.server.get(address)
             target = reply.headers.get("Location", "")
             if reply.status == 303 and target.startswith("/login"):
-                private.append(address)
+                private.append(re.sub(r"\d+", "1", address))
             elif reply.status == 303:
                 found.append(target)
             elif reply.body.lstrip().startswith(b"<!doctype html>"):
                 assert reply.status == (404 if "nothing." in address else 200), (address, reply.status)
                 found.append(address)
-        site.pages, site.private = list(dict.fromkeys(found)), private
+        site.pages, site.private = list(dict.fromkeys(found)), list(dict.fromkeys(private))
     return site.pages
 
 

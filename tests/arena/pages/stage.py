@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from arena.store import Store
 from arena.store.credentials import hash_password
-from arena.store.models import Bot, Game, Tournament, Version, Void
+from arena.store.models import Bot, Game, Schedule, Tournament, Version, Void
 from arena.submission.check import spec_of
 from referee.record import GameRecord, Ply
 from referee.rules import families, load
@@ -41,6 +41,7 @@ class Stage:
     forfeit: str = ""
     odd_bot: str = ""
     submission: int = 0
+    schedule: int = 0
 
 
 def random_moves(ruleset: Ruleset, plies: int, seed: int) -> list[str]:
@@ -176,6 +177,18 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
     for number, family in enumerate(families()):
         _tournament(stage, zoe.id, versions, names, family, number, plies)
     _call_names(stage)
+    row = store.schedules.add(
+        Schedule(
+            name="Fridays",
+            cron="0 20 * * 5",
+            zone="Europe/Paris",
+            missed="once",
+            template={"name": HOSTILE, "family": "loa"},
+            next_fire=START,
+            created_by=zoe.id,
+        )
+    )
+    stage.schedule = row.id or 0
     return stage
 
 

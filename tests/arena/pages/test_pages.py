@@ -81,7 +81,7 @@ def test_every_page_is_visited_for_every_family(site: Site) -> None:
     of_family = {f"/{name}{rest}" for name in families() for rest in ("", "/leaderboard")}
     replays = {f"/games/{one}" for one in site.stage.finished.values()}
     assert fixed | of_family | replays | {"/bots/ada", "/bots/ada/v/1", "/bots/ada/vs/bob"} <= found
-    assert private(site) == ["/account"]
+    assert private(site) == ["/account", "/tournaments/new", "/tournaments/1/edit", "/schedules/1/edit"]
     titles = {path: re.search("<title>(.*?)</title>", known(site, path)[1], re.DOTALL)[1] for path in found}  # type: ignore[index]
     assert all(titles.values())
 
@@ -92,7 +92,7 @@ def test_pages_of_somebody_logged_in(site: Site, page: Any) -> None:
     page.fill("#password", PASSWORD)
     page.click("main button")
     page.wait_for_url("**/account")
-    for path in private(site):
+    for path in set(private(site)) - {"/tournaments/1/edit"}:  # it has begun: there is no form any more
         for width in (320, 1280):
             page.set_viewport_size({"width": width, "height": 900})
             page.goto(site.url + path)

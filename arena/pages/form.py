@@ -1,0 +1,214 @@
+"""The form of a tournament, made from the model of its settings document: what a key takes, its text, its value.
+
+What comes back is the document as plain data, what is as it would be anyway left out. Refuses to know which keys there
+are: a new one is in the form as soon as it is in the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.tournaments.settings import FORMATS, Document
+
+ROWS = 3
+"""Empty rows of a list of tables, such as handicaps."""
+_SUGGESTED: Mapping[str, Sequence[str]] = {
+    "time": ("1+0.01", "5+0.05", "10+0.1", "60+0.6", "180+2", "1/move", "depth:4", "nodes:10000"),
+    "openings": ("auto", "none", "random:4:1", "setups:VARIANT:1"),
+    "schedule.cron": ("0 20 * * *", "0 20 * * 5", "0 */6 * * *", "0 12 1 * *"),
+    "schedule.zone": ("UTC", "Europe/Paris", "Europe/Berlin", "America/New_York", "Asia/Tokyo"),
+    "rulings.draw": ("after=40,moves=8,score=10",),
+    "rulings.resign": ("moves=4,score=600,both=1",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One key and the value it holds now: a `text`, `number`, `check`, `choice`, `lines`, `options` or `moment`.
+
+    `name` is its path, such as `entries.bots`; `least` and `most` bound numbers, `choices` are all it may be,
+    `suggested` some of what it may be.
+    """
+
+    name: str
+    kind: str
+    text: str
+    value: Any
+    least: float | None = None
+    most: float | None = None
+    choices: Sequence[str] = ()
+    suggested: Sequence[str] = ()
+
+    @property
+    def shown(self) -> str:
+        """The value as the form holds it."""
+        if self.value is None:
+            return ""
+        if isinstance(self.value, Mapping):
+            return "\n".join(f"{name} = {_word(value)}" for name, value in self.value.items())
+        if isinstance(self.value, (list, tuple)):
+            return "\n".join(map(str, self.value))
+        if self.kind == "moment" and len(str(self.value)) >= 16:
+            return str(self.value)[:16].replace(" ", "T")
+        return f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
+
+    @property
+    def format(self) -> str:
+        """The only format it holds for; empty: all."""
+        return "swiss" if self.name == "rounds" else ""
+
+    @property
+    def label(self) -> str:
+        """The key in words."""
+        words = self.name.rpartition(".")[2].replace("_ms", " (ms)").replace("_bytes", " (bytes)").replace("_", " ")
+        return words[:1].upper() + words[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table of the document. `format` is the only one it holds for; empty: all."""
+
+    name: str
+    text: str
+    fields: Sequence[FormField]
+    format: str = ""
+
+
+def sections(settings: Mapping[str, Any]) -> list[Section]:
+    """The whole form, holding what a document (or an unfinished one) says."""
+    schema = Document.model_json_schema()
+    tables = schema["$defs"]
+    plain = [
+        _field(name, described, settings.get(name, described.get("default")))
+        for name, described in schema["properties"].items()
+        if not _table(described) and not _rows(described)
+    ]
+    found = [Section("", "", plain)]
+    for name, described in schema["properties"].items():
+        if table := _table(described):
+            inner, values = tables[table], _mapping(settings.get(name))
+            fields = list(_fields(f"{name}.", inner, values))
+            found.append(Section(name, inner.get("description", ""), fields, name if name in FORMATS else ""))
+        elif table := _rows(described):
+            rows = settings.get(name)
+            filled = [_mapping(one) for one in rows] if isinstance(rows, (list, tuple)) else []
+            fields = [
+                one
+                for number, values in enumerate([*filled, *({} for _ in range(ROWS))])
+                for one in _fields(f"{name}.{number}.", tables[table], values)
+            ]
+            found.append(Section(name, tables[table].get("description", ""), fields))
+    return found
+
+
+def document_of(fields: Mapping[str, str]) -> dict[str, Any]:
+    """The document that a form says, as plain data; what is as it would be anyway is left out."""
+    found: dict[str, Any] = {}
+    for section in sections({name: [{}] * _MOST_ROWS for name in ("handicaps",)}):
+        for field in section.fields:
+            value = _value(field, fields.get(field.name, ""))
+            if value is not None and value != field.value:
+                _put(found, field.name.split("."), value)
+    for name, value in found.items():
+        if isinstance(value, dict) and value and all(key.isdecimal() for key in value):
+            found[name] = [value[key] for key in sorted(value, key=int)]
+    return found
+
+
+_MOST_ROWS = 40
+
+
+def _fields(before: str, table: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[FormField]:
+    for name, described in table["properties"].items():
+        yield _field(before + name, described, values.get(name, described.get("default")))
+
+
+def _field(name: str, described: Mapping[str, Any], value: Any) -> FormField:
+    one = next((one for one in described.get("anyOf", ()) if one.get("type") != "null"), described)
+    kind = "choice" if "enum" in one else _KINDS.get(str(one.get("format") or one.get("type")), "text")
+    return FormField(
+        name,
+        kind,
+        " ".join(described.get("description", "").split()),
+        value,
+        one.get("minimum"),
+        one.get("maximum"),
+        choices=one.get("enum", ()),
+        suggested=_SUGGESTED.get(name, ()),
+    )
+
+
+_KINDS = {
+    "boolean": "check",
+    "integer": "number",
+    "number": "number",
+    "array": "lines",
+    "object": "options",
+    "date-time": "moment",
+}
+"""How a type of the model is written in a form; others are texts."""
+
+
+def _table(described: Mapping[str, Any]) -> str:
+    """The table that a key is; empty for a plain value."""
+    found = (one.get("$ref", "") for one in (described, *described.get("anyOf", ())))
+    return next((one.rpartition("/")[2] for one in found if one), "")
+
+
+def _rows(described: Mapping[str, Any]) -> str:
+    """The table that a key is a list of."""
+    return str(described.get("items", {}).get("$ref", "")).rpartition("/")[2]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _value(field: FormField, text: str) -> Any:
+    """What a text of the form says; None for nothing. What cannot be read stays as it is, for the model to refuse."""
+    text = text.replace("\r\n", "\n")
+    match field.kind:
+        case "check":
+            return bool(text)
+        case "lines":
+            return [line.strip() for line in text.split("\n") if line.strip()]
+        case "options":
+            return _options(text)
+        case "number":
+            return _number(text.strip())
+        case "moment":
+            stated = text.strip()
+            return f"{stated}Z" if len(stated) in (16, 19) else stated or None
+    return text.strip() or None
+
+
+def _number(text: str) -> Any:
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text or None
+
+
+def _options(text: str) -> dict[str, Any]:
+    """Lines of `name = value`."""
+    found: dict[str, Any] = {}
+    for line in text.split("\n"):
+        name, _, value = (part.strip() for part in line.partition("="))
+        if name:
+            plain = {"true": True, "false": False}.get(value, value)
+            found[name] = int(plain) if isinstance(plain, str) and plain.lstrip("-").isdecimal() else plain
+    return found
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _put(document: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    for part in path[:-1]:
+        document = document.setdefault(part, {})
+    document[path[-1]] = value

@@ -1,0 +1,227 @@
+"""Creating and changing tournaments and schedules by form: fill it, look at what comes of it, create; or as TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from arena import services
+from arena.errors import ArenaError
+from arena.http.call import CONTEXT, IDENTITY
+from arena.http.identity import session_of
+from arena.http.problem import Problem
+from arena.pages import form
+from arena.pages.routes.referee import workers_of
+from arena.pages.session import checked_form
+from arena.pages.table import choice
+from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of, takes
+from arena.services.tournament import Preview
+from arena.store import Identity
+from arena.store.models import Schedule, Tournament
+from arena.tournaments import as_toml
+from arena.tournaments.settings import FORMATS, Document, SettingsError, read
+from referee import toml
+from referee.rules import families, load
+
+routes = web.RouteTableDef()
+_SAVED = ("scheduled", "paused")
+"""States in which a tournament that has not begun may be changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What is being written: a new one, or another document for a tournament or a schedule."""
+
+    title: str
+    path: str
+    word: str
+    save: Callable[[Document, Identity], str]
+    """Stores the document; gives the page to go to."""
+
+
+def _new(request: web.Request) -> _Draft:
+    arena = arena_of(request)
+
+    def save(document: Document, by: Identity) -> str:
+        if document.schedule is not None:
+            return f"/schedules/{services.schedule.create(arena, document, by).id}"
+        return f"/tournaments/{services.tournament.create(arena, document, by).id}"
+
+    return _Draft("New tournament", "/tournaments/new", "Create", save)
+
+
+def _of_tournament(request: web.Request, row: Tournament) -> _Draft:
+    def save(document: Document, by: Identity) -> str:
+        services.tournament.change(arena_of(request), row.id or 0, document, by)
+        return f"/tournaments/{row.id}"
+
+    return _Draft(f"Change {row.name}", f"/tournaments/{row.id}/edit", "Save", save)
+
+
+def _of_schedule(request: web.Request, row: Schedule) -> _Draft:
+    def save(document: Document, by: Identity) -> str:
+        services.schedule.change(arena_of(request), row.id or 0, document, by)
+        return f"/schedules/{row.id}"
+
+    return _Draft(f"Change {row.name}", f"/schedules/{row.id}/edit", "Save", save)
+
+
+async def _organiser(request: web.Request) -> Identity | web.Response:
+    """Who may organise; those who are not logged in are led to the form. Raises Problem (403)."""
+    identity = await session_of(request)
+    if identity is None:
+        return redirect(f"/login?next={request.path}")
+    if "organise" not in identity.scopes:
+        raise Problem("forbidden", "your account may not organise tournaments", hint="ask an admin for it")
+    return identity
+
+
+def settings_of(row: Tournament) -> dict[str, Any]:
+    """What a tournament's document says beyond the defaults: with its start, without the schedule it is of."""
+    starts = {} if row.started else {"starts": row.starts.isoformat()}
+    document = read({**row.settings, "schedule": None, **starts})
+    return document.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+
+
+@routes.get("/tournaments/new")
+@takes("like", "format", "family")
+async def new(request: web.Request) -> web.Response:
+    """The empty form; `?like=` fills it with what another tournament was made from."""
+    if isinstance(found := await _organiser(request), web.Response):
+        return found
+    settings: dict[str, Any] = {
+        "family": choice(request.query, "family", families(), families()[0]),
+        "format": choice(request.query, "format", FORMATS, FORMATS[0]),
+    }
+    if request.query.get("like", "").isdecimal():
+        row = await run(store_of(request).tournaments.get, int(request.query["like"][:9]))
+        settings = {name: value for name, value in settings_of(row).items() if name != "starts"}
+    return await _show(request, _new(request), settings)
+
+
+@routes.post("/tournaments/new")
+async def create(request: web.Request) -> web.Response:
+    """What the button says: look at it, create it, take it as TOML, or fill the form from TOML."""
+    return await _answer(request, _new(request))
+
+
+@routes.get("/tournaments/{tournament}/edit")
+@takes()
+async def edit(request: web.Request) -> web.Response:
+    """The form of a tournament that has not begun."""
+    if isinstance(found := await _organiser(request), web.Response):
+        return found
+    row = await _tournament(request)
+    return await _show(request, _of_tournament(request, row), settings_of(row))
+
+
+@routes.post("/tournaments/{tournament}/edit")
+async def change(request: web.Request) -> web.Response:
+    """Another document for it."""
+    return await _answer(request, _of_tournament(request, await _tournament(request)))
+
+
+async def _tournament(request: web.Request) -> Tournament:
+    row = await run(store_of(request).tournaments.get, number_in(request, "tournament", "tournament"))
+    if row.started is not None or row.state not in _SAVED:
+        hint = f"make a new one like it at /tournaments/new?like={row.id}"
+        raise Problem("conflict", f"this tournament is {row.state}: its settings stay as they are", hint=hint)
+    return row
+
+
+@routes.get("/schedules/{schedule}/edit")
+@takes()
+async def edit_schedule(request: web.Request) -> web.Response:
+    """The form of a schedule."""
+    if isinstance(found := await _organiser(request), web.Response):
+        return found
+    row = await run(store_of(request).schedules.get, number_in(request, "schedule", "schedule"))
+    return await _show(request, _of_schedule(request, row), row.template)
+
+
+@routes.post("/schedules/{schedule}/edit")
+async def change_schedule(request: web.Request) -> web.Response:
+    """Another document for the tournaments to come."""
+    row = await run(store_of(request).schedules.get, number_in(request, "schedule", "schedule"))
+    return await _answer(request, _of_schedule(request, row))
+
+
+@routes.get("/tournaments/{tournament}/settings.toml")
+@takes()
+async def download(request: web.Request) -> web.Response:
+    """The document a tournament was made from, as organisers write it."""
+    row = await run(store_of(request).tournaments.get, number_in(request, "tournament", "tournament"))
+    return _file(as_toml(read(settings_of(row))), f"tournament-{row.id}")
+
+
+def _file(text: str, name: str) -> web.Response:
+    response = web.Response(text=text, content_type="application/toml", charset="utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}.toml"'
+    response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+async def _answer(request: web.Request, draft: _Draft) -> web.Response:
+    fields = await checked_form(request, "document")
+    by = request[IDENTITY]
+    services.tournament.require_organiser(by)
+    settings: Mapping[str, Any] = {}
+    try:
+        is_file = fields.get("do") == "fill"
+        settings = await act(_read_toml, fields.get("document", "")) if is_file else form.document_of(fields)
+        document = read(settings)
+        if fields.get("do") == "toml":
+            return _file(as_toml(document), "tournament")
+        if fields.get("do") == "save":
+            return redirect(await act(draft.save, document, by))
+        preview = await act(services.tournament.preview, arena_of(request), document, by)
+        return await _show(request, draft, settings, preview)
+    except SettingsError as error:
+        told = [(one["field"], one["message"]) for one in error.extra.get("errors", ())]
+        message = str(error).removeprefix(f"{error.field}: ")
+        return await _show(request, draft, settings, errors=told or [(error.field or "", message)])
+    except ArenaError as error:
+        if error.status >= 500 or error.kind in ("forbidden", "not-found"):
+            raise
+        return await _show(request, draft, settings, errors=[(error.field or "name", str(error))])
+
+
+def _read_toml(text: str) -> dict[str, Any]:
+    try:
+        return toml.read_apart(text)
+    except toml.TomlError as error:
+        raise SettingsError(f"not TOML: {error}", "document") from None
+
+
+async def _show(
+    request: web.Request,
+    draft: _Draft,
+    settings: Mapping[str, Any],
+    preview: Preview | None = None,
+    errors: list[tuple[str, str]] | None = None,
+) -> web.Response:
+    live, store = request.app[CONTEXT].live, store_of(request)
+    slots = sum(one.slots for one in workers_of(live.workers, live.workers_at) or () if one.is_fit)
+    family = settings.get("family")
+    known = family if isinstance(family, str) and family in families() else families()[0]
+    bots = await run(lambda: sorted({line.bot for line in store.versions.active(known)}))
+    return page(
+        request,
+        "organise.html",
+        status=422 if errors else 200,
+        keep="no-store",
+        draft=draft,
+        sections=form.sections(settings),
+        settings=settings,
+        preview=preview,
+        errors=errors or [],
+        is_open={name for name in settings if settings[name]} | {field.partition(".")[0] for field, _ in errors or ()},
+        slots=slots,
+        bots=bots,
+        family=load(known),
+        variants=[variant.name for variant in load(known).variants],
+        families=families(),
+    )

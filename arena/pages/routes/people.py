@@ -1,0 +1,43 @@
+"""A user as others see him: his bots and the tournaments he organised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+
+from arena.http.problem import not_found
+from arena.pages.lists import column
+from arena.pages.table import Column, arranged
+from arena.pages.view import page, run, store_of, takes
+from arena.store import NotFoundError
+
+routes = web.RouteTableDef()
+_BOTS = (
+    column("name", "Bot"),
+    column("", "Plays"),
+    Column("versions", "Versions"),
+    column("newest_state", "Newest"),
+    Column("created", "Since"),
+)
+
+
+@routes.get("/users/{user}")
+@takes("sort")
+async def show(request: web.Request) -> web.Response:
+    """A user's page."""
+    store, name = store_of(request), request.match_info["user"]
+
+    def read() -> dict[str, Any]:
+        try:
+            user = store.users.find(name)
+        except NotFoundError:
+            raise not_found("user", name) from None
+        return {
+            "user": user,
+            "bots": store.bots.page(owner_id=user.id, with_retired=True, limit=200).items,
+            "tournaments": store.tournaments.page(created_by=user.id, limit=20).items,
+        }
+
+    found = await run(read)
+    return page(request, "user.html", table=arranged(request, _BOTS, found["bots"]), **found)

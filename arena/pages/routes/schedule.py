@@ -1,0 +1,53 @@
+"""A schedule: when it fires next, and the tournaments it has made."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from aiohttp import web
+
+from arena import services
+from arena.coordinator import cron
+from arena.http.call import IDENTITY
+from arena.pages.session import checked_form
+from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of, takes
+from arena.store.models import now
+from arena.tournaments import SettingsError, as_toml, read
+
+routes = web.RouteTableDef()
+UPCOMING = 5
+"""How many dates to come are shown."""
+
+
+@routes.get("/schedules/{schedule}")
+@takes("after")
+async def show(request: web.Request) -> web.Response:
+    """A schedule's page."""
+    store, number = store_of(request), number_in(request, "schedule", "schedule")
+
+    def read_all() -> dict[str, Any]:
+        row = store.schedules.get(number)
+        try:
+            dates = list(islice(cron.fires(row.cron, row.zone, now()), UPCOMING)) if row.is_enabled else []
+            text = as_toml(read(row.template))
+        except SettingsError:  # another program stored it
+            dates, text = [], ""
+        after = request.query.get("after") or None
+        return {
+            "schedule": row,
+            "dates": dates,
+            "text": text,
+            "tournaments": store.tournaments.page(schedule_id=number, limit=20, after=after),
+        }
+
+    return page(request, "schedule.html", **await run(read_all))
+
+
+@routes.post("/schedules/{schedule}/switch")
+async def switch(request: web.Request) -> web.Response:
+    """Switch it on, from its next time onwards, or off."""
+    fields = await checked_form(request)
+    number = number_in(request, "schedule", "schedule")
+    await act(services.schedule.switch, arena_of(request), number, fields.get("to") == "on", request[IDENTITY])
+    return redirect(f"/schedules/{number}")

@@ -1,0 +1,193 @@
+"""Tournaments and schedules by form: filled, looked at, created, changed, as TOML and from TOML."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from arena.http.identity import cookie_name
+from arena.pages import form
+from arena.store import Store
+from arena.store.credentials import digest_of, new_secret
+from arena.store.models import now
+from arena.tournaments.settings import Document, read
+from tests.arena.api.server import Reply, Server, settings_in
+from tests.arena.field import Field
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("organise")
+    store = Store.in_folder(folder)
+    Field(store)
+    store.users.add("olga", role="organiser")
+    store.users.add("otto", role="author")
+    found = Server(store, settings_in(folder))
+    found.unlimited()
+    yield found
+    found.close()
+    store.close()
+
+
+def logged_in(server: Server, name: str) -> str:
+    """The cookie of somebody's session."""
+    secret = new_secret()
+    user = server.store.users.find(name)
+    server.store.users.add_login(user.id or 0, digest_of(secret), new_secret(), now() + timedelta(hours=1))
+    return f"{cookie_name(False)}={secret}"
+
+
+@pytest.fixture(scope="module")
+def olga(server: Server) -> str:
+    return logged_in(server, "olga")
+
+
+def send(server: Server, cookie: str, path: str, do: str, **fields: str) -> Reply:
+    """What a button of the form sends."""
+    shown = server.get(path, headers={"Cookie": cookie}).body.decode()
+    token = re.search(r'name="csrf" value="([^"]+)"', shown)
+    assert token, shown[:500]
+    data = urlencode({"csrf": token[1], "do": do, **{name.replace("__", "."): text for name, text in fields.items()}})
+    headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
+    return server.post(path, data=data.encode(), headers=headers)
+
+
+def words(reply: Reply) -> str:
+    """A page as it is read."""
+    return " ".join(html.unescape(re.sub("<[^>]+>", " ", reply.body.decode())).split())
+
+
+CUP = {
+    "name": "Cup",
+    "family": "loa",
+    "format": "knockout",
+    "time": "10+0.5",
+    "openings": "none",
+    "rated": "1",
+    "entries__bots": "ada\r\nbob\r\n\r\ncleo",
+    "knockout__tiebreak_pairs": "0",
+    "rulings__draw_agreement": "1",
+}
+
+
+def test_only_organisers_see_the_form(server: Server) -> None:
+    assert server.get("/tournaments/new").headers["Location"] == "/login?next=/tournaments/new"
+    assert server.get("/tournaments/new", headers={"Cookie": logged_in(server, "otto")}).status == 403
+
+
+def test_a_plan_is_looked_at_before_it_is_created(server: Server, olga: str) -> None:
+    before = len(server.store.tournaments.page().items)
+    shown = words(send(server, olga, "/tournaments/new", "preview", **CUP))
+    assert "Games 4" in shown
+    assert "at most about 4 min on 1 slot" in shown
+    assert "Bots 3: ada v1 , bob v1 , cleo v1" in shown
+    assert len(server.store.tournaments.page().items) == before
+
+
+def test_a_tournament_is_created_and_changed(server: Server, olga: str) -> None:
+    starts = f"{now() + timedelta(days=30):%Y-%m-%dT%H:%M}"
+    reply = send(server, olga, "/tournaments/new", "save", **CUP, starts=starts)
+    assert reply.status == 303, words(reply)
+    number = int(reply.headers["Location"].removeprefix("/tournaments/"))
+    row = server.store.tournaments.get(number)
+    assert (row.name, row.format, row.is_rated, f"{row.starts:%Y-%m-%dT%H:%M}") == ("Cup", "knockout", True, starts)
+    assert [line.bot for line in server.store.tournaments.entries(number)] == ["ada", "bob", "cleo"]
+    shown = server.get(f"/tournaments/{number}/edit", headers={"Cookie": olga}).body.decode()
+    assert re.search(r'type="datetime-local" value="(.+?)"', shown)[1] == starts  # type: ignore[index]
+    changed = {**CUP, "name": "Swiss cup", "format": "swiss", "entries__bots": "ada\nbob", "rated": ""}
+    reply = send(server, olga, f"/tournaments/{number}/edit", "save", **changed, starts=starts)
+    assert reply.status == 303, words(reply)
+    row = server.store.tournaments.get(number)
+    assert (row.name, row.format, row.is_rated) == ("Swiss cup", "swiss", False)
+    assert [line.bot for line in server.store.tournaments.entries(number)] == ["ada", "bob"]
+    assert server.store.audit.page().items[0].action == "tournament.change"
+    server.store.tournaments.move(number, "running")
+    assert server.get(f"/tournaments/{number}/edit", headers={"Cookie": olga}).status == 409
+
+
+def test_what_is_wrong_stands_at_its_field(server: Server, olga: str) -> None:
+    reply = send(
+        server, olga, "/tournaments/new", "save", **{**CUP, "games": "3", "time": "soon", "entries__bots": "adda"}
+    )
+    assert reply.status == 422
+    shown = reply.body.decode()
+    assert re.search(r'<a\s+href="#f-games">games</a>: must be even', shown)
+    assert re.search(r'name="time"[^>]* aria-invalid="true"', shown)
+    assert 'value="Cup"' in shown
+    reply = send(server, olga, "/tournaments/new", "save", **{**CUP, "entries__bots": "adda\nbob"})
+    assert "did you mean ada" in words(reply)
+
+
+def test_a_schedule_shows_its_next_dates(server: Server, olga: str) -> None:
+    weekly = {**CUP, "name": "Friday {date}", "schedule__cron": "0 20 * * 5", "schedule__zone": "Europe/Paris"}
+    shown = words(send(server, olga, "/tournaments/new", "preview", **weekly))
+    assert len(re.findall(r"Fri \d{4}-\d\d-\d\d 1[89]:00 UTC", shown)) == 5
+    reply = send(server, olga, "/tournaments/new", "save", **weekly)
+    assert reply.headers["Location"].startswith("/schedules/"), words(reply)
+    page = words(server.get(reply.headers["Location"]))
+    assert len(re.findall(r"Fri \d{4}-\d\d-\d\d 1[89]:00", page)) == 5
+    path = f"{reply.headers['Location']}/edit"
+    assert send(server, olga, path, "save", **{**weekly, "schedule__cron": "0 9 * * 1"}).status == 303
+    assert server.store.schedules.all()[0].cron == "0 9 * * 1"
+    assert "never fires" in words(send(server, olga, path, "save", **{**weekly, "schedule__cron": "0 0 30 2 *"}))
+
+
+def test_a_document_goes_out_and_comes_back_as_toml(server: Server, olga: str) -> None:
+    reply = send(server, olga, "/tournaments/new", "toml", **CUP)
+    assert reply.headers["Content-Type"].startswith("application/toml")
+    assert b'bots = ["ada", "bob", "cleo"]' in reply.body
+    shown = send(server, olga, "/tournaments/new", "fill", document=reply.body.decode())
+    assert shown.status == 200, words(shown)
+    assert "ada\nbob\ncleo</textarea>" in shown.body.decode()
+    assert "Games 4" in words(shown)
+    wrong = send(server, olga, "/tournaments/new", "fill", document="name = ")
+    assert wrong.status == 422
+    assert "not TOML" in words(wrong)
+
+
+def test_a_file_may_be_sent(server: Server, olga: str) -> None:
+    shown = server.get("/tournaments/new", headers={"Cookie": olga}).body.decode()
+    token = re.search(r'name="csrf" value="([^"]+)"', shown)
+    assert token
+    parts = {"csrf": ("", token[1]), "do": ("", "fill"), "document": ('; filename="a.toml"', 'name = "Sent"\n')}
+    body = "".join(
+        f'--x\r\nContent-Disposition: form-data; name="{n}"{f}\r\n\r\n{t}\r\n' for n, (f, t) in parts.items()
+    )
+    headers = {"Cookie": olga, "Content-Type": "multipart/form-data; boundary=x"}
+    reply = server.post("/tournaments/new", data=f"{body}--x--\r\n".encode(), headers=headers)
+    assert 'value="Sent"' in reply.body.decode()
+    assert "family : is missing" in words(reply)
+
+
+def test_the_form_has_every_key_and_says_what_it_holds() -> None:
+    settings: dict[str, Any] = {
+        "name": "x",
+        "family": "loa",
+        "options": {"draw": True, "size": 3},
+        "games": 4,
+        "rated": False,
+        "starts": "2100-01-31T20:00:00Z",
+        "entries": {"bots": ["ada", "bob"], "top": 2},
+        "handicaps": [{"bot": "ada", "time": "1+0"}, {"bot": "bob", "options": {"Hash": 1}}],
+        "schedule": {"cron": "0 20 * * 5"},
+    }
+    fields = [field for section in form.sections(settings) for field in section.fields]
+    names = {field.name.partition(".")[0] for field in fields}
+    assert names == set(Document.model_fields)
+    sent = {field.name: ("1" if field.value else "") if field.kind == "check" else field.shown for field in fields}
+    assert form.document_of(sent) == {**settings, "starts": "2100-01-31T20:00Z"}
+
+
+def test_an_untouched_form_is_the_default() -> None:
+    sent = {
+        field.name: ("1" if field.value else "") if field.kind == "check" else field.shown
+        for section in form.sections({"name": "x", "family": "loa", "entries": {"all": True}})
+        for field in section.fields
+    }
+    assert read(form.document_of(sent)) == read({"name": "x", "family": "loa", "entries": {"all": True}})

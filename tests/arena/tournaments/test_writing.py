@@ -1,0 +1,86 @@
+"""Documents written as TOML are read back as they were; what they come to is counted before they are created."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from arena.tournaments import as_toml, read, read_toml
+from arena.tournaments.preview import extent
+from arena.tournaments.settings import FORMATS
+
+FULL: dict[str, Any] = {
+    "name": 'A "cup" with \\ and … {date}',
+    "family": "loa",
+    "variant": "scrambled-eggs",
+    "format": "knockout",
+    "games": 4,
+    "time": "5+0.05",
+    "opening_lines": [f"line {number} of a book that is long enough" for number in range(4)],
+    "rated": False,
+    "entries": {"bots": ["ada", "bob v2"], "top": 3, "without": ["cleo"]},
+    "handicaps": [{"bot": "ada", "against": "bob v2", "time": "1+0", "options": {"Hash size": 64, "Book": True}}],
+    "rulings": {"draw": "after=40,moves=8,score=10", "draw_agreement": False},
+    "knockout": {"third_place": True},
+    "schedule": {"cron": "0 20 * * 5", "zone": "Europe/Paris"},
+}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_document_is_read_back_as_it_was(format: str) -> None:
+    bots = ["ada", "bob"]
+    document = read({"name": "cup", "family": "loa", "format": format, "entries": {"bots": bots}, "seed": 7})
+    assert read_toml(as_toml(document)) == document
+
+
+def test_everything_is_written_and_nothing_else() -> None:
+    document = read(FULL)
+    text = as_toml(document)
+    assert read_toml(text) == document
+    assert '\n[[handicaps]]\nbot = "ada"\n' in text
+    assert 'options = {"Hash size" = 64, Book = true}' in text
+    assert "[limits]" not in text
+    assert "seed" not in text
+    assert text.index("[entries]") > text.index("rated = false")
+
+
+def test_a_start_is_written_with_its_zone() -> None:
+    document = read({"name": "c", "family": "loa", "entries": {"all": True}, "starts": "2100-01-31T20:00:00Z"})
+    assert read_toml(as_toml(document)).starts == document.starts
+
+
+@pytest.mark.parametrize(
+    ("format", "players", "settings", "least", "most"),
+    [
+        ("round-robin", 5, {"games": 4}, 40, 40),
+        ("gauntlet", 5, {}, 8, 8),
+        ("swiss", 5, {"rounds": 3}, 12, 12),
+        ("swiss", 8, {}, 32, 32),
+        ("knockout", 8, {"knockout": {"tiebreak_pairs": 2}}, 14, 42),
+        ("knockout", 4, {"knockout": {"tiebreak_pairs": 0, "third_place": True}}, 8, 8),
+        ("knockout", 3, {"knockout": {"tiebreak_pairs": 0, "third_place": True}}, 4, 4),
+        ("ladder", 5, {"ladder": {"games": 100}}, 100, 100),
+        ("ladder", 5, {"ladder": {"games": 100, "cap": 10}}, 25, 25),
+        ("ladder", 5, {"ladder": {"games": 0}}, 0, None),
+        ("sprt", 2, {"sprt": {"games": 400}}, 2, 400),
+        ("round-robin", 1, {}, 0, 0),
+    ],
+)
+def test_games_are_counted_before_they_are_planned(
+    format: str, players: int, settings: dict[str, Any], least: int, most: int | None
+) -> None:
+    found = extent(
+        read({"name": "c", "family": "loa", "format": format, "entries": {"bots": ["a", "b"]}, **settings}), players
+    )
+    assert (found.least, found.most) == (least, most)
+
+
+def test_how_long_it_takes_depends_on_slots_and_clocks() -> None:
+    def of(time: str) -> float | None:
+        document = read({"name": "c", "family": "loa", "time": time, "entries": {"all": True}})
+        return extent(document, 3).seconds(2)
+
+    assert of("10+0.5") == 6 * 2 * (10 + 40 * 0.5) / 2
+    assert of("1/move") == 6 * 80 / 2
+    assert of("nodes:100") is None
