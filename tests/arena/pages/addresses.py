@@ -56,7 +56,8 @@ def patterns(site: Site) -> list[str]:
         for route in site.server.runner.app.router.routes()  # type: ignore[union-attr]
         if route.method == "GET" and route.resource is not None
     ]
-    return [one for one in dict.fromkeys(found) if not one.startswith(DATA) and not one.endswith(".json")]
+    files = (".json", ".toml", ".atom", ".png")
+    return [one for one in dict.fromkeys(found) if not one.startswith(DATA) and not one.endswith(files)]
 
 
 def filled(site: Site, pattern: str) -> list[str]:
