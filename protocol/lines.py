@@ -41,6 +41,11 @@ class LineSplitter:
         """How many bytes are held: an unfinished line, and what followed a line that was too long."""
         return len(self._held) + len(self._after)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the next byte begins a line."""
+        return not (self._held or self._dropping or self._after)
+
     def feed(self, data: bytes) -> list[bytes]:
         """The lines completed by `data`, without their ends. Raises LineTooLong (see there for the lines before it).
 

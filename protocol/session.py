@@ -166,6 +166,11 @@ class RefereeSession:
         self._positioned = False
         self.query = None
 
+    def ask_and_answer(self) -> None:
+        """The short way of `ask` and `answer` for a known move that came at once. Raises OutOfTurn."""
+        self.ask()
+        self.state = State.IDLE
+
     def answer(self, line: bytes, known: Container[bytes]) -> str | None:
         """The short way of `receive` for a `bestmove` with a move of `known`, and nothing else: that move.
 

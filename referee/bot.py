@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from protocol.capabilities import Capabilities
 from protocol.errors import ProtocolError
@@ -44,6 +45,7 @@ from protocol.messages import (
 )
 from protocol.session import RefereeSession
 from protocol.turn import State, Stray
+from referee.exchange import MOMENT_MS
 from referee.failure import BotError, SandboxError
 from referee.overshoot import UNKNOWN_MS, Overshoot
 from referee.process import Process
@@ -55,19 +57,22 @@ from referee.spec import BotSpec, Limits
 from referee.wire import Wire
 
 _MS = 1_000_000
+_QUICK_NS = 2 * MOMENT_MS * _MS
+"""With less time than that for an answer, none is lost on the quick way."""
 _CATCH_UP_BYTES = 2**20
 """How much is taken of what a bot said unasked before it is asked: its pipe never holds more."""
 
 
 @dataclass(slots=True)
 class Thought:
-    """A bot's answer to one `go`. Times in milliseconds."""
+    """A bot's answer to one `go`. Times in milliseconds. `code`: of a move that needed no reading."""
 
     move: str | None
     offer: str | None
     ms: float
     lag_ms: float
     info: Info | None
+    code: int | None = None
 
 
 class Bot:
@@ -220,25 +225,29 @@ class Bot:
             except (BotError, ProtocolError):
                 self.process.is_sound = False
 
-    def think(self, question: bytes, allowance_ms: float | None, known: Container[bytes] = ()) -> Thought:
+    def think(
+        self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] = MappingProxyType({})
+    ) -> Thought:
         """Send `position … go …` in one write and wait for `bestmove`.
 
-        `known` are move texts that need no reading: a `bestmove` with one of them takes the short way.
+        `known` are move texts that need no reading, and their codes: a `bestmove` with one of them takes the short way.
 
         `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. The referee's own lateness,
         as the kernel counts it, is taken off before a flag falls. Raises BotError with `time` (answered late),
         `stalled` (did not answer), `crashed`, `protocol-error`, `output-limit`; Stopped.
         """
         wire, session, stage = self.wire, self.session, "thinking"
-        if wire.has_spoken:
-            self._catch_up()
         if wire.arrived_ns > self._watchdog.next_ns:
             self._watchdog.look()
         info: bytes | None = None
         allowance_ns = int((self.limits.move_ms if allowance_ms is None else allowance_ms) * _MS)
+        start = wire.ask(question) if allowance_ns >= _QUICK_NS else 0
+        if start and (code := known.get(wire.word)) is not None:
+            session.ask_and_answer()
+            wire.lines.clear()
+            return Thought(None, None, (wire.arrived_ns - start) / _MS, wire.lag_ns / _MS, None, code)
+        start = start or self._say(question)
         session.ask()
-        wire.write(question)
-        start = wire.start_clock(is_quick=True)
         deadline = start + allowance_ns
         offer: str | None = None
         while True:
@@ -268,6 +277,13 @@ class Bot:
         if wire.lines and wire.lines[0].startswith(b"bestmove"):
             raise self.process.failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
         return Thought(move, offer, elapsed / _MS, lag / _MS, _read_info(info) if info else None)
+
+    def _say(self, question: bytes) -> int:
+        """Send a question once nothing waits to be heard; when the clock was started."""
+        if self.wire.has_spoken:
+            self._catch_up()
+        self.wire.write(question)
+        return self.wire.start_clock(is_quick=True)
 
     def _catch_up(self) -> None:
         """Take what the bot said before it was asked: harmless lines are counted, an answer is a protocol error."""

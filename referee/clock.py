@@ -16,6 +16,14 @@ class Clock:
         self.margin_ms = margin_ms
         self.left_ms: list[float] = [float(each.base_ms) for each in self.controls]
         self._fixed_words = tuple(_fixed_words(each) for each in self.controls)
+        # An opponent without a clock is shown with the clock of the side itself.
+        self._shown = tuple(
+            tuple(number if self.controls[number].kind == "clock" else side for number in (0, 1)) for side in (0, 1)
+        )
+        self._forms = tuple(
+            b"p1time %%d p2time %%d p1inc %d p2inc %d" % tuple(self.controls[number].increment_ms for number in shown)
+            for shown in self._shown
+        )
 
     def allowance_ms(self, side: int) -> float | None:
         """How long the side may take for this move, margin included; None where only a search limit holds."""
@@ -39,16 +47,12 @@ class Clock:
         return True
 
     def words(self, side: int) -> bytes:
-        """The arguments of a side's `go`: `p1time … p2inc …`, `movetime …`, `depth …` or `nodes …`.
-
-        An opponent without a clock is shown with the clock of the side itself.
-        """
+        """The arguments of a side's `go`: `p1time … p2inc …`, `movetime …`, `depth …` or `nodes …`."""
         if self._fixed_words[side]:
             return self._fixed_words[side]
-        one, two = (number if self.controls[number].kind == "clock" else side for number in (0, 1))
-        left, controls = self.left_ms, self.controls
-        plus = controls[one].increment_ms, controls[two].increment_ms
-        return b"p1time %d p2time %d p1inc %d p2inc %d" % (max(1, left[one]), max(1, left[two]), *plus)
+        one, two = self._shown[side]
+        first_ms, second_ms = self.left_ms[one], self.left_ms[two]
+        return self._forms[side] % (first_ms if first_ms > 1 else 1, second_ms if second_ms > 1 else 1)
 
 
 def _fixed_words(control: TimeControl) -> bytes:

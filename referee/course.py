@@ -55,6 +55,15 @@ class Course:
         if self._watch:
             self._watch(len(self.moves), text, ply)
 
+    def push_times(self, text: str, code: int, ms: float, charged_ms: float, lag_ms: float) -> None:
+        """The same, where times are all there is to say of how it was played."""
+        if self._phase or self._watch:
+            self.push(text, Ply(round(ms, 3), round(charged_ms, 3), round(lag_ms, 3)), code)
+            return
+        self.line.push(code)
+        self.moves.append(text)
+        self.plies.add_times(ms, charged_ms, lag_ms)
+
     def push_text(self, text: str, ply: Ply) -> None:
         """Play a move that no bot chose. Raises ParseError when it is not legal."""
         line = self.line

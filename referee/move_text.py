@@ -22,6 +22,11 @@ class MoveTexts:
         self.names: dict[int, str] = {}
         self._notation = load(family).notation
 
+    def code(self, text: str | None, line: LineOfPlay) -> int | None:
+        """The same as `read`, from the table where it is there."""
+        found = self.codes.get(text.encode()) if text else None
+        return self.read(text, line) if found is None else found
+
     def read(self, text: str | None, line: LineOfPlay) -> int | None:
         """The code of a move as a bot wrote it, in this position; None for what is no move."""
         try:

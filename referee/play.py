@@ -115,20 +115,23 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
         clock.charge(side, charged_ms)
         if thought.offer == "resign":
             return by_resignation(course, side)
-        code = codes.get(thought.move.encode()) if thought.move else None
-        if code is None:
-            code = texts.read(thought.move, line)
+        code = thought.code if thought.code is not None else texts.code(thought.move, line)
         if code is None or not line.is_legal(code):
-            return by_illegal_move(course, side, player.bot, thought.move)
-        ply = Ply(round(thought.ms, 3), round(charged_ms, 3) if is_timed[side] else 0.0, round(thought.lag_ms, 3))
-        info = thought.info
-        if info:
-            ply.score, ply.depth, ply.nodes, ply.pv = hundredths(info), info.depth, info.nodes, kept(info.pv)
-        course.push(names.get(code) or texts.write(code), ply, code)
+            said = thought.move if thought.code is None else texts.write(thought.code)
+            return by_illegal_move(course, side, player.bot, said)
+        text, score = names.get(code) or texts.write(code), None
+        if not is_timed[side]:
+            charged_ms = 0.0
+        if info := thought.info:
+            score = hundredths(info)
+            times_ms = round(thought.ms, 3), round(charged_ms, 3), round(thought.lag_ms, 3)
+            course.push(text, Ply(*times_ms, score, info.depth, info.nodes, pv=kept(info.pv)), code)
+        else:
+            course.push_times(text, code, thought.ms, charged_ms, thought.lag_ms)
         for each in players:
             each.follow(course)
         if line.outcome is None:
-            outcome = adjudicator.ply(side, len(course.moves), ply.score, thought.offer == "draw")
+            outcome = adjudicator.ply(side, len(course.moves), score, thought.offer == "draw")
             if outcome:
                 break
     return by_outcome(outcome)

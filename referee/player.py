@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Mapping
 
 from protocol.capabilities import movetime_for, shortened
 from referee.bot import Bot, Thought
@@ -60,23 +60,28 @@ class Player:
         """The line `position …` of the present ply."""
         return bytes(self._question)
 
-    def ask(self, clock: Clock, side: int, known: Container[bytes]) -> Thought:
+    def ask(self, clock: Clock, side: int, known: Mapping[bytes, int]) -> Thought:
         """Its answer to `position … go …`, as `Bot.think`; before and after it rests. Raises what `Bot.think` does."""
-        rest = self.bot.process.rest
+        bot = self.bot
+        rest = bot.process.rest
         if rest:
             rest.end()
-        thought = self._ask(clock, side, known)
+        words, allowance_ms = self._words(clock, side), clock.allowance_ms(side)
+        question = b"%b\ngo %b\n" % (self.position, words)
+        if words.startswith(b"movetime"):
+            thought = self._ask_in_time(int(words[9:]), question, allowance_ms, known)
+        else:
+            thought = bot.think(question, allowance_ms, known)
         if rest:
-            rest.begin(self.bot.wire.arrived_ns, int(thought.ms * 1e6))
+            rest.begin(bot.wire.arrived_ns, int(thought.ms * 1e6))
         return thought
 
-    def _ask(self, clock: Clock, side: int, known: Container[bytes]) -> Thought:
-        """The answer; from a move time that the bot was told is learned how late it is."""
-        bot, words, allowance_ms = self.bot, self._words(clock, side), clock.allowance_ms(side)
-        question = b"%b\ngo %b\n" % (self.position, words)
-        if not words.startswith(b"movetime"):
-            return bot.think(question, allowance_ms, known)
-        told_ms, is_first, bot.has_answered = int(words[9:]), not bot.has_answered, True
+    def _ask_in_time(
+        self, told_ms: int, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int]
+    ) -> Thought:
+        """The answer of a bot that was told a move time: from it is learned how late it is."""
+        bot, is_first = self.bot, not self.bot.has_answered
+        bot.has_answered = True
         try:
             thought = bot.think(question, allowance_ms, known)
         except BotError as error:
@@ -91,7 +96,7 @@ class Player:
         control, bot = clock.controls[side], self.bot
         if control.kind == "movetime":
             return b"movetime %d" % shortened(control.base_ms, bot.overshoot.at_worst_ms(is_first=not bot.has_answered))
-        if control.kind != "clock" or bot.capabilities.clocks:
+        if bot.capabilities.clocks or control.kind != "clock":
             return clock.words(side)
         late = bot.overshoot
         left_ms = int(clock.left_ms[side])

@@ -54,16 +54,16 @@ class Plies(Sequence[Ply]):
         for ply in plies:
             self.append(ply)
 
-    def add_times(self, us: int, charged_us: int, lag_us: int) -> None:
+    def add_times(self, ms: float, charged_ms: float, lag_ms: float) -> None:
         """One more ply, of which nothing else is known."""
-        self._times.extend((us, charged_us, lag_us))
+        self._times.extend((int(_US * ms + 0.5), int(_US * charged_ms + 0.5), int(_US * lag_ms + 0.5)))
 
     def append(self, ply: Ply) -> None:
         """One more ply."""
         said = (ply.score, ply.depth, ply.nodes, ply.book, ply.pv)
         if said != _NOTHING:
             self._said[len(self)] = said
-        self.add_times(round(ply.ms * _US), round(ply.charged_ms * _US), round(ply.lag_ms * _US))
+        self.add_times(ply.ms, ply.charged_ms, ply.lag_ms)
 
     def __len__(self) -> int:
         return len(self._times) // 3

@@ -6,10 +6,12 @@ off the game being played. The same module gives Dask workers their slot. Refuse
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -46,9 +48,16 @@ def play_games(
         records.append(record)
         if record.termination == "stopped":
             break
+        _keep_for_good()
         if on_result and len(records) < len(games) and record.kind is not Kind.VOID:
             on_result(record)
     return records
+
+
+@cache
+def _keep_for_good() -> None:
+    """Once a game was played, what it needs is loaded: no collection of garbage is to look through that again."""
+    gc.freeze()
 
 
 def emit(event: dict[str, Any]) -> None:

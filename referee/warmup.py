@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from referee import exchange
 from referee.rules import load
 
 
@@ -37,6 +38,7 @@ def warm(family: str) -> Warmed:
     kernel.perft(state, config, 1)
     kernel.playout(state, config, np.array([1], dtype=np.uint64), 1)
     kernel.evaluate(state, config)
+    exchange.get_ready()
     statistics = [function.stats for function in vars(kernel).values() if hasattr(function, "stats")]
     return Warmed(
         family,

@@ -14,6 +14,7 @@ from collections import deque
 
 from protocol.errors import LineTooLong
 from protocol.lines import LineSplitter, text
+from referee.exchange import IS_COMPILED, MOMENT_MS, MOST_BYTES, QuickWay
 from referee.failure import BotError, Stopped
 from referee.lag import LagMeter
 from referee.process import Process
@@ -26,6 +27,7 @@ _SLICE_MS = 100
 """A single wait at first: being late for its end is noticed, whatever the reason, a stopped process included."""
 _LONG_SLICE_MS = 500
 """The longest single wait. A slice grows to a tenth of what was waited already, so that waiting long costs little."""
+_STAGE = "thinking"
 _HELD_MS = 50
 """Late by more than that for the end of a wait, this process was held up, and very likely the bot with it."""
 
@@ -45,6 +47,8 @@ class Wire:
         self.held_ns = 0
         self._is_quick = False
         self.transcript: list[str] | None = None
+        self.word = b""
+        """What stood behind `bestmove`, where that is all that came to what was asked last."""
         self.lines: deque[bytes] = deque()
         """What has come and has not been read."""
         self.output_bytes = 0
@@ -56,6 +60,7 @@ class Wire:
         self._log = bytearray()
         self._meter = LagMeter()
         self._poll = select.poll()
+        self._quick: QuickWay | None = None
 
     def open(self) -> None:
         """Begin to listen to the process that was started."""
@@ -67,6 +72,9 @@ class Wire:
             self._poll.register(descriptor, select.POLLIN)
         if self._stop_fd is not None:
             self._poll.register(self._stop_fd, select.POLLIN)
+        if IS_COMPILED:
+            others = [self._err, self._pid_fd] + ([] if self._stop_fd is None else [self._stop_fd])
+            self._quick = QuickWay(self._in, self._out, tuple(others), self._limits.line_bytes)
 
     def close(self) -> None:
         """Measure no more; the pipes are the process's."""
@@ -89,6 +97,38 @@ class Wire:
             raise self._process.hung_up("writing to it") from None
         if done < len(data):
             self._write_rest(data[done:], deadline_ns)
+
+    def ask(self, question: bytes) -> int:
+        """Send a question and wait a moment for the answer; when the clock was started, 0 where nothing was sent.
+
+        The quick way: `word` if that was all, else what came can be read as ever. Nothing is sent where something waits
+        to be heard before, or where only the other way will do. Raises BotError.
+        """
+        self.word = b""
+        quick = self._quick
+        if quick is None or self.lines or len(question) > MOST_BYTES:
+            return 0
+        if self.transcript is not None or not self._splitter.is_empty:
+            return 0
+        sent, word, data, begin_ns, end_ns = quick.ask(question)
+        if sent < 0:
+            return 0
+        late_ns = end_ns - begin_ns - MOMENT_MS * _MS
+        self.lag_ns, self.held_ns, self._is_quick = 0, 0, False
+        if sent < len(question):
+            self.write(question[sent:])
+            return self.start_clock(is_quick=True)
+        if word or data:
+            self.arrived_ns, self.lag_ns = end_ns, max(0, late_ns)
+        if word:
+            self.word = word
+            self.lines.append(b"bestmove " + word)
+            self._count(len(word) + len(b"bestmove \n"))
+        elif data:
+            self._take(data, _STAGE)
+        else:
+            self._held_up(late_ns, None)
+        return begin_ns
 
     def _write_rest(self, data: bytes, deadline_ns: int | None) -> None:
         """The pipe is full: the bot does not read. Wait for it until the deadline."""
@@ -163,6 +203,10 @@ class Wire:
         self.arrived_ns = time.monotonic_ns()
         if not data:
             raise self._process.hung_up(stage)
+        self._take(data, stage)
+
+    def _take(self, data: bytes, stage: str) -> None:
+        """Cut what came into lines. Raises BotError for a line, or for altogether, too long."""
         self._count(len(data))
         try:
             found = self._splitter.feed(data)

@@ -5,6 +5,8 @@ Mutable and fast; refuses to know clocks, bots and records. `Position` is the sa
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 import numpy.typing as npt
 
@@ -25,6 +27,8 @@ class LineOfPlay:
         self._config = ruleset.config
         self._spare: State = np.empty_like(self.state)
         self._buffer: npt.NDArray[np.int64] = np.empty(self._kernel.MAX_MOVES, dtype=np.int64)
+        self._moves = memoryview(self._buffer)  # type: ignore[arg-type]
+        """The same, quicker to look into."""
         self._key_size = self._kernel.KEY_SIZE
         self._seen: dict[bytes, tuple[int, int]] = {}
         self.outcome: Outcome | None = self._judge()
@@ -49,9 +53,9 @@ class LineOfPlay:
         """Whether a code is among the legal moves of a game that still goes on."""
         if self.outcome is not None:
             return False
-        legal = self.legal()
-        place = int(legal.searchsorted(move))
-        return place < len(legal) and int(legal[place]) == move
+        count = self._kernel.legal(self.state, self._config, self._buffer)
+        place = bisect_left(self._moves, move, 0, count)
+        return place < count and self._moves[place] == move
 
     def push(self, move: int) -> None:
         """Play a legal move."""

@@ -56,7 +56,8 @@ def _is_writable(folder: Path) -> bool:
 if IS_COMPILED:
     import numba
     from numba import types
-    from numba.core import caching
+    from numba.core import caching, sigutils
+    from numba.core.typing import signature as typing_signature
     from numba.extending import intrinsic
 
     _Locator: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
@@ -124,6 +125,11 @@ if IS_COMPILED:
         finally:
             numba.config.CACHE_DIR = before
         return dispatcher  # type: ignore[no-any-return]
+
+    def c_function(name: str, signature: str) -> Any:
+        """A function of the C library, for compiled code to call; numbers and addresses only: `i8(i4,u8,u8)`."""
+        arguments, found = sigutils.normalize_signature(signature)
+        return types.ExternalFunction(name, typing_signature(found, *arguments))
 
     @intrinsic  # type: ignore[untyped-decorator]
     def popcount(typingctx: Any, x: Any) -> Any:
