@@ -1,4 +1,4 @@
-"""`arena rules list|moves|check|convert`: the rules without any bot, server or database."""
+"""`arena rules list|moves|check|convert|setup`: the rules without any bot, server or database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the four sub-commands."""
+    """Declare the five sub-commands."""
     actions = Actions(parser)
 
     listing = actions.add("list", _list, "all families with their variants and options")
@@ -57,7 +57,19 @@ def add(parser: argparse.ArgumentParser) -> None:
     convert.add_argument("--from", dest="source", metavar="FORMAT", required=True)
     convert.add_argument("--to", dest="target", metavar="FORMAT", required=True)
 
-    for command in (listing, moves, check):
+    setup = actions.add(
+        "setup",
+        _setup,
+        "a set-up's numbers, names and equals",
+        "arena rules setup pijersi --name pijersi-8100#17",
+        'arena rules setup pijersi --position "a16:RPSRPS / b17:PSR(WW)SRP / f17:prs(ww)rsp / g16:sprspr"',
+    )
+    setup.add_argument("family", metavar="FAMILY", type=choice.family, help="a family with numbered set-ups")
+    which = setup.add_mutually_exclusive_group()
+    which.add_argument("--position", metavar="P", help="a position string, or cells and pieces as people write them")
+    which.add_argument("--name", metavar="NAME", help="a variant, such as one with a number (default: the first)")
+
+    for command in (listing, moves, check, setup):
         command.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
@@ -247,4 +259,37 @@ def _convert(arguments: argparse.Namespace) -> int:
         if target.name != "record":
             output.text("")
     output.note(f"{len(games)} game{'s' if len(games) > 1 else ''} converted")
+    return Exit.DONE
+
+
+# setup
+
+
+def _setup(arguments: argparse.Namespace) -> int:
+    from referee.rules import load
+
+    rules = load(arguments.family)
+    if rules.setups is None:
+        raise CommandError(f"{rules.family} has no numbered set-ups; its variants: arena rules list {rules.family}")
+    ruleset = rules.settle(arguments.name)
+    state = ruleset.read(arguments.position)
+    position = ruleset.write(state)
+    numbers = {family: list(found) for family, found in rules.setups.numbers(position).items()}
+    permutations = rules.setups.permutations(position)
+    if arguments.json:
+        output.document(
+            {
+                "position": position,
+                "notation": rules.setups.write(state),
+                "numbers": numbers,
+                "permutations": list(permutations),
+            }
+        )
+        return Exit.DONE
+    output.text(f"position {position}", f"notation {rules.setups.write(state)}")
+    names = [f"{family}#{number}" for family, found in numbers.items() for number in found]
+    output.text("numbers  " + (" ".join(names) or "none: no numbered set-up"))
+    for place, other in enumerate(permutations[1:]):
+        found = [f"{family}#{one}" for family, ones in rules.setups.numbers(other).items() for one in ones]
+        output.text(f"{'equals' if place == 0 else '':8} {other}  {' '.join(found)}".rstrip())
     return Exit.DONE

@@ -1,4 +1,4 @@
-"""What notations of whole games share: tags as `[Rule.goal "four"]`, a game while it is read, moves on the board.
+"""What notations of whole games share: tags as `[Rule.goal "four"]`, marks, comments, a game while it is read.
 
 Where tags may stand, which of them are known and what else is a game's text is for each notation to say.
 """
@@ -21,6 +21,28 @@ RULE: Final = "Rule."
 """What the name of a tag for a rule option begins with."""
 RESULTS: Final = ("1-0", "0-1", "1/2-1/2", "*")
 """The first side won, the second won, a draw, unknown or unfinished."""
+
+
+MARK: Final = r"[!?]{1,3}"
+"""What an annotator's mark looks like behind a move."""
+MARKS: Final = ("!!", "??", "!?", "?!", "!", "?")
+"""Brilliant, blunder, interesting, dubious, good, mistake."""
+_NUMBERED_MARKS: Final = {"$1": "!", "$2": "?", "$3": "!!", "$4": "??", "$5": "!?", "$6": "?!"}
+"""As numbers, after the custom of chess; others say nothing of a move."""
+_DASHES: Final = str.maketrans(
+    {"\u2010": "-", "\u2011": "-", "\u2013": "-", "\u2014": "-", "\u2212": "-", "\u00d7": "x"}
+)
+
+
+def plain(word: str) -> str:
+    """A word with the dashes and crosses of typesetters as those of the keyboard; none of its letters moves."""
+    return word.translate(_DASHES)
+
+
+def split_mark(word: str) -> tuple[str, str]:
+    """A move word without its mark, and the mark."""
+    rest = word.rstrip("!?")
+    return rest, word[len(rest) :]
 
 
 def unescape(quoted: str) -> str:
@@ -50,8 +72,38 @@ def step(ruleset: Ruleset, state: State, move: int) -> State | None:
     return after
 
 
+def braced(comment: str) -> str:
+    """A comment in braces, without any in it; nothing for none."""
+    return "{" + comment.replace("{", "(").replace("}", ")") + "}" if comment else ""
+
+
+def remarked(word: str, game: GameText, ply: int) -> str:
+    """A move with its mark and, in braces, its comment."""
+    return " ".join(part for part in (word + game.marks.get(ply, ""), braced(game.comments.get(ply, ""))) if part)
+
+
+@dataclass(kw_only=True)
+class Remarks:
+    """What annotators said of a game that is being read, by ply; see `GameText`."""
+
+    marks: dict[int, str] = field(default_factory=dict)
+    comments: dict[int, str] = field(default_factory=dict)
+
+    def mark(self, ply: int, word: str) -> None:
+        """Keep a mark (`!?`, `$5`) of a ply; a number that says nothing of a move is left out, and none is none."""
+        word = _NUMBERED_MARKS.get(word, word)[:2]
+        if word in MARKS and ply:
+            self.marks[ply] = word
+
+    def comment(self, ply: int, text: str) -> None:
+        """Keep a comment on a ply, behind others that it has, on one line."""
+        words = " ".join([self.comments.get(ply, ""), *text.split()]).strip()
+        if words:
+            self.comments[ply] = words
+
+
 @dataclass
-class Draft:
+class Draft(Remarks):
     """What the tags of a game have said so far; a notation adds what it must remember besides."""
 
     variant: str = ""
@@ -67,4 +119,13 @@ class Draft:
 
     def game(self, moves: Iterable[str]) -> GameText:
         """The game with these canonical moves."""
-        return GameText(tuple(moves), self.variant, self.options, self.position, self.tags, self.result)
+        return GameText(
+            tuple(moves),
+            self.variant,
+            self.options,
+            self.position,
+            self.tags,
+            self.result,
+            self.marks,
+            self.comments,
+        )

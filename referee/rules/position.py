@@ -159,6 +159,17 @@ class Position:
         """A move from here as people write it."""
         return self.ruleset.rules.notation.display_move(move, self.state, self.ruleset.config)
 
+    def explain(self, move: int) -> str:
+        """What a move from here does besides moving, in words; empty where there is nothing to say."""
+        tell = self.ruleset.rules.explain
+        return tell(move, self.state, self.ruleset.config) if tell else ""
+
+    @property
+    def announced(self) -> str:
+        """What is announced of this position by the custom of the family (`raichi`); empty for nothing."""
+        call = self.ruleset.rules.announce
+        return (call(self.state, self.ruleset.config) or "") if call else ""
+
     @property
     def board(self) -> Board:
         """The position as something to look at."""

@@ -187,7 +187,10 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class GameText:
-    """One game as an archive has it: canonical `moves` from `position` (None = the variant's start)."""
+    """One game as an archive has it: canonical `moves` from `position` (None = the variant's start).
+
+    `marks` (`!`, `?!`) and `comments` are what annotators added, by ply from 1; comment 0 stands before the first move.
+    """
 
     moves: tuple[str, ...]
     variant: str = ""
@@ -195,6 +198,8 @@ class GameText:
     position: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     result: str = "*"
+    marks: Mapping[int, str] = field(default_factory=dict)
+    comments: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +261,18 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
+class Setups:
+    """Set-ups that have numbers: what is known of a position string that is one, and how people write it."""
+
+    write: Callable[[State], str]
+    """A position's pieces in the family's positional notation."""
+    numbers: Callable[[str], Mapping[str, Sequence[int | str]]]
+    """Its numbers in each numbered family of set-ups: N, or `N/M` where the sides differ; none for another position."""
+    permutations: Callable[[str], tuple[str, ...]]
+    """Position strings that differ by the names of the pieces alone, the position itself first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Words:
     """What people call things besides the names that the rules have for them: in French, or by another custom.
 
@@ -312,6 +329,10 @@ class Rules:
     draw_probability: float = 0.10
     """The prior chance of a draw between equals: it sets how much a draw tells of them."""
     summary: str = ""
+    explain: Callable[[int, State, Config], str] | None = None
+    """What a move does besides moving, in words (`leaps over the pincer on d5`); empty for nothing."""
+    setups: Setups | None = None
+    """Numbered set-ups, where the family has such."""
     words: Words = field(default_factory=Words)
     """The same in the languages of those who play it."""
 
@@ -335,6 +356,17 @@ class Rules:
             for name in (variant.name, *self.words.variants.get(variant.name, ())):
                 found.setdefault(fold(name), variant.name)
         return found
+
+    def variant_named(self, name: str) -> str:
+        """The variant that a text names, in any language and spelling, numbers (`#17`) behind it; empty for none."""
+        base, sign, numbers = name.strip().partition("#")
+        known = self._variant_names.get(fold(base), "")
+        if not known or not sign:
+            return known
+        try:
+            return self.variant(known + sign + numbers).name
+        except ValueError:
+            return ""
 
     def variant(self, name: str, options: Mapping[str, Value] | None = None) -> Variant:
         """The variant of that name, in any language and spelling of `words`, numbers (`#17`) behind it.

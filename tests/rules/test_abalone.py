@@ -30,7 +30,7 @@ RULES = load("abalone")
 KERNEL = RULES.kernel
 STANDARD = RULES.settle()
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "abalone.json"
-LINEAR, TABLE = RULES.formats
+LINEAR, TABLE = RULES.formats[:2]
 GAME_427 = next(game for game in json.loads(VECTORS.read_text())["games"] if "427" in game["note"])
 
 # A second, slow reading of the rules: a dictionary of marbles, and moves tried one by one.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from referee.rules import families, load
 from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.gametags import MARKS
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import GameText
 from referee.rules.vectors import read_file
@@ -169,6 +170,10 @@ def test_unknown_family():
         load(families()[0] + "x")
 
 
+COMMENTS = ("bien joué", "Better was 12. e4e5: it threatens", "Titre (deux) d'une partie!", "raichi", "1-0", "a, b - c")
+"""What annotators write: words that would mean something outside a comment, too."""
+
+
 def written_games(family: str):
     """Random games of the family as `GameText`, with the rules they were played by."""
 
@@ -183,7 +188,11 @@ def written_games(family: str):
                 break
             position = position.play(rng.choice(position.moves))
             moves.append(ruleset.rules.notation.write_move(position.move))
-        return ruleset, GameText(tuple(moves), ruleset.variant.name, ruleset.overrides), rng
+        plies = range(1, len(moves) + 1)
+        marks = {ply: rng.choice(MARKS) for ply in plies if rng.random() < 0.3}
+        comments = {ply: rng.choice(COMMENTS) for ply in (0, *plies) if moves and rng.random() < 0.2}
+        text = GameText(tuple(moves), ruleset.variant.name, ruleset.overrides, marks=marks, comments=comments)
+        return ruleset, text, rng
 
     return build()
 
@@ -202,6 +211,9 @@ def test_game_texts(family):
             if text.moves:
                 found = form.read(written, ruleset)
                 assert [each.moves for each in found] == [text.moves], where
+                assert [(each.marks, each.comments) for each in found] == [(text.marks, text.comments)], where
+                again = form.read(form.write(found[0], ruleset), ruleset)
+                assert again == found, where
             for read in (anything, *(spoilt(written, rng) for _ in range(4))):
                 games = attempt(lambda read, form=form: form.read(read, ruleset), read)
                 assert games is None or all(isinstance(each, GameText) for each in games), repr(read)

@@ -1,7 +1,7 @@
-"""Whole games in Aba-Pro notation: a running text of numbered moves, and a table with one row for each pair of moves.
+"""Whole games in Aba-Pro notation: a running text of numbered moves, a table of it, and the game read backwards.
 
-Both readers take move numbers, `(e)` marks, scores, `{comments}` and doubled first cells (`e4e4e5`); neither asks
-whether the moves are legal. What the moves alone cannot say stands in tags before them: `[Variant "..."]`,
+All readers take move numbers, `(e)` marks, scores, `! ?`, `{comments}`, titles and doubled first cells (`e4e4e5`); none
+asks whether the moves are legal. What the moves alone cannot say stands in tags before them: `[Variant "..."]`,
 `[Position "..."]`, `[Result "..."]`, `[Rule.<option> "..."]` and any others.
 """
 
@@ -15,8 +15,10 @@ from typing import Final, NamedTuple
 
 from referee.rules.abalone.notation import read_move, write_move
 from referee.rules.abalone.state import BY_BLACK, BY_WHITE, NUMBER, QUIET, SIDE, follow
+from referee.rules.abalone.tables import CELLS, NAMES, PLACES, number
 from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.gametags import NAME, RULE, Draft, placed, unescape, write_tag
+from referee.rules.gametags import NAME, RULE, Draft, braced, placed, plain, remarked, split_mark, unescape, write_tag
+from referee.rules.gametitle import titled
 from referee.rules.rules import GameFormat, GameText, Rules, Ruleset
 
 WIDTH: Final = 100
@@ -24,14 +26,23 @@ WIDTH: Final = 100
 OWN_TAGS: Final = ("Variant", "Position", "Result")
 
 _TAG = re.compile(rf'\[({NAME})[ \t]+"((?:[^"\\]|\\.)*)"[ \t]*\]', re.DOTALL)
-_WORD = re.compile(r"[^\s{]+")
-_TABLE_WORD = re.compile(r"[^\s{|]+")
-_NUMBER = re.compile(r"([0-9]{1,9})(\.+)")
+_SPACED = r"(?:[0-9]{1,9}(?:\.+|…))?[A-Ia-i][1-9](?:[ \t]*[-–—][ \t]*[A-Ia-i][1-9](?![0-9]))+[^\s{|]*"
+"""A move with blanks about its dashes."""
+_WORD = re.compile(rf"{_SPACED}|[^\s{{]+")
+_TABLE_WORD = re.compile(rf"{_SPACED}|[^\s{{|]+")
+_NUMBER = re.compile(r"([0-9]{1,9})(\.+|…)")
+_BACKWARDS = re.compile(r"(?:…|\.{3})?-([0-9]{1,9})\.")
 _BARE_NUMBER = re.compile(r"[0-9]{1,9}")
-_DROPPED = re.compile(r"[0-9]{1,3}-[0-9]{1,3}|1/2-1/2|\*|\([eE]\)|\.{2,}")
+_DROPPED = re.compile(r"[0-9]{1,3}-[0-9]{1,3}|1/2-1/2|\*|\([eE]\)|\.{2,}|…")
 _RULED_LINE = re.compile(r"[-+=_]+")
 _DOUBLED = re.compile(r"([A-Ia-i][1-9])(?=\1(?:[A-Ia-i][1-9]){1,2}(?:\([eE]\))?$)")
 _ROW_START = re.compile(r"[0-9.*]|[A-Ia-i][1-9]")
+
+
+class _Comment(NamedTuple):
+    """What stands between braces."""
+
+    text: str
 
 
 class _Word(NamedTuple):
@@ -76,8 +87,8 @@ class _AbaloneDraft(Draft):
             self.tags[tag.name] = tag.value
 
 
-def _pieces(text: str, word_pattern: re.Pattern[str]) -> Iterator[_Word | _Tag]:
-    """Tags and words in order, without comments. Raises ParseError for what is not closed."""
+def _pieces(text: str, word_pattern: re.Pattern[str]) -> Iterator[_Word | _Tag | _Comment]:
+    """Tags, words and comments in order. Raises ParseError for what is not closed."""
     index, line = 0, 0
     while index < len(text):
         end = index + 1
@@ -85,6 +96,7 @@ def _pieces(text: str, word_pattern: re.Pattern[str]) -> Iterator[_Word | _Tag]:
             end = text.find("}", index) + 1
             if end == 0:
                 raise ParseError("a comment without its end", text=text, index=index, hint="close it with }")
+            yield _Comment(text[index + 1 : end - 1])
         elif text[index] == "[":
             tag = _TAG.match(text, index)
             if tag is None:
@@ -100,6 +112,7 @@ def _pieces(text: str, word_pattern: re.Pattern[str]) -> Iterator[_Word | _Tag]:
 
 def _read_move(word: str, index: int, text: str) -> str:
     """The canonical text of a move word, whose first cell may be doubled. Raises ParseError."""
+    word = plain(word)
     doubled = _DOUBLED.match(word)
     skipped = doubled.end() if doubled else 0
     try:
@@ -125,6 +138,8 @@ class _Reader:
                 if self.draft.is_begun:
                     self._close()
                 self.draft.take(piece, self.rules, self.text)
+            elif isinstance(piece, _Comment):
+                self.draft.comment(len(self.draft.moves), piece.text)
             else:
                 self._word(piece)
         if self.draft.is_begun or self.draft.is_tagged:
@@ -148,7 +163,9 @@ class _Reader:
             return
         rest, index = self._number(word, is_first)
         self.draft.is_begun = True
+        rest, mark = split_mark(rest)
         if not rest or _DROPPED.fullmatch(rest):
+            self.draft.mark(len(self.draft.moves), mark)
             return
         move = _read_move(rest, index, self.text)
         self.moves_in_line += 1
@@ -156,6 +173,7 @@ class _Reader:
             hint = "a row is a number, Black's move and White's move"
             raise ParseError("a third move in a row", text=self.text, index=index, hint=hint)
         self.draft.moves.append(move)
+        self.draft.mark(len(self.draft.moves), mark)
 
     def _is_heading(self, word: _Word) -> bool:
         """Whether a line is no row: column titles before the first row, or a ruled line."""
@@ -168,7 +186,7 @@ class _Reader:
         if self.is_table and is_first and _BARE_NUMBER.fullmatch(word.text):
             number, dots, end = int(word.text), 1, len(word.text)
         elif (found := _NUMBER.match(word.text)) is not None:
-            number, dots, end = int(found[1]), len(found[2]), found.end()
+            number, dots, end = int(found[1]), len(found[2].replace("…", "...")), found.end()
         else:
             return word.text, word.at
         if number == 1 and dots == 1 and self.draft.moves:
@@ -211,7 +229,7 @@ def _plies(game: GameText, ruleset: Ruleset) -> Iterator[_Ply]:
     state = ruleset.read(game.position or variant.position)
     is_marked, is_scored = bool(ruleset.values["mark_ejections"]), bool(ruleset.values["show_score"])
     number, side = int(state[NUMBER]), int(state[SIDE])
-    for move in game.moves:
+    for ply, move in enumerate(game.moves, 1):
         code = read_move(move)
         text, score = write_move(code), ""
         if is_marked or is_scored:
@@ -223,7 +241,7 @@ def _plies(game: GameText, ruleset: Ruleset) -> Iterator[_Ply]:
                 text += "(e)" if is_marked else ""
                 score = f"{after[BY_BLACK]}-{after[BY_WHITE]}" if is_scored else ""
             state = after
-        yield _Ply(number, side, text, score)
+        yield _Ply(number, side, remarked(text, game, ply), score)
         number, side = number + side, 1 - side
 
 
@@ -246,12 +264,16 @@ def write_linear(game: GameText, ruleset: Ruleset) -> str:
     Raises ValueError for a tag that cannot be written or, with marks or scores, for an illegal move.
     """
     words: list[str] = []
-    for ply in _plies(game, ruleset):
-        number = f"{ply.number}." if ply.side == 0 else "" if words else f"{ply.number}..."
+    for place, ply in enumerate(_plies(game, ruleset)):
+        number = f"{ply.number}." if ply.side == 0 else "" if place else f"{ply.number}..."
         words.append(number + ply.text)
         words += [ply.score] if ply.score else []
-    lines = textwrap.wrap(" ".join(words) or "*", WIDTH, break_long_words=False, break_on_hyphens=False)
-    return "\n".join([*_tags(game), *lines]) + "\n"
+    return "\n".join([*_tags(game), *_wrapped([braced(game.comments.get(0, "")), *(words or ["*"])])]) + "\n"
+
+
+def _wrapped(words: Sequence[str]) -> list[str]:
+    text = " ".join(word for word in words if word)
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def write_table(game: GameText, ruleset: Ruleset) -> str:
@@ -268,11 +290,82 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
         rows[-1][3] = ply.score or rows[-1][3]
     first, second = ruleset.rules.sides
     table = [["", first, second, "score" if ruleset.values["show_score"] else ""], *rows]
-    lines = [f"{row[0]:>5}  {row[1]:<11}{row[2]:<11}{row[3]}".rstrip() for row in table]
+    lines = [f"{row[0]:>5}  {row[1]:<10} {row[2]:<10} {row[3]}".rstrip() for row in table]
+    lines[:0] = _wrapped([braced(game.comments.get(0, ""))])
     return "\n".join([*_tags(game), *lines, *([] if rows else ["*"])]) + "\n"
 
 
+def _undone(move: str) -> str:
+    """The move that puts own marbles back where they were; undone again, the move itself."""
+    if len(move) == 4:
+        return move[2:] + move[:2]
+    low, high, target = (PLACES[CELLS[move[place : place + 2]]] for place in (0, 2, 4))
+    end = NAMES[number(high[0] + target[0] - low[0], high[1] + target[1] - low[1])]
+    return write_move(read_move(move[4:] + end + move[:2]))
+
+
+def write_reversed(game: GameText, ruleset: Ruleset) -> str:
+    """The game from its last move back to its first, each move undone: `…-3. g5g4 -3. c3c2 …-2. h6i6`.
+
+    The number of White's moves has dots before it. Raises what `write_linear` raises.
+    """
+    plies = list(zip(game.moves, _plies(game, ruleset), strict=True))
+    words = [
+        f"{'…' if ply.side else ''}-{ply.number}. " + remarked(_undone(write_move(read_move(move))), game, count)
+        for count, (move, ply) in reversed(list(enumerate(plies, 1)))
+    ]
+    return "\n".join([*_tags(game), *_wrapped([braced(game.comments.get(0, "")), *(words or ["*"])])]) + "\n"
+
+
+def read_reversed(text: str, ruleset: Ruleset) -> Sequence[GameText]:
+    """The games of texts that are read backwards, as games read forwards. Raises ParseError."""
+    games: list[GameText] = []
+    draft = _AbaloneDraft()
+    undone: list[str] = []
+
+    def close() -> None:
+        nonlocal draft
+        count = len(undone)
+        marks = {count + 1 - place: mark for place, mark in draft.marks.items()}
+        comments = {count + 1 - place: said for place, said in draft.comments.items()}
+        if 0 in draft.comments:
+            comments[0] = comments.pop(count + 1)
+        draft.marks, draft.comments = marks, comments
+        games.append(draft.game(reversed(undone)))
+        draft = _AbaloneDraft()
+        undone.clear()
+
+    last = 0
+    for piece in _pieces(text, _WORD):
+        if isinstance(piece, _Tag):
+            if draft.is_begun:
+                close()
+            draft.take(piece, ruleset.rules, text)
+        elif isinstance(piece, _Comment):
+            draft.comment(len(undone), piece.text)
+        elif (found := _BACKWARDS.fullmatch(piece.text)) is not None:
+            last = int(found[1])
+            draft.is_begun = True
+        else:
+            draft.is_begun = True
+            word, mark = split_mark(piece.text)
+            if word and not _DROPPED.fullmatch(word):
+                if not last:
+                    hint = "each move has its number: …-3. g5g4 -3. c3c2"
+                    raise ParseError("not read backwards", text=text, index=piece.at, hint=hint)
+                undone.append(_undone(_read_move(word, piece.at, text)))
+            draft.mark(len(undone), mark)
+    if draft.is_begun or draft.is_tagged:
+        close()
+    return games
+
+
 FORMATS: Final = (
-    GameFormat("aba-pro", read_linear, write_linear, "moves in Aba-Pro coordinates, numbered"),
-    GameFormat("aba-pro-table", read_table, write_table, "a numbered row for each pair of moves"),
+    GameFormat("aba-pro", titled(read_linear), write_linear, "moves in Aba-Pro coordinates, numbered"),
+    GameFormat(
+        "aba-pro-table", titled(read_table, is_table=True), write_table, "a numbered row for each pair of moves"
+    ),
+    GameFormat(
+        "aba-pro-reversed", titled(read_reversed), write_reversed, "from the last move back: …-3. g5g4 -3. c3c2"
+    ),
 )

@@ -13,10 +13,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from referee.rules.baroque.notation import display_move, read_move, square_name, victim_squares, write_move
+from referee.rules.baroque.notation import display_move, explain, read_move, square_name, victim_squares, write_move
 from referee.rules.baroque.state import NUMBER, SIDE, SYMBOLS
 from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.gametags import NAME, RESULTS, RULE, Draft, placed, step, unescape, write_tag
+from referee.rules.gametags import (
+    MARK,
+    NAME,
+    RESULTS,
+    RULE,
+    Draft,
+    braced,
+    placed,
+    plain,
+    step,
+    unescape,
+    write_tag,
+)
+from referee.rules.gametitle import titled
 from referee.rules.rules import Config, GameFormat, GameText, Ruleset, State
 
 WIDTH = 100
@@ -26,16 +39,19 @@ ANY_VARIANT = frozenset({"baroque", "ultima"})
 OWN_TAGS = frozenset({"variant", "position", "fen", "result"})
 
 _TOKEN = re.compile(
-    rf"""(?P<space>[ \t\r\n]+|\{{[^}}]*\}}|;[^\n]*)
+    rf"""(?P<space>[ \t\r\n|]+)
+      | (?P<comment>\{{[^}}]*\}}|;[^\n]*|\([^()]*\))
       | \[[ \t]*(?P<name>{NAME})[ \t]+"(?P<value>(?:[^"\\\n]|\\["\\])*)"[ \t]*\]
       | (?P<result>1-0|0-1|1/2-1/2|1/2|\*)(?![^ \t\r\n{{\[;])
       | (?P<exact>[0-9]{{1,9}}\.[wb](?=[ \t]))
-      | (?P<number>[0-9]{{1,9}}\.+)
+      | (?P<number>[0-9]{{1,9}}(?:\.+|…)|[0-9]{{1,3}}(?=[ \t|])|\.{{2,}}|…)
       | (?P<from>[a-h][1-8])\.(?P<to>[a-h][1-8])[ \t]+[-.a-zA-Z0-9]{{1,400}}/[-.a-zA-Z0-9]{{1,400}}
-      | (?P<move>[A-Za-z][A-Za-z0-9]*(?:-off)?)[+#!?]*
+      | (?P<move>[A-Za-z][A-Za-z0-9×]*(?:-(?:off|OFF))?)[+#]*(?P<marked>{MARK})?
+      | (?P<mark>\$[0-9]{{1,3}}|{MARK})
     """,
     re.VERBOSE,
 )
+_CAPITALS = re.compile(r"([PRNBQMK])?([A-H][1-8])?(?:(X)?([A-H][1-8])(X)?|(-OFF))")
 
 
 @dataclass
@@ -77,8 +93,28 @@ class _BaroqueDraft(Draft):
                 ruleset = ruleset.rules.settle(self.variant or ruleset.variant.name, inherited | self.options)
             except ParseError as error:
                 raise ParseError(error.problem, text=text, hint=error.hint) from None
-        played = _played(ruleset, self.position, self.exact or self.moves, text)
+        played = list(_played(ruleset, self.position, self.exact or self.moves, text))
+        for ply, (state, move) in enumerate(played, 1):
+            self._leave_out(ply, explain(move, state, ruleset.config))
         return self.game(write_move(move) for _, move in played)
+
+    def _leave_out(self, ply: int, said: str) -> None:
+        """Take from a comment what the move says by itself."""
+        comment = self.comments.get(ply, "")
+        rest = comment.removeprefix(said)
+        if said and rest != comment and rest[:1] in ("", " ", ";"):
+            self.comments[ply] = rest.lstrip("; ")
+            if not self.comments[ply]:
+                del self.comments[ply]
+
+
+def _lowered(word: str) -> str:
+    """A move in capitals throughout as moves are written: `PC2C4X` is `Pc2c4X`."""
+    found = _CAPITALS.fullmatch(word)
+    if found is None:
+        return word
+    letter, origin, takes, end, mark, off = (part or "" for part in found.groups())
+    return letter + origin.lower() + takes.lower() + end.lower() + mark + off.lower()
 
 
 def _result(word: str, text: str, index: int) -> str:
@@ -106,17 +142,20 @@ def _played(
         state = after
 
 
-def read(text: str, ruleset: Ruleset) -> list[GameText]:
+def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
     """All games of a text. What no tag says is taken from `ruleset`. Raises ParseError."""
     games: list[GameText] = []
     draft, place, is_exact = _BaroqueDraft(), 0, False
     while place < len(text):
         found = _TOKEN.match(text, place)
-        if found is None:
+        if found is None or (text[place] == "(" and not draft.is_begun):
             hint = "write tags, numbered moves as 1. Pa2a3 Pa7a6, {comments} and a result"
             raise ParseError("not game text", text=text, index=place, hint=hint)
         start, place = place, found.end()
         if found["space"]:
+            continue
+        if found["comment"]:
+            draft.comment(len(draft.exact if is_exact else draft.moves), found["comment"].strip("{;()}"))
             continue
         if found["name"] and draft.is_begun:
             games.append(draft.finish(ruleset, text))
@@ -129,7 +168,10 @@ def read(text: str, ruleset: Ruleset) -> list[GameText]:
         if found["exact"]:
             is_exact = True
         elif found["move"]:
-            (draft.exact if is_exact else draft.moves).append((start, found["move"]))
+            (draft.exact if is_exact else draft.moves).append((start, _lowered(plain(found["move"]))))
+            draft.mark(len(draft.exact if is_exact else draft.moves), found["marked"] or "")
+        elif found["mark"]:
+            draft.mark(len(draft.moves), found["mark"])
         elif found["from"]:
             draft.exact.append((start, found["from"] + found["to"]))
         elif found["result"]:
@@ -165,16 +207,24 @@ def _other_tags(game: GameText) -> list[str]:
     ]
 
 
-def _numbered(played: Sequence[tuple[State, int]], config: Config, spell: Callable[[int, State, Config], str]) -> str:
-    """`1. Pa2a3 Pa7a6 2. ...`; `1... Pa7a6` where Black begins."""
-    words: list[str] = []
-    for state, move in played:
+def _numbered(
+    game: GameText, played: Sequence[tuple[State, int]], config: Config, spell: Callable[[int, State, Config], str]
+) -> str:
+    """`1. Pa2a3 Pa7a6 2. ...`; `1... Pa7a6` where Black begins; with marks and comments."""
+    words = [braced(game.comments.get(0, ""))]
+    for ply, (state, move) in enumerate(played, 1):
         if not state[SIDE]:
             words.append(f"{int(state[NUMBER])}.")
-        elif not words:
+        elif ply == 1:
             words.append(f"{int(state[NUMBER])}...")
-        words.append(spell(move, state, config))
-    return " ".join(words)
+        words.append(spell(move, state, config) + game.marks.get(ply, ""))
+        said = explain(move, state, config) if spell is display_move else ""
+        words.append(braced("; ".join(part for part in (said, game.comments.get(ply, "")) if part)))
+    return " ".join(word for word in words if word)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _coordinates(move: int, state: State, config: Config) -> str:
@@ -219,8 +269,8 @@ def _write(game: GameText, ruleset: Ruleset, spell: Callable[[int, State, Config
         lines.append(_tag("Position", game.position))
     lines.append(_tag("Result", game.result))
     settled = _settled(game, ruleset)
-    moves = _numbered(_play(game, settled), settled.config, spell)
-    return "\n".join([*lines, "", *textwrap.wrap(f"{moves} {game.result}".strip(), WIDTH), ""])
+    moves = _numbered(game, _play(game, settled), settled.config, spell)
+    return "\n".join([*lines, "", *_wrapped(f"{moves} {game.result}".strip()), ""])
 
 
 def write(game: GameText, ruleset: Ruleset) -> str:
@@ -245,10 +295,12 @@ def write_vchess(game: GameText, ruleset: Ruleset) -> str:
     lines += [_tag(RULE + name, value) for name, value in settled.values.items() if value != defaults[name]]
     lines.append(_tag("Fen", settled.write(settled.read(game.position))))
     lines.append(_tag("Result", game.result))
-    shown = _numbered(played, settled.config, _short)
+    shown = _numbered(game, played, settled.config, _short)
     exact = [_exact(move, state, settled.config) for state, move in played]
-    return "\n".join([*lines, "", *textwrap.wrap(shown, WIDTH), "", *exact, ""])
+    return "\n".join([*lines, "", *_wrapped(shown), "", *exact, ""])
 
+
+read = titled(read_games)
 
 FORMATS: tuple[GameFormat, ...] = (
     GameFormat("display", read, write, "piece, origin and destination: 1. Pc2c4X Kd4xe5"),

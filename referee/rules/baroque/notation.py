@@ -168,6 +168,43 @@ def victim_squares(move: int, state: State, config: Config) -> list[int]:
     return squares_of(int(_kernel().victims(state, config, move)))
 
 
+_WAYS = {
+    "P": "pinches {}",
+    "R": "coordinates with its king against {}",
+    "Q": "withdraws from {}",
+    "N": "leaps over {}",
+    "K": "takes {}",
+}
+"""How each kind of piece captures."""
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def explain(move: int, state: State, config: Config) -> str:
+    """What a move captures, and how: `as a leaper leaps over the leaper on c4, as a pincer pinches …`."""
+    origin, end = divmod(move, 64)
+    pieces = pieces_of(state)
+    mover = pieces.get(origin, "").upper()
+    if not mover:
+        return ""
+    if origin == end:
+        return "removes itself"
+    victims: dict[str, list[str]] = {}
+    for square in victim_squares(move, state, config):
+        kind = pieces[square].upper()
+        victims.setdefault(kind if mover == "B" else mover, []).append(
+            f"the {NAMES[LETTERS.index(kind)]} on {square_name(square)}"
+        )
+    said = []
+    for way in "NPRQK":
+        if way in victims:
+            named = _WAYS[way].format(_listed(victims[way]))
+            said.append(f"as a {NAMES[LETTERS.index(way)]} {named}" if mover == "B" else named)
+    return ", ".join(said)
+
+
 def read_move(text: str, state: State, config: Config) -> int:
     """The code of a move in any accepted spelling. Raises ParseError.
 

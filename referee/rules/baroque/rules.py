@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.rules.baroque.gametext import FORMATS
 from referee.rules.baroque.layout import EMBLEM, MARKS, PIECES, board
-from referee.rules.baroque.notation import NOTATION
+from referee.rules.baroque.notation import NOTATION, explain
 from referee.rules.baroque.start import ROWS, VARIANTS, draw, resolve
 from referee.rules.baroque.state import side
 from referee.rules.baroque.symmetry import SYMMETRY
@@ -99,5 +99,6 @@ RULES = Rules(
     keeps_moves=frozenset(REASONS[2:]),
     draw_probability=0.25,
     summary=SUMMARY,
+    explain=explain,
     words=WORDS,
 )

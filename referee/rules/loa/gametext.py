@@ -10,18 +10,19 @@ import re
 from collections.abc import Iterator
 
 from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.gametags import RESULTS, RULE, Draft, placed, unescape, write_tag
+from referee.rules.gametags import MARK, RESULTS, RULE, Draft, braced, placed, plain, remarked, unescape, write_tag
+from referee.rules.gametitle import titled
 from referee.rules.loa.notation import read_move, write_move
 from referee.rules.rules import GameFormat, GameText, Ruleset
 
 _TOKEN = re.compile(
-    r"""(?P<space>[ \t\r\n]+)
-      | (?P<comment>\{[^}]*\}|;[^\n]*)
+    rf"""(?P<space>[ \t\r\n|]+)
+      | (?P<comment>\{{[^}}]*\}}|;[^\n]*)
       | (?P<tag>\[[ \t]*(?P<name>[A-Za-z][A-Za-z0-9_.]*)[ \t]+"(?P<value>(?:[^"\\\n]|\\["\\])*)"[ \t]*\])
-      | (?P<result>1-0|0-1|1/2-1/2|\*)(?![^ \t\r\n{\[;])
-      | (?P<number>[0-9]{1,6}(?:\.+|\))|[0-9]{1,3}(?=[ \t\r\n]))
-      | (?P<mark>\$[0-9]{1,3}|[!?]{1,2})
-      | (?P<word>[A-Za-z0][A-Za-z0-9:-]*),?
+      | (?P<result>1-0|0-1|1/2-1/2|\*)(?![^ \t\r\n{{\[;])
+      | (?P<number>[0-9]{{1,6}}(?:\.+|\)|…)|[0-9]{{1,3}}(?=[ \t\r\n|])|\.{{2,}}|…)
+      | (?P<mark>\$[0-9]{{1,3}}|{MARK})
+      | (?P<word>[A-Za-z0][A-Za-z0-9:–—×-]*),?
     """,
     re.VERBOSE,
 )
@@ -109,7 +110,11 @@ def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
             yield draft.finish(text, index)
             draft = _LoaDraft(ruleset)
         elif token["word"]:
-            draft.move(token["word"], text, index)
+            draft.move(plain(token["word"]), text, index)
+        elif token["mark"]:
+            draft.mark(len(draft.moves), token["mark"])
+        elif token["comment"]:
+            draft.comment(len(draft.moves), token["comment"].lstrip("{;").removesuffix("}"))
         index = token.end()
     if draft.started:
         yield draft.finish(text, index)
@@ -134,11 +139,12 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     settled = rules.settle(game.variant or ruleset.variant.name, game.options)
     state = settled.read(game.position)
     turn = rules.side(state, settled.config)
-    words: list[str] = []
-    for place, move in enumerate(game.moves, start=turn):
-        if place % 2 == 0 or not words:
+    words = braced(game.comments.get(0, "")).split()
+    for ply, move in enumerate(game.moves, 1):
+        place = ply + turn - 1
+        if place % 2 == 0 or ply == 1:
             words.append(f"{place // 2 + 1}." + (".." if place % 2 else ""))
-        words.append(re.sub(r"(?<=[0-9])(?=[a-l])", "-", move))
+        words += remarked(re.sub(r"(?<=[0-9])(?=[a-l])", "-", move), game, ply).split()
     body, width = "", 0
     for word in [*words, game.result]:
         if width and width + 1 + len(word) > 100:
@@ -148,4 +154,11 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     return f"{lines}\n{body}\n"
 
 
-FORMATS = (GameFormat("loa", read_games, write_game, "numbered moves with dashes, PGN-like tags, {comments}, results"),)
+FORMATS = (
+    GameFormat(
+        "loa",
+        titled(read_games, moves=("pass",)),
+        write_game,
+        "numbered moves with dashes, PGN-like tags, {comments}, results",
+    ),
+)

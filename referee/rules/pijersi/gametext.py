@@ -1,6 +1,8 @@
 """Whole games as text: set-up lines, then `1 a4-b5=c4   2 f4=d5-d4`, every ply numbered, any number per line.
 
-`#` at the start of a line or after a blank begins a comment; `#! random` and its like say how the set-up came about.
+`#` at the start of a line or after a blank begins a comment; `#! random` and its like say how the set-up came about,
+`#! pijersi-24#17` which one it is: a set-up that is another one is refused. Marks (`!?`) stand behind a ply; the first
+`!` of a ply that takes is the sign of that.
 Comments of the form `# [Name "value"]` carry what the notation has no place for: variant, rules, other tags, the
 result, and a position that no set-up lines can say; readers that do not know them lose nothing.
 Refuses to know limits and repetition: a game is read as far as its turns are legal.
@@ -13,7 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.gametags import RULE, Draft, placed, step, unescape, write_tag
+from referee.rules.gametags import MARK, RULE, Draft, placed, plain, split_mark, step, unescape, write_tag
+from referee.rules.gametitle import titled
 from referee.rules.pijersi.notation import (
     display_move,
     read_move,
@@ -22,7 +25,7 @@ from referee.rules.pijersi.notation import (
     write_position,
     write_setup,
 )
-from referee.rules.pijersi.start import STANDARD
+from referee.rules.pijersi.start import STANDARD, is_mirrored, is_setup, numbers
 from referee.rules.pijersi.state import FULL, HALF, PHASE
 from referee.rules.rules import GameFormat, GameText, Ruleset, State
 
@@ -35,7 +38,9 @@ _LINE = re.compile(r"[^\r\n]+")
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*")
 _TAG = re.compile(r"#[ \t]*\[([A-Za-z][A-Za-z0-9_.]*)[ \t]+\"((?:[^\"\\]|\\[\"\\])*)\"\][ \t]*")
 _WORD = re.compile(r"\([^()]*\)|[^ \t]+")
-_PLY = re.compile(r"[0-9]+\.?")
+_PLY = re.compile(r"[0-9]+(?:\.+|…)?")
+_MARK = re.compile(rf"{MARK}|\$[0-9]{{1,3}}")
+_DOTS = re.compile(r"\.+|…")
 _BAD = re.compile(r"[\r\n]+")
 
 
@@ -50,6 +55,7 @@ class _PijersiDraft(Draft):
         self.moves: list[str] = []
         self.started = False
         self.state: State | None = None
+        self.claim: tuple[str, int] | None = None
 
     def fail(self, problem: str, index: int, hint: str) -> ParseError:
         """The error to raise at a place of the whole text."""
@@ -75,11 +81,36 @@ class _PijersiDraft(Draft):
             raise self.fail(f"bad {name}: {error.problem}", index, error.hint) from None
 
     def kind(self, word: str, index: int) -> None:
-        """Take `#! word`. Raises ParseError."""
-        if word not in KINDS:
-            raise self.fail(f"unknown set-up tag {word[:40]!r}", index, "one of " + ", ".join(KINDS))
+        """Take `#! word`: a kind of set-up, or the name of one. Raises ParseError."""
         self.started = True
-        self.tags["Setup"] = word
+        self.claim = word, index
+        if word.lower() in KINDS:
+            self.tags["Setup"] = word.lower()
+            return
+        try:
+            self.variant = self.ruleset.rules.variant(word).name
+        except UnknownNameError:
+            hint = "one of " + ", ".join(KINDS) + ", or the name of a set-up such as pijersi-24#17"
+            raise self.fail(f"unknown set-up tag {word[:40]!r}", index, hint) from None
+        except ParseError as error:
+            raise self.fail(error.problem, index + error.index, error.hint) from None
+
+    def _agree(self, placed: str, at: int) -> None:
+        """Raise ParseError where `#!` says something else of the set-up than it is."""
+        if self.claim is None:
+            return
+        word, index = self.claim
+        kind, here = self.tags.get("Setup"), placed.removesuffix(" swap")
+        if kind is None:
+            wanted = self.ruleset.rules.variant(self.variant)
+            is_member = "#" not in wanted.name and bool(numbers(here).get(wanted.name))
+            if not wanted.is_dealt and not is_member and here != wanted.position:
+                hint = f"leave #! {word} out, or write {write_setup(self.ruleset.read(wanted.position))}"
+                raise self.fail(f"the set-up is not {wanted.name}", at, hint)
+            kind = "random" if wanted.is_dealt else "exercise"
+        allowed = {"standard": here == STANDARD, "exercise": True, "random": is_setup(here)}
+        if not allowed.get(kind, is_setup(here) and is_mirrored(here)):
+            raise self.fail(f"the set-up contradicts #! {word[:40]}", index, "write #! exercise")
 
     def _placed(self) -> str | None:
         """The position of the set-up lines; None without any. Raises ParseError."""
@@ -99,9 +130,8 @@ class _PijersiDraft(Draft):
     def begin(self, index: int, swapping: bool | None) -> None:
         """Fix rules and start before the first ply; `swapping` None = there is none. Raises ParseError."""
         placed = self._placed()
-        kind = self.tags.get("Setup")
-        if placed is not None and kind == "standard" and placed != STANDARD:
-            raise self.fail("the set-up is not the standard one", self.setup[0][0], "write #! exercise")
+        if given := placed or self.position:
+            self._agree(given, self.setup[0][0] if self.setup else index)
         rules, values = self.ruleset.rules, self.ruleset.values
         if not self.variant and self.ruleset.variant.name != "standard":
             self.variant = "standard"  # in this notation no set-up means the standard one
@@ -126,6 +156,7 @@ class _PijersiDraft(Draft):
         self.started = True
         state, config = self.state, self.ruleset.config
         assert state is not None
+        word, mark = split_mark(plain(word).lower())
         try:
             code = read_move(word, state, config)
         except ParseError as error:
@@ -133,8 +164,27 @@ class _PijersiDraft(Draft):
         after = step(self.ruleset, state, code)
         if after is None:
             raise self.fail(f"illegal ply {word[:40]!r}", index, f"the position is {write_position(state, config)}")
-        self.state = after
         self.moves.append(write_move(code))
+        if mark and display_move(code, state, config).endswith("!"):
+            mark = mark.removeprefix("!")
+        self.mark(len(self.moves), mark)
+        self.state = after
+
+    def word(self, word: str, index: int) -> None:
+        """Take a word of the moves: a result, a mark, dots, or a ply with its number or without. Raises ParseError."""
+        if word in RESULTS.values():
+            self.started, self.result = True, word
+        elif _MARK.fullmatch(word):
+            self.mark(len(self.moves), word)
+        elif not _DOTS.fullmatch(word):
+            number = _PLY.match(word)
+            if number is not None:
+                if _ply_of(word) != len(self.moves) + 1:
+                    hint = f"ply {len(self.moves) + 1} comes next"
+                    raise self.fail(f"ply number {number[0][:12]}", index, hint)
+                word, index = word[number.end() :], index + number.end()
+            if word:
+                self.move(word, index)
 
     def finish(self, index: int) -> GameText:
         """The game as read. Raises ParseError."""
@@ -150,51 +200,46 @@ class _PijersiDraft(Draft):
 def _words(text: str) -> Iterator[tuple[str, str, int]]:
     """(kind, content, index): `comment`, `setup` lines, and the `word`s of all other lines."""
     for line in _LINE.finditer(text):
-        content = line[0]
-        comment = _COMMENT.search(content)
-        if comment is not None:
-            yield "comment", comment[0], line.start() + comment.start()
-            content = content[: comment.start()]
+        comment = _COMMENT.search(line[0])
+        content = line[0] if comment is None else line[0][: comment.start()]
         if ":" in content:
             yield "setup", content, line.start()
-            continue
-        for word in _WORD.finditer(content):
-            yield "word", word[0], line.start() + word.start()
+        else:
+            for word in _WORD.finditer(content):
+                yield "word", word[0], line.start() + word.start()
+        if comment is not None:
+            yield "comment", comment[0], line.start() + comment.start()
 
 
 def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
     draft = _PijersiDraft(ruleset, text)
-
-    def fresh(index: int) -> Iterator[GameText]:
-        nonlocal draft
-        yield draft.finish(index)
-        draft = _PijersiDraft(ruleset, text)
-
     for what, content, index in _words(text):
         tag = _TAG.fullmatch(content) if what == "comment" else None
-        if what == "setup" or tag or content.startswith("#!"):
-            if draft.moves:
-                yield from fresh(index)
-            if tag:
-                draft.tag(tag[1], unescape(tag[2]), index)
-            elif what == "setup":
-                draft.started = True
-                draft.setup.append((index, content))
-            else:
-                draft.kind(content[2:].strip(" \t"), index)
-        elif what == "word":
-            number = _PLY.match(content)
-            if number is not None:
-                ply = int(number[0].rstrip(".")) if len(number[0]) < 9 else -1
-                if ply == 1 and draft.moves:
-                    yield from fresh(index)
-                if ply != len(draft.moves) + 1:
-                    raise draft.fail(f"ply number {number[0][:12]}", index, f"ply {len(draft.moves) + 1} comes next")
-                content, index = content[number.end() :], index + number.end()
-            if content:
-                draft.move(content, index)
+        is_heading = what == "setup" or tag is not None or content.startswith("#!")
+        if draft.moves and (is_heading or (what == "word" and _ply_of(content) == 1)):
+            yield draft.finish(index)
+            draft = _PijersiDraft(ruleset, text)
+        if tag:
+            draft.tag(tag[1], unescape(tag[2]), index)
+        elif what == "setup":
+            draft.started = True
+            draft.setup.append((index, content))
+        elif is_heading:
+            draft.kind(content[2:].strip(" \t"), index)
+        elif what == "comment":
+            draft.comment(len(draft.moves), content.lstrip("#"))
+        else:
+            draft.word(content, index)
     if draft.started:
         yield draft.finish(len(text))
+
+
+def _ply_of(word: str) -> int:
+    """The ply number that a word begins with; 0 for none."""
+    number = None if word in RESULTS.values() else _PLY.match(word)
+    if number is None:
+        return 0
+    return int(number[0].rstrip(".…")) if len(number[0]) < 9 else -1
 
 
 def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
@@ -204,6 +249,11 @@ def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
 
 def _tag(name: str, value: Any) -> str:
     return "# " + write_tag(name, _BAD.sub(" ", str(value)))
+
+
+def _comment(text: str, before: str = "") -> str:
+    """A comment to the end of the line, which no reader takes for a tag; nothing for none."""
+    return f"{before}# {text.replace('[', '(').replace(']', ')')}" if text else ""
 
 
 def write_game(game: GameText, ruleset: Ruleset) -> str:
@@ -229,19 +279,30 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     if expressible and start != STANDARD:
         setup = write_setup(state)
         lines += [setup] if setup else []
-    plies = []
+    body = [""]
     for number, text in enumerate(game.moves, start=1):
         code = read_move(text, state, config)
         after = step(settled, state, code)
         if after is None:
             raise ValueError(f"ply {number}, {text}, is not legal in {write_position(state, config)}")
-        plies.append(f"{number} {display_move(code, state, config)}")
+        shown = [f"{number} {display_move(code, state, config)}", game.marks.get(number, "")]
+        is_full = body[-1].count("   ") or "#" in body[-1]
+        body += [""] if body[-1] and is_full else []
+        body[-1] += ("   " if body[-1] else "") + " ".join(word for word in shown if word)
+        body[-1] += _comment(game.comments.get(number, ""), " ")
         state = after
     reached = RESULTS[int(settled.rules.kernel.result(state, config, 1, 0)) % 4] if game.moves else "*"
     if game.result != reached:
         lines.append(_tag("Result", game.result))
-    lines += ["   ".join(plies[place : place + 2]) for place in range(0, len(plies), 2)]
-    return "\n".join(lines) + "\n"
+    said = _comment(game.comments.get(0, ""))
+    return "\n".join([*lines, *([said] if said else []), *(line for line in body if line)]) + "\n"
 
 
-FORMATS = (GameFormat("pijersi", read_games, write_game, "set-up lines, numbered plies a4-b5=c4, # comments, #! tags"),)
+FORMATS = (
+    GameFormat(
+        "pijersi",
+        titled(read_games, tag=lambda variant: _tag("Variant", variant) + "\n", brackets=""),
+        write_game,
+        "set-up lines, numbered plies a4-b5=c4, # comments, #! tags",
+    ),
+)

@@ -22,6 +22,11 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 _LABEL = re.compile(r"([a-g])([1-9])([1-9])?:")
 _CONTENT = re.compile(r"\(([RPSWrpsw])([RPSWrpsw])\)|([RPSWrpsw])")
 
+SWAP_PHASE = 2
+"""The place in a config of the option of that name."""
+_ROW_LETTERS = str.maketrans("ABCDEFG", "abcdefg")
+"""In a set-up capitals tell owners for cubes only, whose letters are others."""
+
 _SHAPE = "write <board> <w|b> <plies since a capture> <turn number>, and swap in the swap phase"
 
 
@@ -59,7 +64,13 @@ def _read_row(content: str, row: int, pieces: dict[str, str], text: str, start: 
 
 
 def read_position(text: str, config: Config) -> State:
-    """See `Notation.read_position`: PSN, as the existing engines write it. Cube counts are not checked."""
+    """See `Notation.read_position`: PSN, as the existing engines write it. Cube counts are not checked.
+
+    A set-up in positional notation (`a16:RPSRPS / …`) is a position too: White is to move, first to swap where the
+    rules have it.
+    """
+    if ":" in text:
+        text = read_setup(text) + (" swap" if config is not None and config[SWAP_PHASE] else "")
     fields = list(_FIELD.finditer(text))
     if len(fields) not in (4, 5):
         raise ParseError(f"{len(fields)} fields instead of 4", text=text, index=len(text), hint=_SHAPE)
@@ -143,7 +154,7 @@ def _read_item(label: re.Match[str], content: str, pieces: dict[str, str], text:
 def read_setup(text: str) -> str:
     """A set-up in positional notation, both styles (rules, section 5), as a position string. Raises ParseError."""
     places = [place for place, letter in enumerate(text) if letter not in " \t\r\n/"]
-    packed = "".join(text[place] for place in places)
+    packed = "".join(text[place] for place in places).translate(_ROW_LETTERS)
     labels = list(_LABEL.finditer(packed))
     if not labels or labels[0].start():
         raise ParseError("a setup starts with a label", text=text, hint="write a16:RPSRPS / b13:PSR / b4:(WW)")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from referee.rules.core import Termination
 from referee.rules.pijersi.gametext import FORMATS
 from referee.rules.pijersi.layout import EMBLEM, MARKS, PIECES, board
-from referee.rules.pijersi.notation import NOTATION
-from referee.rules.pijersi.start import PHASE, VARIANTS, draw, resolve
+from referee.rules.pijersi.notation import NOTATION, write_setup
+from referee.rules.pijersi.start import PHASE, VARIANTS, draw, numbers, permutations_of, resolve
 from referee.rules.pijersi.state import side
 from referee.rules.pijersi.symmetry import SYMMETRY
 from referee.rules.pijersi.words import WORDS
-from referee.rules.rules import Option, Rules
+from referee.rules.rules import Option, Rules, Setups
 
 GOAL = Termination.by_rules("goal", "a piece reached its goal")
 
@@ -69,5 +69,6 @@ RULES = Rules(
         "scissors take paper, paper takes rock. Whoever ends a turn with a rock, paper or scissors on the far row "
         "wins. The two rows of each side stand in fixed, numbered or random order."
     ),
+    setups=Setups(write_setup, numbers, permutations_of),
     words=WORDS,
 )

@@ -80,6 +80,63 @@ def position_of(white: Rows, black: Rows) -> str:
     return f"{far.lower()}/6/7/6/{near} w 0 1"
 
 
+_ROW = re.compile(r"[RPSWrpsw][RPSWrpsw-]|[1-7]")
+
+
+def rows_of(position: str) -> tuple[Rows | None, Rows | None]:
+    """The rows of White and Black, seen from their side, where all cubes of a side stand in its own two rows with a
+    stack in the middle and nothing else does; None for a side of which that is not so."""
+    cells = [_ROW.findall(row) for row in position.split(" ", maxsplit=1)[0].split("/")]
+    if len(cells) != 7 or any(row not in (["6"], ["7"]) for row in cells[2:5]):
+        return None, None
+    near = [cells[6], cells[5]]
+    far = [[cell.upper() for cell in row[::-1]] for row in cells[:2]]
+    return _dealt(near), _dealt(far)
+
+
+def _dealt(cells: list[list[str]]) -> Rows | None:
+    front, back = cells
+    if [len(front), len(back)] != [6, 7] or any(cell[1:] != "-" for cell in (*front, *back[:3], *back[4:])):
+        return None
+    found = tuple("".join(cell[0] for cell in part) for part in (front, back[:3], back[4:]))
+    if not back[3].isalpha() or sorted("".join(found) + back[3]) != sorted(_CUBES):
+        return None
+    return found[0], found[1], back[3], found[2]
+
+
+def is_setup(position: str) -> bool:
+    """Whether all cubes of both sides stand in their own rows, whatever their order."""
+    return None not in rows_of(position)
+
+
+def is_mirrored(position: str) -> bool:
+    """Whether Black's rows are White's turned by 180 degrees."""
+    white, black = rows_of(position)
+    return white == black
+
+
+@cache
+def _numbers(family: str) -> Mapping[Rows, int]:
+    return {rows(family, number): number for number in range(FAMILIES[family])}
+
+
+def numbers(position: str) -> dict[str, list[int | str]]:
+    """The numbers of a set-up in each family: N where Black mirrors White, `N/M` where not; empty where it has none."""
+    white, black = rows_of(position)
+    found: dict[str, list[int | str]] = {}
+    for family in FAMILIES:
+        own, other = (_numbers(family).get(side) if side else None for side in (white, black))
+        found[family] = [] if own is None or other is None else [own if own == other else f"{own}/{other}"]
+    return found
+
+
+def permutations_of(position: str) -> tuple[str, ...]:
+    """The position with rock, paper and scissors renamed in all six ways; the first is the position itself."""
+    board, space, rest = position.partition(" ")
+    tables = (str.maketrans("RPSrps", triplet + triplet.lower()) for triplet in TRIPLETS)
+    return tuple(board.translate(table) + space + rest for table in tables)
+
+
 def _number(text: str, family: str, name: str, index: int) -> int:
     if text == "random" or int(text) >= FAMILIES[family]:
         last = FAMILIES[family] - 1

@@ -11,7 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.gametags import NAME, RESULTS, RULE, placed, step, write_tag
+from referee.rules.gametags import (
+    MARK,
+    NAME,
+    RESULTS,
+    RULE,
+    Remarks,
+    braced,
+    placed,
+    plain,
+    split_mark,
+    step,
+    write_tag,
+)
+from referee.rules.gametitle import titled
 from referee.rules.rules import GameFormat, GameText, Ruleset, State, Value
 from referee.rules.tablut.notation import display_move, read_move, write_move
 
@@ -20,10 +33,11 @@ ANNOUNCEMENTS = ("raichi", "tuichi")
 _PLAIN = re.compile(
     r"\{[^}]*\}|;[^\n]*"  # comments
     rf'|\[\s*({NAME})\s+"((?:[^"\\]|\\.)*)"\s*\]'  # a tag
-    r"|[^\s{}\[\];]+|[{}\[\]]",
+    r"|[^\s{}\[\];|]+|[{}\[\]]",
     re.ASCII | re.DOTALL,
 )
-_NUMBER = re.compile(r"[0-9]{1,6}\.+|[0-9]{1,6}$", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,6}(?:\.+|…)|[0-9]{1,6}$", re.ASCII)
+_MARK = re.compile(rf"{MARK}|\$[0-9]{{1,3}}")
 _VARIATION = re.compile(r"[0-9]{1,6}[a-zA-Z][0-9a-zA-Z.]*", re.ASCII)
 _OTN = re.compile(r"\[([^\]]*)\]|[^\s\[\]]+|[\[\]]", re.ASCII)
 _OTN_TAG = re.compile(r"\s*([A-Za-z][A-Za-z-]*):(.*)", re.ASCII | re.DOTALL)
@@ -37,7 +51,7 @@ OTN_TAGS = frozenset(
 
 
 @dataclass
-class _TablutDraft:
+class _TablutDraft(Remarks):
     """A game while it is being read."""
 
     text: str
@@ -55,15 +69,29 @@ class _TablutDraft:
         """Take a word of the move list: a number and a move, either alone or run together."""
         number = _NUMBER.match(word)
         rest = word[number.end() :] if number else word
-        if not rest or set(rest) == {"."} or rest.lower() in ANNOUNCEMENTS:
+        if not rest or not rest.strip(".…"):
             return
+        if rest.lower().rstrip("!?") in ANNOUNCEMENTS:
+            self.mark(len(self.moves), split_mark(rest)[1])
+            return
+        if _MARK.fullmatch(rest):
+            self.mark(len(self.moves), rest)
+            return
+        rest, mark = split_mark(rest)
         try:
-            move = read_move(rest)
+            move = read_move(plain(rest))
         except ParseError as error:
-            raise placed(error, self.text, at + len(word) - len(rest)) from None
+            raise placed(error, self.text, at + len(word) - len(rest) - len(mark)) from None
         if self.is_over:
             raise ParseError("a move after the end of the game", text=self.text, index=at, hint="tags begin a game")
         self.moves.append(write_move(move))
+        self.mark(len(self.moves), mark)
+
+    def comment_beside(self, text: str, *, is_aside: bool) -> None:
+        """Keep a comment in brackets, unless it is on a variation."""
+        kept = text.strip().removeprefix("- ")
+        if not is_aside:
+            self.comment(len(self.moves), kept if _OTN_TAG.fullmatch(kept) else text)
 
     def fail(self, problem: str, hint: str = "") -> ParseError:
         return ParseError(problem, text=self.text, index=self.at, hint=hint)
@@ -101,6 +129,8 @@ def _plain_game(draft: _TablutDraft, ruleset: Ruleset) -> GameText:
         position=None if position is None else _position(draft, settled, position),
         tags=tags,
         result=draft.result or result,
+        marks=draft.marks,
+        comments=draft.comments,
     )
 
 
@@ -114,6 +144,7 @@ def read_games(text: str, ruleset: Ruleset) -> Sequence[GameText]:
     for found in _PLAIN.finditer(text):
         word, at = found.group(), found.start()
         if word[0] in "{;" and len(word) > 1:
+            draft.comment(len(draft.moves), word.lstrip("{;").removesuffix("}"))
             continue
         if found.group(1) is not None:
             if draft.moves or draft.is_over:
@@ -146,7 +177,7 @@ def _tag(name: str, value: object) -> str:
 
 
 def _numbered(words: Sequence[str], *, every: int) -> Iterator[str]:
-    """The moves in numbered pairs, `every` pairs a line."""
+    """The moves, with what is said of each behind it, in numbered pairs, `every` pairs a line."""
     pairs = [f"{n // 2 + 1}. " + " ".join(words[n : n + 2]) for n in range(0, len(words), 2)]
     for first in range(0, len(pairs), every):
         yield " ".join(pairs[first : first + every])
@@ -168,7 +199,22 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     if game.position is not None:
         lines.append(_tag("Position", game.position))
     result = game.result if game.result in RESULTS else "*"
-    return "\n".join([*lines, _tag("Result", result), "", *_numbered(game.moves, every=6), result, ""])
+    said = [braced(game.comments[0])] if 0 in game.comments else []
+    words = [
+        " ".join(part for part in (move, called, braced(game.comments.get(ply, ""))) if part)
+        for ply, (move, called) in enumerate(_announced(game, settled), 1)
+    ]
+    return "\n".join([*lines, _tag("Result", result), "", *said, *_numbered(words, every=6), result, ""])
+
+
+def _announced(game: GameText, settled: Ruleset) -> Iterator[tuple[str, str]]:
+    """The moves with their marks, and what the custom wants announced after them, as far as they are legal."""
+    rules, config = settled.rules, settled.config
+    state: State | None = settled.read(game.position)
+    for ply, text in enumerate(game.moves, 1):
+        state = None if state is None else step(settled, state, read_move(text, state, config))
+        called = rules.announce(state, config) if state is not None and rules.announce is not None else None
+        yield text + game.marks.get(ply, ""), called or ""
 
 
 # OpenTafl ------------------------------------------------------------------------------------------------------------
@@ -253,11 +299,13 @@ def _otn_game(draft: _TablutDraft, ruleset: Ruleset) -> GameText:
         position=position,
         tags={name: value for name, value in draft.tags.items() if name not in known},
         result=result,
+        marks=draft.marks,
+        comments=draft.comments,
     )
 
 
 def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
-    """The games of OpenTafl records; comments and variations are left out. Raises ParseError.
+    """The games of OpenTafl records; variations are left out. Raises ParseError.
 
     A rules tag is translated to options on top of `linnaeus` (OpenTafl's Tablut), unless a variant tag names one of
     this family; without either the games are played by `ruleset`. Rules no option expresses are refused.
@@ -268,6 +316,7 @@ def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
         if found.group(1) is not None:
             tag = _OTN_TAG.fullmatch(found.group(1))
             if tag is None or (draft.moves and tag.group(1).lower() not in OTN_TAGS):
+                draft.comment_beside(found.group(1), is_aside=is_aside)
                 continue
             if draft.moves:
                 games.append(_otn_game(draft, ruleset))
@@ -336,7 +385,20 @@ def write_otn(game: GameText, ruleset: Ruleset) -> str:
         tags["position"] = " ".join([f"/{board.strip('/')}/", *(rest if rest != [first, "0", "0"] else [])])
     tags["rules"] = _rules_tag(settled)
     lines = [f"[{name}:{_one_line(value)}]" for name, value in tags.items()]
-    return "\n".join([*lines, "", *_numbered(list(_otn_moves(game, settled)), every=1), ""])
+    words = [_otn_remarked(move, game, ply) for ply, move in enumerate(_otn_moves(game, settled), 1)]
+    said = [_otn_comment(game.comments[0])] if 0 in game.comments else []
+    return "\n".join([*lines, "", *said, *_numbered(words, every=1), ""])
+
+
+def _otn_comment(text: str) -> str:
+    """A comment in brackets that nobody takes for a tag."""
+    said = text.replace("[", "(").replace("]", ")")
+    return f"[{said}]" if _OTN_TAG.fullmatch(said) is None else f"[- {said}]"
+
+
+def _otn_remarked(word: str, game: GameText, ply: int) -> str:
+    said = [_otn_comment(game.comments[ply])] if ply in game.comments else []
+    return " ".join([word + game.marks.get(ply, ""), *said])
 
 
 def _one_line(value: str) -> str:
@@ -371,6 +433,16 @@ def _mark(state: State, settled: Ruleset) -> str:
 
 
 FORMATS = (
-    GameFormat("tablut", read_games, write_game, "tag lines, then numbered moves and the result"),
-    GameFormat("otn", read_otn, write_otn, "OpenTafl records: tags, moves with captures"),
+    GameFormat(
+        "tablut",
+        titled(read_games, moves=ANNOUNCEMENTS),
+        write_game,
+        "tag lines, then numbered moves and the result",
+    ),
+    GameFormat(
+        "otn",
+        titled(read_otn, tag=lambda variant: f"[variant:{variant}]\n", moves=ANNOUNCEMENTS),
+        write_otn,
+        "OpenTafl records: tags, moves with captures",
+    ),
 )

@@ -1,0 +1,160 @@
+"""Titles above games: lines of words such as `Marguerite irlandaise`, which may name a variant, wherever games begin.
+
+A reader of a notation made `titled` takes texts as they stand on pages and in files. Refuses to know any notation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Final, TypeAlias
+
+from referee.rules.core import ParseError
+from referee.rules.gametags import write_tag
+from referee.rules.names import fold, words
+from referee.rules.rules import GameText, Rules, Ruleset
+
+Reader: TypeAlias = Callable[[str, Ruleset], Sequence[GameText]]
+
+TITLE: Final = "Title"
+"""The tag that keeps a title; more lines of it stand one behind the other."""
+NUMBER: Final = "Number"
+"""The tag of a game's number in its collection, which titles say too."""
+LONGEST: Final = 200
+
+_CELL: Final = re.compile(r"(?<![^\W_A-Z])[A-La-l](?:1[0-2]|[1-9])(?![0-9])")
+_LABEL: Final = re.compile(r"[A-Ga-g][1-9]{1,2}\s*:")
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_PART: Final = re.compile(r"\s[-–—]\s|[,;:()|]")
+_NUMBER: Final = re.compile(r"(?:\b(?:partie|game|no|nr|n)\b\W*|(?<!\w)#\s*|№\s*)([0-9]{1,9})\b", re.IGNORECASE)
+
+
+def looks_like_title(line: str) -> bool:
+    """Whether a line is made of words: it begins with a capital and has no cell, tag, comment or column in it."""
+    words_of_it = line.strip().lstrip("«»“”\"' ")
+    if not words_of_it[:1].isupper() or len(words_of_it) > LONGEST or _LABEL.match(words_of_it):
+        return False
+    return sum(map(str.isalpha, words_of_it)) > 2 and not re.search(r"[{}\[\];|]", line) and not _CELL.search(line)
+
+
+def variant_in(title: str, rules: Rules) -> str:
+    """The variant that a title names: alone, as one of its parts, or with two words or more anywhere; else nothing."""
+    for part in (title, *_PART.split(title)):
+        if named := rules.variant_named(part):
+            return named
+    said = words(title)
+    for variant in rules.variants:
+        for name in (variant.name, *rules.words.variants.get(variant.name, ())):
+            wanted = words(name)
+            starts = range(len(said) - len(wanted) + 1) if len(wanted) > 1 else ()
+            if any(said[start : start + len(wanted)] == wanted for start in starts):
+                return variant.name
+    return ""
+
+
+@dataclass
+class _Section:
+    """Titles, and the text below them up to the next ones: from `start` to `end` of the whole."""
+
+    start: int
+    end: int = 0
+    titles: list[str] = field(default_factory=list)
+
+
+def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *, is_table: bool) -> Iterator[_Section]:
+    section, depth, is_free, at = _Section(0), 0, True, 0
+    sides = {fold(name) for names in (rules.sides, *rules.words.sides) for name in names}
+    lines = text.splitlines(keepends=True)
+    for line, below in zip_longest(lines, lines[1:], fillvalue=""):
+        # Above a table stand the titles of its columns: of other titles an empty line tells them.
+        is_alone = is_free and not (is_table and below.strip())
+        if depth == 0 and _is_title(line, rules, moves, sides, is_free=is_alone):
+            if text[section.start : at].strip():
+                section.end = at
+                yield section
+                section = _Section(at)
+            section.titles.append(line.strip())
+            section.start = at + len(line)
+            is_free = True
+        else:
+            is_free = not line.strip()
+            if brackets:
+                bare = _QUOTED.sub("", line)
+                opened = sum(map(bare.count, brackets[::2])) - sum(map(bare.count, brackets[1::2]))
+                depth = max(0, depth + opened)
+        at += len(line)
+    section.end = len(text)
+    yield section
+
+
+def _is_title(line: str, rules: Rules, moves: tuple[str, ...], sides: set[str], *, is_free: bool) -> bool:
+    """Whether a line is a title here; `is_free`: any may stand here, else only one that names a variant."""
+    folded = fold(line[: LONGEST + 1])
+    if not folded or len(line) > LONGEST or folded in moves or all(fold(word) in sides for word in line.split()):
+        return False
+    if rules.variant_named(line):
+        return True
+    return looks_like_title(line) and (is_free or bool(variant_in(line, rules)))
+
+
+def titled(
+    read: Reader,
+    *,
+    tag: Callable[[str], str] = lambda variant: write_tag("Variant", variant) + "\n",
+    moves: tuple[str, ...] = (),
+    brackets: str = "{}[]",
+    is_table: bool = False,
+) -> Reader:
+    """The reader, taking titles as well: they stand before a game, at the start of the text or after an empty line.
+
+    `tag` writes the variant that a title names in the notation; `moves` are words of it that may stand alone in a line;
+    `brackets` are what no title stands between; above a table those that name no variant need an empty line below.
+    Lines of words behind the last game are a comment on its last move.
+    """
+
+    def read_titled(text: str, ruleset: Ruleset) -> Sequence[GameText]:
+        games: list[GameText] = []
+        for section in _sections(text, ruleset.rules, moves, brackets, is_table=is_table):
+            if not section.titles:
+                games += _placed_read(read, text, section, "", ruleset)
+            elif text[section.start : section.end].strip():
+                games += _under_titles(read, text, section, ruleset, tag)
+            elif games:
+                last = len(games[-1].moves)
+                said = " ".join([games[-1].comments.get(last, ""), *section.titles]).strip()
+                games[-1] = replace(games[-1], comments={**games[-1].comments, last: said})
+            else:
+                hint = "the moves stand below it"
+                raise ParseError("a title without a game", text=text, index=0, hint=hint)
+        return games
+
+    return read_titled
+
+
+def _placed_read(read: Reader, text: str, section: _Section, before: str, ruleset: Ruleset) -> list[GameText]:
+    """The games of a section with `before` put before it. Raises ParseError placed in the whole text."""
+    try:
+        return list(read(before + text[section.start : section.end], ruleset))
+    except ParseError as error:
+        at = section.start + max(0, error.index - len(before))
+        raise ParseError(error.problem, text=text, index=at, hint=error.hint) from None
+
+
+def _under_titles(
+    read: Reader, text: str, section: _Section, ruleset: Ruleset, tag: Callable[[str], str]
+) -> list[GameText]:
+    title = " / ".join(section.titles)
+    variant = next((found for line in section.titles if (found := variant_in(line, ruleset.rules))), "")
+    if variant:
+        ruleset = ruleset.rules.settle(variant, ruleset.overrides)
+    games = _placed_read(read, text, section, tag(variant) if variant else "", ruleset)
+    if not games:
+        raise ParseError("a title without a game", text=text, index=section.start, hint="the moves stand below it")
+    tags = dict(games[0].tags)
+    tags.setdefault(TITLE, title)
+    if number := _NUMBER.search(title):
+        tags.setdefault(NUMBER, number[1])
+    games[0] = replace(games[0], tags=tags)
+    return [game if game.variant or not variant else replace(game, variant=variant) for game in games]
