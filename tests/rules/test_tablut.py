@@ -691,7 +691,13 @@ c4c5 1/2-1/2
 """
     one, two = PLAIN.read(text, RULES.settle())
     assert one == GameText(
-        ("a4a3", "c5c4", "a3a4", "c4c5"), "bell_k4", {"max_plies": 300}, None, {"Event": 'A "cup"'}, "1/2-1/2"
+        ("a4a3", "c5c4", "a3a4", "c4c5"),
+        "bell_k4",
+        {"max_plies": 300},
+        None,
+        {"Event": 'A "cup"'},
+        "1/2-1/2",
+        comments={1: "a comment", 3: "the rest is talk e5e4"},
     )
     assert two == GameText(("i9i8",), "ashton", {}, "9/9/9/9/4K4/9/9/9/8t a 0 0", {}, "1-0")
     assert PLAIN.read("a4a3", RULES.settle("bell_a1", {"repetition": 5})) == [

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from referee.rules.abalone.notation import read_move, write_move
 from referee.rules.abalone.state import BY_BLACK, BY_WHITE, NUMBER, QUIET, SIDE, follow
-from referee.rules.abalone.tables import CELLS, NAMES, PLACES, number
+from referee.rules.abalone.tables import CELLS, NAMES, PLACES, is_cell, number
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import NAME, RULE, Draft, braced, placed, plain, remarked, split_mark, unescape, write_tag
 from referee.rules.gametitle import titled
@@ -212,12 +212,13 @@ def read_table(text: str, ruleset: Ruleset) -> Sequence[GameText]:
 
 
 class _Ply(NamedTuple):
-    """One move to be written: its number, the side (0 Black), its text, and the score after an ejection."""
+    """One move to be written: its number, the side (0 Black), its text, the score after an ejection, and its mark."""
 
     number: int
     side: int
     text: str
     score: str
+    ejection: str
 
 
 def _plies(game: GameText, ruleset: Ruleset) -> Iterator[_Ply]:
@@ -231,17 +232,17 @@ def _plies(game: GameText, ruleset: Ruleset) -> Iterator[_Ply]:
     number, side = int(state[NUMBER]), int(state[SIDE])
     for ply, move in enumerate(game.moves, 1):
         code = read_move(move)
-        text, score = write_move(code), ""
+        score = ejection = ""
         if is_marked or is_scored:
             after = follow(state, code)
             if after is None:
                 where = ruleset.write(state)
                 raise ValueError(f"illegal move {move!r} in {where}; without ejection marks and scores none is asked")
             if after[QUIET] == 0:
-                text += "(e)" if is_marked else ""
+                ejection = "(e)" if is_marked else ""
                 score = f"{after[BY_BLACK]}-{after[BY_WHITE]}" if is_scored else ""
             state = after
-        yield _Ply(number, side, remarked(text, game, ply), score)
+        yield _Ply(number, side, remarked(write_move(code) + ejection, game, ply), score, ejection)
         number, side = number + side, 1 - side
 
 
@@ -300,7 +301,10 @@ def _undone(move: str) -> str:
     if len(move) == 4:
         return move[2:] + move[:2]
     low, high, target = (PLACES[CELLS[move[place : place + 2]]] for place in (0, 2, 4))
-    end = NAMES[number(high[0] + target[0] - low[0], high[1] + target[1] - low[1])]
+    row, digit = high[0] + target[0] - low[0], high[1] + target[1] - low[1]
+    if not is_cell(row, digit):
+        raise ValueError(f"{move} would leave the board; it cannot be read backwards")
+    end = NAMES[number(row, digit)]
     return write_move(read_move(move[4:] + end + move[:2]))
 
 
@@ -311,7 +315,9 @@ def write_reversed(game: GameText, ruleset: Ruleset) -> str:
     """
     plies = list(zip(game.moves, _plies(game, ruleset), strict=True))
     words = [
-        f"{'…' if ply.side else ''}-{ply.number}. " + remarked(_undone(write_move(read_move(move))), game, count)
+        f"{'…' if ply.side else ''}-{ply.number}. "
+        + remarked(_undone(write_move(read_move(move))) + ply.ejection, game, count)
+        + (f" {ply.score}" if ply.score else "")
         for count, (move, ply) in reversed(list(enumerate(plies, 1)))
     ]
     return "\n".join([*_tags(game), *_wrapped([braced(game.comments.get(0, "")), *(words or ["*"])])]) + "\n"
