@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from aiohttp import web
@@ -13,6 +14,7 @@ from arena.pages.drawing.scene import Scenes
 from arena.pages.routes.game import sentence
 from arena.pages.view import REPLAYS, page, run, store_of, takes
 from arena.store import Store
+from arena.store.games import GameLine
 from referee.record import GameRecord
 from referee.rules import families, load
 from referee.rules.core import ParseError
@@ -20,6 +22,8 @@ from referee.rules.core import ParseError
 routes = web.RouteTableDef()
 LIVE = 10
 """Running games that are shown as boards; without any, the latest results are."""
+NEXT = 6
+"""Games that are about to begin."""
 
 
 def _ends(store: Store) -> dict[str, tuple[Any, GameRecord]]:
@@ -42,9 +46,23 @@ def _end_of(line: Any, record: GameRecord) -> dict[str, Any] | None:
     return {"game": line, "rules": rules, "drawing": board.svg(rules, scenes.items[0], label=label, is_small=True)}
 
 
+def _strongest_first(store: Store, games: Sequence[GameLine]) -> list[GameLine]:
+    """Games by the ratings of both bots in their pool; the first is shown large."""
+    pools = {(line.pool, line.version_id): line.conservative for line in store.ratings.of_versions(_bots(games))}
+
+    def strength(game: GameLine) -> float:
+        return sum(pools.get((game.pool, one), 0.0) for one in (game.first_id, game.second_id))
+
+    return sorted(games, key=strength, reverse=True)
+
+
+def _bots(games: Sequence[GameLine]) -> list[int]:
+    return sorted({one for game in games for one in (game.first_id, game.second_id)})
+
+
 def _read(store: Store) -> dict[str, Any]:
     games = dict(store.ratings.pools())
-    running = store.games.in_state("running", LIVE)
+    running = _strongest_first(store, store.games.in_state("running", LIVE))
     return {
         "families": [
             {
@@ -55,6 +73,7 @@ def _read(store: Store) -> dict[str, Any]:
             for name in families()
         ],
         "running": running,
+        "next": store.games.in_state("queued", NEXT),
         "specs": {game.id: store.games.spec(game.id) for game in running},
         "tournaments": store.tournaments.in_states("running", "draining", "paused", "scheduled")[:12],
         "finished": store.tournaments.page(state="finished", limit=5).items,
@@ -69,13 +88,14 @@ async def show(request: web.Request) -> web.Response:
     """The front page."""
     found = await run(_read, store_of(request))
     live = request.app[CONTEXT].live.games
-    boards = []
+    boards: list[dict[str, Any]] = []
     for game in found.pop("running"):
         plies = list(live[game.id].plies) if game.id in live else []
         replay = await run(request.app[REPLAYS].of_moves, game, found["specs"][game.id], plies)
         label = f"{sentence(game, replay)}, ply {replay.last}"
-        drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=True)
-        boards.append({"game": game, "rules": replay.rules, "ply": replay.last, "drawing": drawing})
+        drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=bool(boards))
+        known = {"game": game, "rules": replay.rules, "replay": replay, "ply": replay.last, "drawing": drawing}
+        boards.append({**known, "moved_at": live[game.id].moved_at if game.id in live else None})
     drawn = [await run(_end_of, *one) for one in found.pop("ends").values()]
     ends = [one for one in drawn if one is not None]
     found["recent"] = lists.games(request, found["recent"], with_family=True)

@@ -20,6 +20,8 @@ async function refresh() {
       if (!other || part.contains(document.activeElement) || other.innerHTML === part.innerHTML) continue;
       const places = [...part.querySelectorAll(".wide")].map((one) => one.scrollLeft);
       part.replaceChildren(...other.childNodes);
+      part.hidden = other.hidden;
+      part.dispatchEvent(new Event("exchanged", { bubbles: true }));
       [...part.querySelectorAll(".wide")].forEach((one, index) => { one.scrollLeft = places[index] || 0; });
     }
   } catch { /* the next news asks again */ } finally {

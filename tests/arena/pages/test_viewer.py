@@ -311,6 +311,20 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     ]
 
 
+def test_the_front_page_shows_one_game_large_and_follows_it(site: Site, page: Any) -> None:
+    bus = site.server.context.arena.bus
+    visit(page, site, "/")
+    shown_large = page.get_attribute("#featured", "data-game")
+    (game,) = [one for one in site.stage.running.values() if one.id == shown_large]
+    assert page.locator("#now .board").count() == 5
+    moves = random_moves(load(game.spec.family).settle(game.spec.variant), 2, seed=5)
+    bus.publish(GameStarted(game=game.id, tournament=1))
+    bus.publish(GamePly(game=game.id, number=1, ply=PlyNews(moves[0], 10.0)))
+    reads(page, "#featured .at", "1")
+    reads(page, "#featured .player[data-turn=yes] .clock", re.compile(r"^\d\d\.\d s$"))  # 60 s without an increment yet
+    bus.publish(GameGone(game=game.id))
+
+
 async def _think(site: Site, game: str, plies: int, seconds: float) -> None:
     """Once so many plies are known, be some seconds later."""
     games = site.server.context.live.games
