@@ -1,31 +1,34 @@
-"""`arena archive import|list|search|show|export`: collections of games people have, without server or database."""
+"""`arena archive import|list|search|show|export|index`: games people have and games played here, without a server."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.cli import choice, output, source
 from arena.cli.actions import Actions
-from arena.cli.archive_search import add_search, read_search
+from arena.cli.archive_search import add_search, query_of
+from arena.cli.database import add_database, open_any, settings_of
 from arena.cli.exit import CommandError, Exit
+from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.collections.collection import Collection
-    from arena.store.archive import Archive
+    from arena.services.arena import Arena
+    from arena.store.archive_line import ArchiveLine
+    from arena.store.archive_search import Search
     from arena.store.archived_game import ArchivedGame
-    from referee.rules.rules import GameFormat, Rules, Ruleset
 
 SHOWN = 50
 """How many games a search lists unless told otherwise."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the five sub-commands."""
+    """Declare the sub-commands."""
     actions = Actions(parser)
 
     bring = actions.add(
@@ -45,11 +48,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     search = actions.add(
         "search",
         _search,
-        "games by family, variant, players, number, opening moves and position",
+        "games by anything they have, positions included",
         "arena archive search --family abalone --player picasso --number 427",
-        'arena archive search --family loa --moves "c8c6 a6c4"',
+        'arena archive search --family loa --moves "c8c6 a6c4" --result draw --sort length',
     )
     add_search(search)
+    search.add_argument("--sort", choices=("number", "date", "length"), default="number", help="default: number")
+    search.add_argument("--latest", action="store_true", help="the latest, or the longest, first")
     search.add_argument("--limit", type=choice.positive, default=SHOWN, metavar="N", help=f"at most (default {SHOWN})")
     search.add_argument("--offset", type=choice.whole, default=0, metavar="N", help="leave out the first N")
 
@@ -69,84 +74,67 @@ def add(parser: argparse.ArgumentParser) -> None:
     export.add_argument("--format", metavar="FORMAT", help="a notation of the family; default: the text imported")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
 
-    for command in (bring, listing, search, show, export):
-        command.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="data folder (./data)")
-    for command in (bring, listing, search, show):
+    index = actions.add("index", _index, "make the index of all games anew; their numbers stay as they are")
+
+    for command in (bring, listing, search, show, export, index):
+        add_database(command)
+    for command in (bring, listing, search, show, index):
         command.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the chosen sub-command."""
-    from arena.store.errors import StoreError
-
-    try:
-        return int(arguments.act(arguments))
-    except StoreError as error:
-        raise CommandError(str(error), Exit.FAILED) from None
+    return int(arguments.act(arguments))
 
 
-def _open(arguments: argparse.Namespace) -> Archive:
-    from arena.store.archive import FILE, Archive
+@contextmanager
+def _open(arguments: argparse.Namespace) -> Iterator[Arena]:
+    """The arena whose archive is meant; importing into a data folder without one makes it."""
+    from arena.data_folder import make_folder
+    from arena.services.arena import Arena
+    from arena.store import archive_file, schema
 
-    if arguments.act is not _import and not (arguments.data / FILE).exists():
+    settings = settings_of(arguments)
+    file = settings.database_url.removeprefix("sqlite:///")
+    older = archive_file.is_in(settings.data)
+    if arguments.act is not _import and not older and file != settings.database_url and not Path(file).exists():
         raise CommandError(
-            f"no archive in {arguments.data}; fill one with: arena archive import FILE --family F", Exit.NOT_FOUND
+            f"no archive in {settings.data}; fill one with: arena archive import FILE --family F", Exit.NOT_FOUND
         )
-    return Archive(arguments.data)
-
-
-def find_format(rules: Rules, name: str) -> GameFormat:
-    """A notation of a family, or the arena's own `record`. Raises UnknownNameError."""
-    from arena.cli.gametext import RECORD
-    from referee.rules.core import UnknownNameError
-
-    formats = {form.name: form for form in (*rules.formats, RECORD)}
-    if name not in formats:
-        raise UnknownNameError(f"format of {rules.family}", name, tuple(formats))
-    return formats[name]
+    make_folder(settings.data, is_passage=True)
+    with closing(open_any(settings)) as store:
+        if schema.is_fresh(store.engine):
+            store.upgrade()
+        store.require()
+        archive_file.adopt(store.archive, settings.data)
+        yield Arena(store, settings)
 
 
 # import
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    from arena.collections.conversion import to_archived
+    from arena.services.archive import find_format, read_text, take_in
 
     ruleset = choice.settle(arguments)
     form = find_format(ruleset.rules, arguments.format) if arguments.format else None
     texts = [(name, source.read_text(name)) for name in arguments.files]  # all are read before anything is kept
+    for name, text in texts:
+        try:
+            read_text(text, ruleset, form)
+        except ArenaError as error:
+            raise CommandError(f"{name}: {error}") from None
     files: list[dict[str, Any]] = []
-    with closing(_open(arguments)) as archive:
+    with _open(arguments) as arena:
         for name, text in texts:
-            found = _read(text, name, ruleset, form)
-            origin = "stdin" if name == "-" else Path(name).name
-            games = [to_archived(one, origin, found.format) for one in found.games]
-            files.append(_import_json(name, found, len(games), archive.add(games)))
+            found = take_in(arena, text, ruleset, "stdin" if name == "-" else Path(name).name, form)
+            files.append({**found.as_json(), "file": name})
     if arguments.json:
         output.document({"files": files})
     else:
         for file in files:
             _tell(file)
     return Exit.FAILED if any(file["bad"] for file in files) else Exit.DONE
-
-
-def _read(text: str, name: str, ruleset: Ruleset, form: GameFormat | None) -> Collection:
-    from arena.cli.gametext import RECORD
-    from arena.collections.collection import best_reading, read_collection
-
-    try:
-        if form is not None:
-            return read_collection(text, form, ruleset)
-        return best_reading(text, ruleset, (*ruleset.rules.formats, RECORD))
-    except ValueError as error:
-        raise CommandError(f"{name}: {error}; it should hold games of {ruleset.rules.family}") from None
-
-
-def _import_json(name: str, found: Collection, good: int, new: int) -> dict[str, Any]:
-    bad = [
-        {"line": one.line, "move": one.ply, "position": one.position, "problem": one.message} for one in found.problems
-    ]
-    return {"file": name, "format": found.format, "games": good, "new": new, "known": good - new, "bad": bad}
 
 
 def _tell(file: Mapping[str, Any]) -> None:
@@ -159,12 +147,12 @@ def _tell(file: Mapping[str, Any]) -> None:
             output.text(f"    position {bad['position']}")
 
 
-# list and search
+# list, search, follow
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    with closing(_open(arguments)) as archive:
-        lines = archive.sources()
+    with _open(arguments) as arena:
+        lines = arena.store.archive.sources()
     if arguments.json:
         names = ("source", "family", "variant", "games")
         output.document({"sources": [dict(zip(names, line, strict=True)) for line in lines]})
@@ -175,24 +163,57 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _search(arguments: argparse.Namespace) -> int:
-    search = read_search(arguments)
-    with closing(_open(arguments)) as archive:
-        total = archive.count(search)
-        games = archive.find(search, limit=arguments.limit, offset=arguments.offset)
+    search = _read_search(arguments)
+    with _open(arguments) as arena:
+        found = arena.store.archive.search(
+            search,
+            sort=arguments.sort,
+            is_falling=arguments.latest,
+            limit=arguments.limit,
+            offset=arguments.offset,
+        )
     if arguments.json:
-        output.document({"games": [game.summary() for game in games], "total": total})
+        output.document({"games": [_line_json(line) for line in found.games], "total": found.total})
         return Exit.DONE
-    columns = ("number", "family", "variant", "first", "second", "winner", "ended by", "plies", "source", "id")
+    columns = ("number", "family", "variant", "first", "second", "winner", "ended by", "plies", "date", "source", "id")
     rows = [
         (
-            *(game.number, game.family, game.variant, game.first, game.second, game.winner or "-"),
-            *(game.termination, str(len(game.moves)), game.source, game.id),
+            *(line.number, line.family, line.variant, line.first, line.second, line.winner or "-"),
+            *(line.termination, str(line.plies), line.date, line.source, line.id),
         )
-        for game in games
+        for line in found.games
     ]
-    output.table(columns, rows, numbers=("plies",), drop=("id", "source", "variant", "ended by", "plies", "family"))
-    if total > len(games):
-        output.note(f"{len(games)} of {total} games; more with --limit and --offset")
+    dropped = ("id", "source", "variant", "date", "ended by", "plies", "family")
+    output.table(columns, rows, numbers=("plies",), drop=dropped)
+    if found.total > len(found.games):
+        output.note(f"{len(found.games)} of {found.total} games; more with --limit and --offset")
+    return Exit.DONE
+
+
+def _read_search(arguments: argparse.Namespace) -> Search:
+    from arena.services.archive import read_query
+
+    return read_query(query_of(arguments))
+
+
+def _line_json(line: ArchiveLine) -> dict[str, Any]:
+    data = asdict(line)
+    del data["label"], data["day"]
+    return {**data, "number": line.number, "date": line.date}
+
+
+def _index(arguments: argparse.Namespace) -> int:
+    """Everything that follows from the games, made anew; numbers stay."""
+    from arena.collections import following
+
+    with _open(arguments) as arena:
+        count = following.rebuild(arena.store, lambda done: output.progress(f"{done} games"))
+        taken = following.follow(arena.store)
+    output.progress(f"{count} games", is_last=True)
+    if arguments.json:
+        output.document({"indexed": count, "taken": taken})
+    else:
+        output.text(f"{count} games indexed anew, {taken} taken in")
     return Exit.DONE
 
 
@@ -200,9 +221,9 @@ def _search(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(arguments: argparse.Namespace) -> list[ArchivedGame]:
-    search = read_search(arguments)
-    with closing(_open(arguments)) as archive:
-        games = archive.find(search)
+    search = _read_search(arguments)
+    with _open(arguments) as arena:
+        games = arena.store.archive.find(search)
     if not games:
         raise CommandError("no game of the archive matches; look with: arena archive search", Exit.NOT_FOUND)
     return games
@@ -220,6 +241,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 def _export(arguments: argparse.Namespace) -> int:
     from arena.collections.conversion import to_text
+    from arena.services.archive import find_format
 
     games = _chosen(arguments)
     if arguments.format and arguments.form != "text":

@@ -239,7 +239,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _format(rules: Rules, name: str) -> GameFormat:
-    from arena.cli.gametext import RECORD
+    from arena.collections.record_format import RECORD
     from referee.rules.core import UnknownNameError
 
     formats = {form.name: form for form in (*rules.formats, RECORD)}

@@ -1,6 +1,7 @@
 """Use cases: one function each, with its checks, quota, audit note, wake of the coordinator, and errors.
 
     submission, bot, game, table      what happens to bots, and what of it may be read by whom
+    archive                           games of all times: searched, shown, imported
     course                            how a tournament of its format goes
     tournament, schedule              creating and steering
     account, token, user              who somebody is, and what opens doors
@@ -9,12 +10,13 @@ The JSON interface, the pages and the command line only translate to and from th
 in threads. Refuses to know HTTP and command lines.
 """
 
-from arena.services import account, bot, course, game, schedule, submission, table, token, tournament, user
+from arena.services import account, archive, bot, course, game, schedule, submission, table, token, tournament, user
 from arena.services.arena import Arena
 
 __all__ = [
     "Arena",
     "account",
+    "archive",
     "bot",
     "course",
     "game",

@@ -6,7 +6,7 @@
     tournaments, queue, games, results, voids, ratings, rating_history, schedules    what is played, and what follows
     leases, audit, answers, daily_tasks, notices    how the arena is run
     commit, fold, rebuild   how a result becomes part of the arena, and how all ratings follow from results
-    archive, archived_game  imported games, in a file of their own beside the database
+    archive, archived_game, archive_columns, positions    games of all times, numbered, and found by anything
     schema, backup          the tables, and all that is in them as a file
     health, sqlite_backup   whether the database is damaged, and copies of its file against that
 
@@ -21,6 +21,7 @@ from pathlib import Path
 from arena.data_folder import make_folder
 from arena.store import schema
 from arena.store.answers import Answers
+from arena.store.archive import Archive
 from arena.store.audit import AuditLog
 from arena.store.bots import Bots
 from arena.store.changes import Changes
@@ -60,7 +61,7 @@ from arena.store.voids import Voids
 class Store:
     """The arena's database: `store.users`, `.guesses`, `.known_places`, `.bots`, `.versions`, `.checks`, `.samples`,
     `.tournaments`, `.queue`, `.games`, `.results`, `.voids`, `.ratings`, `.rating_history`, `.schedules`, `.leases`,
-    `.audit`, `.answers`, `.daily_tasks`, `.notices`.
+    `.audit`, `.answers`, `.daily_tasks`, `.notices`, `.archive`.
 
     Opening one touches nothing; `upgrade()` makes or renews the tables, `require()` refuses a foreign schema.
     """
@@ -88,6 +89,7 @@ class Store:
         self.answers = Answers(self.sessions)
         self.daily_tasks = DailyTasks(self.sessions)
         self.notices = Notices(self.sessions)
+        self.archive = Archive(self.sessions)
         self.changes = Changes(self.sessions)
         self.health = self.sessions.health
         self.reading = self.sessions.reading

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
+from arena.store.positions import Entries
 from referee.record import GameRecord, Ply
 from referee.rules.core import Termination
-from referee.rules.position import Position
-from referee.rules.rules import Ruleset, State, Value
+from referee.rules.rules import Ruleset, Value
+from referee.rules.symmetry import Keys, States, keys_of
+
+OPENING = 12
+"""So many first moves can be searched for at once: an index entry for each number of them."""
+HERE = "arena"
+"""The source of games that were played here."""
+_CODES: dict[str, dict[str, int]] = {}
+"""By family: the codes of canonical move texts, so far as they have come up."""
+_DAY = re.compile(r"(\d{4})(?:[-./](\d{1,2}|\?\?))?(?:[-./](\d{1,2}|\?\?))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,8 @@ class ArchivedGame:
     format: str = ""
     text: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
+    serial: int = 0
+    """Its number in the whole archive; 0 for one that is not in it."""
 
     def summary(self) -> dict[str, Any]:
         """What a list shows."""
@@ -48,27 +60,37 @@ class ArchivedGame:
 
         return load(self.family).settle(self.variant, self.options)
 
-    def states(self) -> Iterator[State]:
-        """Every position, the start first."""
+    def states(self) -> States:
+        """Every position, the start first, a row each. Raises ValueError for a move that cannot be read."""
         ruleset = self.ruleset()
-        kernel, language, config = ruleset.rules.kernel, ruleset.rules.notation, ruleset.config
-        state = ruleset.read(self.position)
-        yield state
-        for move in self.moves:
-            after = np.empty_like(state)
-            kernel.play(state, config, language.read_move(move, state, config), after)
-            yield after
-            state = after
+        kernel, notation, config = ruleset.rules.kernel, ruleset.rules.notation, ruleset.config
+        start = ruleset.read(self.position or None)
+        found = np.empty((len(self.moves) + 1, len(start)), start.dtype)
+        found[0] = start
+        codes = _CODES.setdefault(self.family, {})
+        for ply, move in enumerate(self.moves):
+            code = codes.get(move)
+            if code is None:
+                code = notation.read_move(move, found[ply], config)
+                if notation.write_move(code) == move:  # canonical texts mean the same in every position
+                    codes[move] = code
+            kernel.play(found[ply], config, code, found[ply + 1])
+        return found
 
-    def keys(self) -> set[bytes]:
-        """What a search for a position finds the game by."""
-        size = self.ruleset().rules.kernel.KEY_SIZE
-        return {state_key(self.family, state[:size]) for state in self.states()}
+    @property
+    def plies(self) -> int:
+        """How long it was."""
+        return len(self.moves)
+
+    @property
+    def day(self) -> int:
+        """When it was played: 20260731, with zeros for what is not known."""
+        return day_of(next((self.tags[name] for name in ("Date", "date", "UTCDate") if self.tags.get(name)), ""))
 
     def record(self) -> GameRecord:
         """The game as the arena's own record; one the rules did not end was resigned, agreed drawn, or stopped."""
         termination = Termination(self.termination)
-        final = list(self.states())[-1]
+        final = self.states()[-1]
         day = self.tags.get("Date") or self.tags.get("date") or ""
         return GameRecord(
             id=self.id,
@@ -91,12 +113,64 @@ class ArchivedGame:
         )
 
 
-def state_key(family: str, state: State) -> bytes:
-    """Eight bytes for what positions share that are the same to a search: board and side to move."""
-    return blake2b(state.tobytes(), digest_size=8, key=family.encode()).digest()
+def entries_of(games: Sequence[ArchivedGame]) -> list[Entries]:
+    """What a search for a position or for first moves finds each game by, with serial 0. Raises ValueError.
+
+    Several games at a time: most of the work is by game type, not by game.
+    """
+    found: dict[int, Entries] = {}
+    alike: dict[str, list[int]] = {}
+    for place, game in enumerate(games):
+        alike.setdefault(f"{game.family} {game.variant} {sorted(game.options.items())}", []).append(place)
+    for places in alike.values():
+        states = [games[place].states() for place in places]
+        keys = keys_of(games[places[0]].ruleset(), np.concatenate(states))
+        ends = np.cumsum([len(one) for one in states])[:-1]
+        for place, mine in zip(places, np.split(keys, ends), strict=True):
+            found[place] = _entries(games[place], mine)
+    return [found[place] for place in range(len(games))]
 
 
-def position_key(position: Position) -> bytes:
-    """The `state_key` of a position."""
-    size = position.ruleset.rules.kernel.KEY_SIZE
-    return state_key(position.ruleset.rules.family, position.state[:size])
+def _entries(game: ArchivedGame, keys: Keys) -> Entries:
+    tags = np.zeros(len(keys), np.uint32)
+    tags[:-1] = keys[1:] >> np.uint64(32)
+    openings = [opening_key(game.moves[: count + 1]) for count in range(min(OPENING, game.plies))]
+    both = np.concatenate([keys, np.array(openings, np.uint64)])
+    more = np.concatenate([tags, np.zeros(len(openings), np.uint32)])
+    return Entries(both, np.zeros(len(both), np.int64), more)
+
+
+def opening_key(moves: Sequence[str]) -> int:
+    """Eight bytes for a game's first moves in canonical text, whatever it began from."""
+    text = " ".join(moves)
+    return int.from_bytes(blake2b(text.encode(), digest_size=8, person=b"opening").digest())
+
+
+def day_of(text: str) -> int:
+    """A date as people write it, the year first, as a number: `2003-07` is 20030700; 0 for what is no date."""
+    found = _DAY.match(text.strip())
+    if not found:
+        return 0
+    year, month, day = (int(part) if part and part.isdecimal() else 0 for part in found.groups())
+    if not (1 <= month <= 12):
+        month = day = 0
+    return 10_000 * year + 100 * month + (day if 1 <= day <= 31 else 0)
+
+
+def of_record(record: GameRecord) -> ArchivedGame:
+    """A game that was played here."""
+    day = (record.finished or record.started)[:10]
+    return ArchivedGame(
+        id=record.id,
+        family=record.family,
+        variant=record.variant,
+        options=record.options,
+        position=record.position,
+        moves=record.moves,
+        first=record.first,
+        second=record.second,
+        winner=record.winner,
+        termination=record.termination.value,
+        source=HERE,
+        tags={"Date": day} if day else {},
+    )

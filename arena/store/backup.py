@@ -35,6 +35,8 @@ _LIVE = ("logins", "leases", "answers", "guesses")
 _RENAMED: Mapping[str, Renamed] = {
     "0001": {("games", "worker"): "lease_owner", ("voids", "worker"): "lease_owner"},
     "0002": {},
+    "0003": {},
+    "0004": {},
 }
 """By schema of an older dump that can be loaded: columns that have another name now."""
 

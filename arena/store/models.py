@@ -363,6 +363,71 @@ class RatingChange(SQLModel, table=True):
     sigma: float
 
 
+# -- the archive -------------------------------------------------------------------------------------------------------
+
+
+class ArchiveName(SQLModel, table=True):
+    """A word that games of the archive share: a `player`, a `variant` (`loa standard`), a `termination`, a `source`."""
+
+    __tablename__ = "archive_names"
+    __table_args__ = (UniqueConstraint("kind", "name"),)
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str = Field(max_length=16)
+    name: str = Field(sa_column=Column(Text, nullable=False))
+
+
+class ArchiveGame(SQLModel, table=True):
+    """What the archive knows of a game, imported or played here: numbered for good, from 1 without a gap.
+
+    `game_id` is the id of a game played here, else the digest of the content; `label` the number in its collection, if
+    it has one. The four numbers refer to `archive_names`. `winner` is 0 for nobody, 1 first, 2 second, 3 draw; `day`
+    20260731, with zeros for what is not known. One that `is_withdrawn` was undone: its number is given to no other.
+    """
+
+    __tablename__ = "archive_games"
+    serial: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    game_id: str = Field(unique=True, max_length=40)
+    label: str = Field(default="", max_length=80, index=True)
+    variant_id: int
+    first_id: int
+    second_id: int
+    termination_id: int
+    source_id: int
+    winner: int
+    plies: int
+    day: int
+    is_withdrawn: bool = False
+
+
+class ArchiveText(SQLModel, table=True):
+    """An imported game as it came: compressed JSON of an `ArchivedGame`. Games played here have their record."""
+
+    __tablename__ = "archive_texts"
+    serial: int = Field(primary_key=True, foreign_key="archive_games.serial", sa_column_kwargs={"autoincrement": False})
+    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class ArchivePart(SQLModel, table=True):
+    """The positions of the games with serials `first` to `last`, in 2**`bits` buckets; see `arena.store.positions`."""
+
+    __tablename__ = "archive_parts"
+    id: int | None = Field(default=None, primary_key=True)
+    first: int
+    last: int
+    bits: int
+    entries: int
+    is_live: bool = Field(index=True)
+
+
+class ArchivePosition(SQLModel, table=True):
+    """A bucket of a part: its entries in the order of their keys, compressed."""
+
+    __tablename__ = "archive_positions"
+    part_id: int = Field(primary_key=True, foreign_key="archive_parts.id")
+    bucket: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
 # -- how the arena is run ----------------------------------------------------------------------------------------------
 
 

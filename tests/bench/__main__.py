@@ -31,6 +31,7 @@ SECTIONS = {
     "pondering": "pondering",
     "tables": "tables",
     "store": "store",
+    "archive": "archive",
     "pages": "pages",
     "live": "live",
     "cluster": "cluster",

@@ -28,7 +28,10 @@ OWNER = "old-machine:4242:0a1b2c3d-77:0a1b2c3d"
 """Who owned the lease when the old arena was left."""
 RENAMED = {("games", "worker"): "lease_owner", ("voids", "worker"): "lease_owner", ("leases", "holder"): "owner"}
 ADDED = {"tokens": {"parent_id": None}, "games": {"worker": ""}, "entries": {"suspended": ""}}
-NEW_TABLES = ("guesses", "known_places")
+NEW_TABLES = (
+    *("guesses", "known_places"),
+    *("archive_games", "archive_names", "archive_parts", "archive_positions", "archive_texts"),
+)
 Rows = dict[str, list[dict[str, Any]]]
 
 

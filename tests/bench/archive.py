@@ -1,0 +1,204 @@
+"""The archive: how fast games are taken in and found, and the room their index takes.
+
+    python -m tests.bench.archive [--games N] [--database URL] [--plies N] [--folder DIR]
+
+Its games are copies of random games: the first plies of a copy are those of the real game, its later positions have
+keys of their own, as games of people have. So the index is as large as that of different games, in a hundredth of the
+time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from sqlalchemy import text
+
+from arena.store import Store
+from arena.store.archive_entry import NewGame, insert_games
+from arena.store.archive_search import Search
+from arena.store.archived_game import ArchivedGame, entries_of
+from arena.store.positions import Entries
+from referee.rules import families, load
+from tests.bench.figure import Figure
+
+TABLES = ("archive_games", "archive_names", "archive_parts", "archive_positions")
+PORTION = 500
+SCAN = "count of a column by SQL"
+
+
+def run(quick: bool) -> Iterator[Figure]:
+    """Figures of the archive."""
+    games = originals(300 if quick else 1000, 80)
+    begin = time.perf_counter()
+    entries = entries_of(games)
+    taken = time.perf_counter() - begin
+    yield Figure("archive", "games made ready for the index", len(games) / taken, "games/s")
+    count = 5_000 if quick else 50_000
+    with tempfile.TemporaryDirectory() as name, closing(Store.in_folder(Path(name))) as store:
+        begin = time.perf_counter()
+        fill(store, count, games, entries)
+        yield Figure("archive", "games with positions stored", count / (time.perf_counter() - begin), "games/s")
+        yield Figure("archive", f"index of {count:,} games", size(store) / count, "bytes/game", goal="< 1500")
+        scan = _scan(Path(name) / "arena.sqlite3")
+        found = sorted(times(store, games, entries, 5 if quick else 20))
+        p99 = found[int(0.99 * len(found))]
+        yield Figure("archive", f"search in {count:,} games, median", statistics.median(found), "ms", SCAN, scan)
+        yield Figure("archive", f"search in {count:,} games, p99", p99, "ms", SCAN, scan, "< 100")
+
+
+def _scan(file: Path) -> float:
+    with closing(sqlite3.connect(file)) as base:
+        begin = time.perf_counter()
+        base.execute("SELECT count(*) FROM archive_games WHERE plies > 50 AND winner = 1").fetchone()
+        return 1000 * (time.perf_counter() - begin)
+
+
+@cache
+def originals(count: int, plies: int) -> list[ArchivedGame]:
+    """Random games of all families, of about so many plies."""
+    rng, found = random.Random(1), []
+    for number in range(count):
+        rules = load(families()[number % len(families())])
+        ruleset = rules.settle(rng.choice(rules.variants[:3]).name)
+        kernel, config, moves = rules.kernel, ruleset.config, []
+        buffer = np.empty(kernel.MAX_MOVES, np.int64)
+        state = ruleset.read()
+        for _ in range(rng.randrange(plies // 2, 2 * plies)):
+            legal = 0 if kernel.result(state, config, 1, 0) else kernel.legal(state, config, buffer)
+            if not legal:
+                break
+            after = np.empty_like(state)
+            move = int(buffer[rng.randrange(legal)])
+            kernel.play(state, config, move, after)
+            moves.append(rules.notation.write_move(move))
+            state = after
+        position = ruleset.write(ruleset.read())
+        found.append(ArchivedGame("", rules.family, ruleset.variant.name, {}, position, tuple(moves), "", "", None, ""))
+    return found
+
+
+def fill(store: Store, count: int, games: Sequence[ArchivedGame], entries: Sequence[Entries]) -> None:
+    """So many copies of games, in portions as an import brings them."""
+    rng = np.random.default_rng(2)
+    for first in range(0, count, PORTION):
+        new = [_copy(number, games, entries, rng) for number in range(first, min(count, first + PORTION))]
+        with store.writing() as session:
+            insert_games(session, new)
+        store.archive.merge()
+
+
+def _copy(number: int, games: Sequence[ArchivedGame], entries: Sequence[Entries], rng: np.random.Generator) -> NewGame:
+    place = int(rng.integers(len(games)))
+    game, mine = games[place], entries[place]
+    keys, kept, end = mine.keys.copy(), int(rng.integers(1, 16)), game.plies + 1
+    keys[kept:end] = rng.integers(0, 2**64, max(0, end - kept), np.uint64)
+    tags = mine.tags.copy()
+    tags[: end - 1] = keys[1:end] >> np.uint64(32)
+    first, second = (f"player {int(rng.zipf(1.3)) % 20_000}" for _ in range(2))
+    about = {"first": first, "second": second, "source": f"collection {number % 12}"}
+    winner = (None, "first", "second", "draw")[int(rng.integers(4))]
+    date = f"{rng.integers(1990, 2027)}-{rng.integers(1, 13):02}-{rng.integers(1, 28):02}"
+    ended = ("resigned", "repetition", "no-moves", "stopped")[int(rng.integers(4))]
+    made = replace(game, id=f"{number:032x}", winner=winner, termination=ended, tags={"Date": date}, **about)
+    return NewGame(made, Entries(keys, mine.serials, tags))
+
+
+def times(store: Store, games: Sequence[ArchivedGame], entries: Sequence[Entries], repeats: int) -> Iterator[float]:
+    """Milliseconds of searches of all kinds, warm: the first page of fifty, and a later one."""
+    for search, sort, is_falling in searches(games, entries, repeats):
+        store.archive.search(Search())
+        begin = time.perf_counter()
+        found = store.archive.search(search, sort=sort, is_falling=is_falling)
+        yield 1000 * (time.perf_counter() - begin)
+        if found.next is not None:
+            begin = time.perf_counter()
+            store.archive.search(search, sort=sort, is_falling=is_falling, after=found.next)
+            yield 1000 * (time.perf_counter() - begin)
+
+
+def searches(
+    games: Sequence[ArchivedGame], entries: Sequence[Entries], repeats: int
+) -> Iterator[tuple[Search, str, bool]]:
+    """(search, sorted by, falling) of all kinds, several of each."""
+    rng = random.Random(3)
+    for _ in range(repeats):
+        place = rng.randrange(len(games))
+        game, keys = games[place], entries[place].keys
+        start, deep = int(keys[0]), int(keys[rng.randrange(1, min(game.plies, 12))])
+        kinds = [
+            Search(),
+            Search(player=f"player {rng.randrange(2000)}"),
+            Search(player="7"),
+            Search(first="player 1", winner="first"),
+            Search(name="player 1"),
+            Search(number=str(rng.randrange(10_000))),
+            Search(family=game.family, variant=game.variant),
+            Search(family=game.family, winner="draw", termination="repetition"),
+            Search(shortest=40, longest=60, winner="none"),
+            Search(since=20030101, until=20041231, player="player 2"),
+            Search(source="collection 7"),
+            Search(key=start),
+            Search(key=start, winner="second", shortest=50),
+            Search(key=deep),
+            Search(family=game.family, moves=game.moves[:1]),
+            Search(family=game.family, moves=game.moves[: rng.randrange(2, 8)], since=20000000),
+            Search(family=game.family, variant=game.variant, player="player 3", key=start, since=19950101, shortest=30),
+        ]
+        for kind in kinds:
+            yield kind, rng.choice(("number", "date", "length")), rng.random() < 0.5
+
+
+def size(store: Store) -> int:
+    """The bytes of the archive's tables with their indexes; SQLite's are those of a file with nothing else in it."""
+    with store.reading() as session:
+        if store.engine.dialect.name == "postgresql":
+            sizes = [session.scalar(text(f"SELECT pg_total_relation_size('{name}')")) or 0 for name in TABLES]
+            return sum(sizes)
+        pages = session.scalar(text("SELECT page_count - freelist_count FROM pragma_page_count, pragma_freelist_count"))
+        return int(pages or 0) * int(session.scalar(text("PRAGMA page_size")) or 0)
+
+
+def main() -> None:
+    """Measure at another scale."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.archive", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--games", type=int, default=1_000_000)
+    parser.add_argument("--originals", type=int, default=2000)
+    parser.add_argument("--plies", type=int, default=80)
+    parser.add_argument("--database", help="an empty PostgreSQL database (default: SQLite in --folder)")
+    parser.add_argument("--folder", type=Path, default=Path("build/archive"))
+    arguments = parser.parse_args()
+    games = originals(arguments.originals, arguments.plies)
+    entries = entries_of(games)
+    if arguments.database:
+        store = Store(arguments.database)
+        store.upgrade()
+    else:
+        arguments.folder.mkdir(parents=True, exist_ok=True)
+        store = Store.in_folder(arguments.folder)
+    with closing(store):
+        begin = time.perf_counter()
+        if not store.archive.count(Search()):
+            fill(store, arguments.games, games, entries)
+        print(f"filled in {time.perf_counter() - begin:.0f} s", flush=True)
+        count = store.archive.count(Search())
+        plies = sum(game.plies for game in games) / len(games)
+        print(f"{count:,} games of {plies:.0f} plies: {size(store) / 2**20:,.0f} MB", flush=True)
+        found = sorted(times(store, games, entries, 20))
+        print(
+            f"{len(found)} searches: median {statistics.median(found):.1f} ms, p99 {found[int(0.99 * len(found))]:.1f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
