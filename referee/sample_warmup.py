@@ -28,7 +28,7 @@ _SAMPLES = frozenset({"bots.random_mover", "bots.greedy", "bots.alphabeta", "bot
 _FOLDERS = ("bots/search", "referee/rules")
 """Whose sources are compiled, with those of the family."""
 COMPILING = b"compiling "
-"""How a line begins in which `bots.warm` names the bot it compiles for."""
+"""How a line begins in which `bots.warm` names the bot it compiles for, and perhaps the function."""
 _ready: set[str] = set()
 """Families that this process has seen to be ready."""
 
@@ -46,7 +46,8 @@ def have_warm(specs: Iterable[BotSpec], family: str, stop_fd: int | None = None)
 def have_all_warm(family: str, stop_fd: int | None = None, tell: Callable[[str], None] = lambda name: None) -> str:
     """Compile the samples' searches unless that is done; waits for others at it. In words why it could not be done.
 
-    `tell` is called with the name of each bot whose search is compiled, as that begins.
+    `tell` is called with the name of each bot whose search is compiled, as that begins, and again with the names of bot
+    and function, one blank between them, as each function is.
 
     Does nothing where compiled code cannot be kept. Raises Stopped when `stop_fd` becomes readable meanwhile.
     """

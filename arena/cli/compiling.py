@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from arena.cli import output
@@ -21,6 +22,8 @@ class Compiling:
     def __init__(self, names: Sequence[str], begin: Callable[[str], Awaitable[None]]) -> None:
         self._names, self._begin = names, begin
         self._stopped, self._stop = os.pipe()
+        self._now: dict[str, str] = {}
+        """What is being compiled: families and functions."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Call `begin` with each family as soon as it is ready. Raises CommandError where one cannot be."""
@@ -43,16 +46,25 @@ class Compiling:
                 os.close(end)
 
     async def _one(self, pool: ThreadPoolExecutor, name: str) -> None:
-        def tell(bot: str) -> None:
-            output.note(f"{name:<10} compiling the search of {bot} ...")
-
-        began = time.perf_counter()
-        problem, warmed = await asyncio.get_running_loop().run_in_executor(pool, self._make_ready, name, tell)
+        problem, warmed, seconds = await asyncio.get_running_loop().run_in_executor(pool, self._make_ready, name)
         if problem:
             raise CommandError(f"the sample bots of {name} cannot be made ready: {problem[-400:]}", Exit.FAILED)
-        output.note(f"{name:<10} ready in {time.perf_counter() - began:.1f} s, {warmed.cached} kernels in the cache")
+        output.note(f"{name:<10} ready in {seconds:.1f} s, {warmed.compiled + warmed.cached} kernels")
         await self._begin(name)
 
-    def _make_ready(self, name: str, tell: Callable[[str], None]) -> tuple[str, Warmed]:
-        problem = have_all_warm(name, self._stopped, tell)
-        return problem, warm(name)
+    def _make_ready(self, name: str) -> tuple[str, Warmed, float]:
+        """What went wrong, the kernels, and how long it took."""
+        began = time.perf_counter()
+        problem = have_all_warm(name, self._stopped, partial(self._tell, name))
+        warmed = warm(name)
+        self._now.pop(name, None)
+        return problem, warmed, time.perf_counter() - began
+
+    def _tell(self, name: str, what: str) -> None:
+        """A line for each bot; what is compiled for it at the moment, on a terminal."""
+        bot, _, function = what.partition(" ")
+        if not function:
+            output.note(f"{name:<10} compiling the search of {bot} ...")
+            return
+        self._now[name] = function
+        output.progress("compiling  " + ", ".join(f"{family} {now}" for family, now in sorted(self._now.items())))

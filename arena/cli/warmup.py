@@ -68,7 +68,7 @@ def _tell(warmed: Warmed) -> None:
 
 
 def warm_bots(names: list[str], jobs: int) -> None:
-    """Let the sample bots compile their searches, `jobs` families at once; a line per family as it is done.
+    """Let the sample bots compile their searches, `jobs` families at once; a line per bot and per family.
 
     Raises CommandError when one cannot: its own words are in the message.
     """
@@ -80,7 +80,11 @@ def warm_bots(names: list[str], jobs: int) -> None:
 def _warm_bots(family: str) -> float:
     from referee.sample_warmup import have_all_warm
 
+    def tell(what: str) -> None:
+        if " " not in what:
+            output.note(f"{family:<10} compiling the search of {what} ...")
+
     started = time.perf_counter()
-    if problem := have_all_warm(family):
+    if problem := have_all_warm(family, tell=tell):
         raise CommandError(f"the sample bots of {family} cannot be made ready: {problem[-400:]}", Exit.FAILED)
     return time.perf_counter() - started

@@ -20,20 +20,26 @@ def test_each_family_begins_when_it_is_ready_though_others_still_compile(
     monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     begun: list[str] = []
+    shown: list[str] = []
 
     def compile_all(family: str, stop_fd: int, tell: Any) -> str:
-        tell(f"{family}_kernel")
+        tell(f"{family}_bot")
+        tell(f"{family}_bot search")
         return ""
 
     monkeypatch.setattr(compiling, "have_all_warm", compile_all)
     monkeypatch.setattr(compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+    monkeypatch.setattr(compiling.output, "progress", shown.append)
 
     async def begin(family: str) -> None:
         begun.append(family)
 
     asyncio.run(_compile(["loa", "tablut"], begin))
     assert sorted(begun) == ["loa", "tablut"]
-    assert "loa        ready in 0.0 s, 7 kernels in the cache" in capsys.readouterr().err
+    assert any("loa search" in line for line in shown)
+    said = capsys.readouterr().err
+    assert "loa        compiling the search of loa_bot ...\n" in said
+    assert "loa        ready in 0.0 s, 7 kernels\n" in said
 
 
 def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
