@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from arena.coordinator import cron
 from arena.coordinator.checks import Checks, check_in_sandbox
 from arena.coordinator.executors import slots_of, workers_of
+from arena.coordinator.follower import Follower
 from arena.coordinator.handout import Handout
 from arena.coordinator.inspection import Inspection, Verifier
 from arena.coordinator.lease import LEASE, LeaseOwner
@@ -112,6 +113,7 @@ class Coordinator:
         check = check or check_in_sandbox(store, bus, place.open, settings.sandbox)
         self._checks = Checks(store, bus, check, metrics=self.metrics, on_done=lambda: self.order(0))
         self._maintenance = maintenance or Maintenance.of(settings, store, place.open)
+        self._follower = Follower(store, self._fenced, settings.data)
         self._maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
         self._ordered: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._ticks = 0
@@ -148,6 +150,7 @@ class Coordinator:
                 await self._in(work, self._steering.close)
                 await self._in(work, self._inspection.close)
                 await self._in(work, self._maintenance.stop)
+                await self._in(work, self._follower.stop)
                 self._become("stopped")
 
     def abort(self) -> None:
@@ -345,6 +348,7 @@ class Coordinator:
             self._tell_workers()
         self.recorder.restore()
         self._maintenance.begin(at)
+        self._follower.begin()
 
     def _tell_workers(self) -> None:
         """Say what there is to play on, and how busy it is."""
