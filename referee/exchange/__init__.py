@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from referee.rules.jit import IS_COMPILED, c_function, jit
+from referee.rules.jit import IS_COMPILED, jit
 
 __all__ = ["IS_COMPILED", "MOMENT_MS", "MOST_BYTES", "UNSENT", "QuickWay", "get_ready"]
 
@@ -32,6 +32,8 @@ _HEAD = len(_WORD)
 _NEWLINE, _RETURN = 10, 13
 
 if IS_COMPILED:
+    from referee.rules.jit import c_function
+
     _write = c_function("write", "i8(i4,u8,u8)")
     _read = c_function("read", "i8(i4,u8,u8)")
     _poll = c_function("poll", "i4(u8,u8,i4)")
