@@ -1,4 +1,4 @@
-"""`python -m bots.warm [FAMILY…]`: compile the searches of the sample bots into the cache, so that no game waits.
+"""`python -m bots.warm [FAMILY…] [--bot NAME …]`: compile what sample bots call into the cache, so that no game waits.
 
 What is cached already is only loaded.
 """
@@ -13,8 +13,13 @@ from collections.abc import Sequence
 from bots.sdk import Bot, families
 from referee.rules.compilation import when_compiling
 
-SEARCHERS = ("bots.alphabeta.AlphaBeta", "bots.mcts.MonteCarlo")
-"""The sample bots that have compiled code of their own."""
+SAMPLES = {
+    "random": "bots.random_mover.RandomMover",
+    "greedy": "bots.greedy.Greedy",
+    "alphabeta": "bots.alphabeta.AlphaBeta",
+    "mcts": "bots.mcts.MonteCarlo",
+}
+"""The sample bots by name, those with most to compile last."""
 
 
 def warm(bot: Bot, family: str) -> float:
@@ -35,14 +40,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     import importlib
 
-    parser = argparse.ArgumentParser(prog="python -m bots.warm", description="Compile the sample bots' searches.")
+    parser = argparse.ArgumentParser(prog="python -m bots.warm", description="Compile what sample bots call.")
     parser.add_argument("family", nargs="*", help="default: all of them")
-    wanted = parser.parse_args(argv).family or families()
+    parser.add_argument("--bot", action="append", choices=SAMPLES, help="only for this one; may be repeated")
+    arguments = parser.parse_args(argv)
+    wanted = arguments.family or families()
     when_compiling(lambda function: _tell(bot.name, function), ("bots", "referee"))
     for family in wanted:
         if family not in families():
             parser.error(f"unknown family {family!r}; known: {', '.join(families())}")
-        for path in SEARCHERS:
+        for path in (SAMPLES[name] for name in arguments.bot or SAMPLES):
             module, _, name = path.rpartition(".")
             bot: Bot = getattr(importlib.import_module(module), name)()
             _tell(bot.name)

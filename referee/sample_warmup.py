@@ -1,4 +1,4 @@
-"""Compiles the searches of the sample bots before a bot of this machine needs them.
+"""Compiles what the sample bots call before a bot of this machine needs it: for those that play, and no others.
 
 A sample in a sandbox may read compiled code but keep none, so on a cold machine each of its processes would compile
 for a minute while a game waits, and lose it where that takes too long. Whoever starts samples has them compiled first,
@@ -24,13 +24,14 @@ from referee.spec import BotSpec
 from referee.warmup import Warmed, warm
 
 _ROOT = Path(__file__).resolve().parents[1]
-_SAMPLES = frozenset({"bots.random_mover", "bots.greedy", "bots.alphabeta", "bots.mcts"})
+SAMPLES = {"bots.random_mover": "random", "bots.greedy": "greedy", "bots.alphabeta": "alphabeta", "bots.mcts": "mcts"}
+"""Module -> name, as `bots.warm` knows it."""
 _FOLDERS = ("bots/search", "referee/rules")
 """Whose sources are compiled, with those of the family."""
 COMPILING = b"compiling "
 """How a line begins in which `bots.warm` names the bot it compiles for, and perhaps the function."""
-_ready: set[str] = set()
-"""Families that this process has seen to be ready."""
+_ready: set[tuple[str, str]] = set()
+"""(family, sample) that this process has seen to be ready."""
 
 
 def have_warm(specs: Iterable[BotSpec], family: str, stop_fd: int | None = None) -> None:
@@ -38,29 +39,39 @@ def have_warm(specs: Iterable[BotSpec], family: str, stop_fd: int | None = None)
 
     Where it cannot be compiled the bots themselves will say why.
     """
-    if family not in _ready and any(map(_is_sample, specs)):
-        have_all_warm(family, stop_fd)
-        _ready.add(family)
+    playing = [name for spec in specs if (name := _sample(spec)) and (family, name) not in _ready]
+    if playing:
+        _have(family, playing, stop_fd)
+        _ready.update((family, name) for name in playing)
 
 
 def have_all_warm(family: str, stop_fd: int | None = None, tell: Callable[[str], None] = lambda name: None) -> str:
-    """Compile the samples' searches unless that is done; waits for others at it. In words why it could not be done.
+    """Compile what all samples call unless that is done; waits for others at it. In words why it could not be done.
 
-    `tell` is called with the name of each bot whose search is compiled, as that begins, and again with the names of bot
-    and function, one blank between them, as each function is.
+    `tell` is called with the name of each bot it is done for, as that begins, and again with the names of bot and
+    function, one blank between them, as each function is compiled.
 
     Does nothing where compiled code cannot be kept. Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
+    return _have(family, SAMPLES.values(), stop_fd, tell)
+
+
+def _have(
+    family: str, names: Iterable[str], stop_fd: int | None, tell: Callable[[str], None] = lambda name: None
+) -> str:
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return ""  # nothing is compiled at all
-    mark = _mark(family)
-    if mark.exists() or not _may_write(mark.parent):
+    marks = {name: _mark(family, name) for name in dict.fromkeys(names)}
+    folder = cache_root()
+    if all(mark.exists() for mark in marks.values()) or not _may_write(folder):
         return ""
-    with mark.with_suffix(".lock").open("w") as lock:
+    with (folder / f"samples-{family}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        problem = "" if mark.exists() else _compile(family, stop_fd, tell)
+        missing = [name for name, mark in marks.items() if not mark.exists()]
+        problem = _compile(family, missing, stop_fd, tell) if missing else ""
         if not problem:
-            mark.touch()
+            for name in missing:
+                marks[name].touch()
     return problem
 
 
@@ -70,12 +81,18 @@ def warm_with_samples(family: str) -> Warmed:
     return warm(family)
 
 
-def _compile(family: str, stop_fd: int | None, tell: Callable[[str], None]) -> str:
-    """Compile the searches of the sample bots into the cache; what went wrong in their own words, empty when nothing.
+def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Callable[[str], None]) -> str:
+    """Compile what these samples call into the cache; what went wrong in their own words, empty when nothing.
 
     Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
-    words = [sys.executable, "-m", "bots.warm", family]  # spawned, as always: nothing imports bots
+    words = [
+        sys.executable,
+        "-m",
+        "bots.warm",
+        family,
+        *(f"--bot={name}" for name in names),
+    ]  # spawned, as always: nothing imports bots
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=_ROOT) as process:
         assert process.stderr
         said, rest, pipe = b"", b"", process.stderr.fileno()
@@ -96,18 +113,23 @@ def _compile(family: str, stop_fd: int | None, tell: Callable[[str], None]) -> s
     return said.decode("utf-8", "replace").strip() or "it ended without a word" if process.returncode else ""
 
 
-def _is_sample(spec: BotSpec) -> bool:
-    return not spec.bundle and any(word in _SAMPLES for word in spec.command)
+def _sample(spec: BotSpec) -> str | None:
+    """The name of the sample it is, None for any other bot."""
+    return None if spec.bundle else next((SAMPLES[word] for word in spec.command if word in SAMPLES), None)
+
+
+def _mark(family: str, name: str) -> Path:
+    """The file that says that what a sample calls is compiled, from these sources by this Python."""
+    return cache_root() / f"samples-{family}-{name}-{_digest(family)}"
 
 
 @cache
-def _mark(family: str) -> Path:
-    """The file that says that these sources are compiled for this family by this Python."""
+def _digest(family: str) -> str:
     digest = hashlib.sha256(f"{sys.version} {version('numba')} {version('numpy')}".encode())
     for folder in (*_FOLDERS, f"referee/rules/{family}"):
         for source in sorted((_ROOT / folder).glob("*.py")):
             digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    return cache_root() / f"samples-{family}-{digest.hexdigest()[:16]}"
+    return digest.hexdigest()[:16]
 
 
 def _may_write(folder: Path) -> bool:

@@ -64,7 +64,7 @@ class Compiling:
         """A line for each bot; what is compiled for it at the moment, on a terminal."""
         bot, _, function = what.partition(" ")
         if not function:
-            output.note(f"{name:<10} compiling the search of {bot} ...")
+            output.note(f"{name:<10} compiling what {bot} calls ...")
             return
         self._now[name] = function
         output.progress("compiling  " + ", ".join(f"{family} {now}" for family, now in sorted(self._now.items())))

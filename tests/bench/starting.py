@@ -43,6 +43,7 @@ def run(quick: bool) -> Iterator[Figure]:
             bare,
             "< 1",
         )
+        yield from _samples(bare)
         short = Adjudication(max_plies=2)
         games = [PlannedGame.of(replace(spec, adjudication=short)) for spec in specs("loa", folder, 41)]
         with Roster(Sandbox("none")) as roster:
@@ -53,6 +54,20 @@ def run(quick: bool) -> Iterator[Figure]:
         thinking = sum(ply.ms for record in records for ply in record.plies) / len(records)
     yield Figure("starting", "from one game to the next, bots reused (games of two plies)", whole, "ms", goal="< 20")
     yield Figure("starting", "of that, waiting for the bots' moves", thinking, "ms")
+
+
+def _samples(bare: float) -> Iterator[Figure]:
+    """A game of two plies between samples as a whole command, with nothing compiled and with everything."""
+    line = [sys.executable, "-m", "arena", "play", "sample:random", "sample:greedy", "--family", "loa"]
+    line += ["--games", "1", "--max-plies", "2", "--json", "--sandbox", "none"]
+    with tempfile.TemporaryDirectory() as cache:
+        for name, goal in (("nothing compiled", "< 10"), ("all compiled", "< 1")):
+            begin, before = time.perf_counter(), os.times()
+            subprocess.run(line, capture_output=True, check=True, env={**os.environ, "NUMBA_CACHE_DIR": cache})
+            seconds, after = time.perf_counter() - begin, os.times()
+            cpu = after.children_user + after.children_system - before.children_user - before.children_system
+            yield Figure("starting", f"arena play of two samples, {name}", seconds, "s", "bare interpreter", bare, goal)
+            yield Figure("starting", "of that, CPU of all its processes", cpu, "s")
 
 
 def _first_bot(folder: Path, repeats: int) -> float:

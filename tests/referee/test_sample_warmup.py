@@ -30,7 +30,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(sample_warmup, "cache_root", lambda: tmp_path / "cache")
     monkeypatch.setattr(sample_warmup, "_ready", set())
     monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
-    sample_warmup._mark.cache_clear()
+    sample_warmup._digest.cache_clear()
     program = tmp_path / "python"
     program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/compiled\necho "no compiler" >&2\nexec {tmp_path}/rest\n')
     (tmp_path / "rest").write_text("#!/bin/sh\n")
@@ -38,7 +38,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         file.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
     yield tmp_path
-    sample_warmup._mark.cache_clear()
+    sample_warmup._digest.cache_clear()
 
 
 def compiled(machine: Path) -> list[str]:
@@ -53,9 +53,25 @@ def test_a_sample_is_made_ready_once_for_each_family(machine: Path) -> None:
         have_warm([scripted("one"), SAMPLE], "loa")
     sample_warmup._ready.clear()  # as another slot
     have_warm([SAMPLE], "loa")
-    assert compiled(machine) == ["-m bots.warm loa"]
+    assert compiled(machine) == ["-m bots.warm loa --bot=greedy"]
     have_warm([SAMPLE], "tablut")
-    assert compiled(machine) == ["-m bots.warm loa", "-m bots.warm tablut"]
+    assert compiled(machine)[1:] == ["-m bots.warm tablut --bot=greedy"]
+
+
+def test_nothing_is_compiled_for_samples_that_do_not_play(machine: Path) -> None:
+    searcher = replace(read_bot("sample:mcts", "loa"), name="mcts")
+    have_warm([SAMPLE, SAMPLE], "loa")
+    have_warm([SAMPLE, searcher], "loa")
+    assert compiled(machine) == ["-m bots.warm loa --bot=greedy", "-m bots.warm loa --bot=mcts"]
+    assert have_all_warm("loa") == ""
+    assert compiled(machine)[2:] == ["-m bots.warm loa --bot=random --bot=alphabeta"]
+
+
+@pytest.mark.parametrize("name", sorted(sample_warmup.SAMPLES.values()))
+def test_the_samples_are_those_that_can_be_warmed(name: str) -> None:
+    from bots.warm import SAMPLES
+
+    assert SAMPLES[name].rpartition(".")[0] in read_bot(f"sample:{name}", "loa").command
 
 
 def test_what_cannot_be_compiled_is_said_and_tried_again(machine: Path) -> None:
