@@ -82,7 +82,7 @@ def _warm_bots(family: str) -> float:
 
     def tell(what: str) -> None:
         if " " not in what:
-            output.note(f"{family:<10} compiling the search of {what} ...")
+            output.note(f"{family:<10} compiling what {what} calls ...")
 
     started = time.perf_counter()
     if problem := have_all_warm(family, tell=tell):

@@ -38,7 +38,7 @@ def test_each_family_begins_when_it_is_ready_though_others_still_compile(
     assert sorted(begun) == ["loa", "tablut"]
     assert any("loa search" in line for line in shown)
     said = capsys.readouterr().err
-    assert "loa        compiling the search of loa_bot ...\n" in said
+    assert "loa        compiling what loa_bot calls ...\n" in said
     assert "loa        ready in 0.0 s, 7 kernels\n" in said
 
 
