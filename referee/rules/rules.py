@@ -224,12 +224,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """How a piece symbol looks: its name, its owner (None = neutral) and a glyph for places that draw text."""
+    """How a piece symbol looks: its name, its owner (None = neutral) and a glyph for places that draw text.
+
+    `note` says how it moves and takes, where kinds of pieces differ in that.
+    """
 
     symbol: str
     name: str
     side: Side | None
     glyph: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +274,20 @@ class Setups:
     """Its numbers in each numbered family of set-ups: N, or `N/M` where the sides differ; none for another position."""
     permutations: Callable[[str], tuple[str, ...]]
     """Position strings that differ by the names of the pieces alone, the position itself first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a move does, for those who look at the board. `said` are words beside those of `Rules.explain`.
+
+    `line` are the cells of a row that moves as one, in its direction; `ejected` is the symbol of what went over the
+    edge behind its end; `between` are pairs of cells that took what lies between them, or on their corners.
+    """
+
+    said: str = ""
+    line: tuple[str, ...] = ()
+    ejected: str = ""
+    between: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +340,8 @@ class Rules:
     phase: Phase | None = None
     symmetry: Symmetry | None = None
     """Which positions are the same but for the way one looks at the board; None: none are."""
+    account: Callable[[int, State, State, Config], Account] | None = None
+    """What there is to see of a move, given its code and the states before and after."""
     marks: tuple[Mark, ...] = ()
     """The words that `board` may mark cells with."""
     emblem: str = ""

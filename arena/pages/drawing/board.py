@@ -16,7 +16,7 @@ from typing import Any
 from markupsafe import Markup
 
 from arena.pages.drawing.pieces import CELL, key, looks
-from arena.pages.drawing.scene import Scene
+from arena.pages.drawing.scene import Scene, piece_names
 from referee.rules.draw import rows
 from referee.rules.rules import Board, Cell, Mark, Rules
 
@@ -41,6 +41,8 @@ _EDGE = 4.0
 _STACK = 5.6
 """How far the two pieces of a stack lie from the middle of their cell."""
 _STACK_SIZE = 0.72
+_BEYOND, _GHOST_SIZE = 0.62, 0.6
+"""How far behind the last cell, and how large, what went over the edge is drawn; in cells."""
 _SHORT = 13.0
 """How far before the middle of its cell an arrow ends."""
 _ALGEBRAIC = re.compile(r"([a-z]+)(\d+)", re.ASCII)
@@ -226,16 +228,27 @@ def _trail(scene: Scene, where: Geometry, *, flip: bool) -> Markup:
 
 def _lit(scene: Scene, where: Geometry, *, flip: bool) -> Markup:
     cells = {cell.name: cell for cell in where.board.cells}
-    names = dict.fromkeys(name for line in scene.trail for name in line if name in cells)
+    names = dict.fromkeys(name for line in (*scene.trail, scene.account.line) for name in line if name in cells)
     return Markup("").join(Markup('<path d="{}"/>').format(where.outline(cells[name], flip=flip)) for name in names)
+
+
+def _ghost(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
+    """What went over the edge, half beyond it."""
+    account = scene.account
+    if not account.ejected or len(account.line) < 2:
+        return Markup("")
+    (a, b), (x, y) = (where.place(name, flip=flip) for name in account.line[-2:])
+    place = x + _BEYOND * (x - a), y + _BEYOND * (y - b)
+    return _use(prefix(rules.family) + key(account.ejected), *place, CELL * _GHOST_SIZE, "piece")
+
+
+def _polylines(pairs: Iterable[tuple[str, str]], where: Geometry, *, flip: bool) -> Markup:
+    return Markup("").join(Markup('<polyline points="{}"/>').format(_line(where, pair, flip=flip)) for pair in pairs)
 
 
 def svg(rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small: bool = False) -> Markup:
     """The scene as an SVG element; the page must hold `sprites` of the family."""
     where = plan(scene.board)
-    links = Markup("").join(
-        Markup('<polyline points="{}"/>').format(_line(where, link, flip=flip)) for link in scene.links
-    )
     # Where a piece was taken by the one that stands there now, the arrow says it; a cross would hide who stands there.
     struck = Markup("").join(
         _use("mark-cross", *where.place(name, flip=flip), name="mark")
@@ -245,6 +258,7 @@ def svg(rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small:
     return Markup(
         '<svg class="board board-{shape}{small}" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">{ground}'
         '<g data-layer="lit" class="lit">{lit}</g><g data-layer="links" class="links">{links}</g>'
+        '<g data-layer="between" class="between">{between}</g><g data-layer="ghost" class="ghost">{ghost}</g>'
         '<g data-layer="pieces">{pieces}</g><g data-layer="marks">{marks}</g>'
         '<g data-layer="struck" class="struck">{struck}</g><g data-layer="trail" class="trail">{trail}</g></svg>'
     ).format(
@@ -255,7 +269,9 @@ def svg(rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small:
         label=label,
         ground=_ground(where, flip=flip, is_small=is_small),
         lit=_lit(scene, where, flip=flip),
-        links=links,
+        links=_polylines(scene.links, where, flip=flip),
+        between=_polylines(scene.account.between, where, flip=flip),
+        ghost=_ghost(rules, scene, where, flip=flip),
         pieces=_pieces(scene, where, prefix(rules.family), flip=flip),
         marks=_marks(rules, scene, where, flip=flip),
         struck=struck,
@@ -274,7 +290,9 @@ def chart(rules: Rules, board: Board) -> dict[str, Any]:
         "middle": list(where.middle),
         "places": {name: [round(x, 1), round(y, 1)] for name, (x, y) in where.places.items()},
         "hex": where.is_hex,
-        "pieces": {piece.symbol: [prefix(rules.family) + key(piece.symbol), piece.name] for piece in rules.pieces},
+        "beyond": _BEYOND,
+        "ghostSize": _GHOST_SIZE,
+        "pieces": {symbol: [prefix(rules.family) + key(symbol), name] for symbol, name in piece_names(rules).items()},
         "owners": {piece.symbol: piece.side for piece in rules.pieces if piece.side},
         "rows": [[cell.name for cell in row] for row in rows(board)],
         "kinds": {cell.name: cell.kind for cell in board.cells if cell.kind != "plain"},
@@ -285,7 +303,7 @@ def chart(rules: Rules, board: Board) -> dict[str, Any]:
 
 def described(rules: Rules, scene: Scene, cell: Cell) -> str:
     """A cell in words: `a1 black marble, can be pushed off`."""
-    names = {piece.symbol: piece.name for piece in rules.pieces}
+    names = piece_names(rules)
     symbols = scene.board.pieces.get(cell.name, "")
     held = " on ".join(names.get(symbol, symbol) for symbol in reversed(symbols)) or "empty"
     kind = "" if cell.kind == "plain" else f" ({cell.kind})"

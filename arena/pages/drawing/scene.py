@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.rules.core import Side
+from referee.rules.core import SIDES, Side
 from referee.rules.position import Position
-from referee.rules.rules import Board, Cell, Rules, Ruleset
+from referee.rules.rules import Account, Board, Cell, Rules, Ruleset
 
 _NEAR = 1.5
 
@@ -42,6 +42,7 @@ class Scene:
     links: tuple[tuple[str, str], ...] = ()
     said: str = ""
     score: str = ""
+    account: Account = field(default_factory=Account)
 
     def as_json(self) -> dict[str, Any]:
         """What the viewer's script needs; the cells of the board stand apart, they do not change."""
@@ -58,6 +59,9 @@ class Scene:
             "gone": dict(self.gone),
             "links": [list(link) for link in self.links],
             "said": self.said,
+            "line": list(self.account.line),
+            "ejected": self.account.ejected,
+            "between": [list(pair) for pair in self.account.between],
             "score": self.score,
         }
 
@@ -71,7 +75,7 @@ class Scenes:
         self._position = Position.start(ruleset, start)
         board = self._position.board
         self._first = Counter("".join(board.pieces.values()))
-        self._names = {piece.symbol: piece.name for piece in self.rules.pieces}
+        self._names = piece_names(self.rules)
         self._cell = re.compile("|".join(sorted((re.escape(cell.name) for cell in board.cells), key=len, reverse=True)))
         self.items: list[Scene] = [
             Scene(0, board, str(self._position), self._position.side, links=_links(board, self.rules))
@@ -99,6 +103,8 @@ class Scenes:
         score = next((note for note in board.notes if note.startswith("score ")), "")
         is_new = score and score not in earlier.board.notes
         ply = len(self.items)
+        account = self._account(code, before, after)
+        how = account.said or before.explain(code)
         self._position = after
         self.items.append(
             Scene(
@@ -114,22 +120,21 @@ class Scenes:
                 dict(gone),
                 dict(lost),
                 _links(board, self.rules),
-                self._say(ply, side, shown, lost, score if is_new else ""),
+                self._say(ply, side, shown, how or _taken(lost, self._names), score if is_new else ""),
                 score.removeprefix("score ").split(" ")[0] if is_new else "",
+                account,
             )
         )
 
-    def _say(self, ply: int, side: Side, shown: str, lost: Mapping[str, int], score: str) -> str:
+    def _account(self, code: int, before: Position, after: Position) -> Account:
+        """What the family has to show of a move."""
+        tell = self.rules.account
+        return tell(code, before.state, after.state, before.ruleset.config) if tell else Account()
+
+    def _say(self, ply: int, side: Side, shown: str, how: str, score: str) -> str:
         """The move as a sentence for those who listen."""
         name = self.rules.sides[0 if side == "first" else 1]
-        taken = ", ".join(
-            self._names.get(symbol, symbol) + (f" {n} times" if n > 1 else "") for symbol, n in lost.items()
-        )
-        return (
-            f"{(ply + 1) // 2}. {name} {shown}"
-            + (f", takes {taken}" if taken else "")
-            + (f", {score}" if score else "")
-        )
+        return ", ".join([f"{(ply + 1) // 2}. {name} {shown}", *([how] if how else []), *([score] if score else [])])
 
     def _trail(self, canonical: str, before: Board, after: Board, struck: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         """The way of the move. Several pieces that went the same way side by side have a line each."""
@@ -142,6 +147,24 @@ class Scenes:
         while len(cells) > 1 and cells[-1] in struck and not after.pieces.get(cells[-1]):
             cells.pop()
         return (tuple(cells),) if len(cells) > 1 else tuple((cell,) for cell in cells)
+
+
+def _taken(lost: Mapping[str, int], names: Mapping[str, str]) -> str:
+    """What left the board, where the family does not say how."""
+    taken = ", ".join(names.get(symbol, symbol) + (f" {n} times" if n > 1 else "") for symbol, n in lost.items())
+    return f"takes {taken}" if taken else ""
+
+
+def piece_names(rules: Rules) -> dict[str, str]:
+    """What the pieces are called, by symbol: with the side where both have one of that name."""
+    count = Counter(piece.name for piece in rules.pieces)
+    owners = dict(zip(SIDES, rules.sides, strict=True))
+    return {
+        piece.symbol: f"{owners[piece.side].lower()} {piece.name}"
+        if piece.side and count[piece.name] > 1
+        else piece.name
+        for piece in rules.pieces
+    }
 
 
 def _shift(left: Sequence[Cell], came: Sequence[Cell]) -> tuple[tuple[str, ...], ...]:

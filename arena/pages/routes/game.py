@@ -16,6 +16,7 @@ from arena.pages import filters, lists
 from arena.pages.drawing import board
 from arena.pages.drawing.pieces import key
 from arena.pages.drawing.replay import Replay
+from arena.pages.drawing.scene import piece_names
 from arena.pages.table import choice, number
 from arena.pages.view import GAME_ID, REPLAYS, arena_of, moved, page, run, store_of, takes
 from arena.services.game import OVER, SIDES, Game, read
@@ -25,6 +26,7 @@ from arena.store.page import write_cursor
 from referee.rules import families
 from referee.rules.core import Side
 from referee.rules.draw import rows
+from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
 _MAX_PLY = 100_000
@@ -123,6 +125,7 @@ async def show(request: web.Request) -> web.Response:
         sprites=board.sprites([replay.rules]),
         legend=board.legend(replay.rules, scene),
         grid=_grid(replay, ply),
+        piece_key=_piece_key(replay.rules),
         taken=_taken(replay, ply),
         before=before,
         behind=behind,
@@ -164,6 +167,16 @@ def _grid(replay: Replay, ply: int) -> list[list[str]]:
     ]
 
 
+def _piece_key(rules: Rules) -> list[tuple[list[str], str, str]]:
+    """The kinds of pieces that differ in what they do: how both sides' look, name, what they do."""
+    found: dict[str, tuple[list[str], str, str]] = {}
+    for piece in rules.pieces:
+        if piece.note:
+            looks, *_ = found.setdefault(piece.name, ([], piece.name, piece.note))
+            looks.append(board.prefix(rules.family) + key(piece.symbol))
+    return list(found.values())
+
+
 def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
     """Pieces that have left the board, by owner: (identifier, name, how many)."""
     found: dict[str, list[tuple[str, str, int]]] = {"first": [], "second": []}
@@ -171,7 +184,8 @@ def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
     for piece in replay.rules.pieces:
         if count := gone.get(piece.symbol):
             identifier = board.prefix(replay.rules.family) + key(piece.symbol)
-            found.setdefault(piece.side or "first", []).append((identifier, piece.name, count))
+            name = piece_names(replay.rules)[piece.symbol]
+            found.setdefault(piece.side or "first", []).append((identifier, name, count))
     return found
 
 

@@ -79,6 +79,14 @@ export class Board {
     return made;
   }
 
+  // What went over the edge, half beyond it.
+  ghost(scene) {
+    if (!scene.ejected || scene.line.length < 2) return [];
+    const { beyond, ghostSize, cell, pieces } = this.chart;
+    const [[a, b], [x, y]] = scene.line.slice(-2).map((name) => this.place(name));
+    return [this.use(pieces[scene.ejected][0], [x + beyond * (x - a), y + beyond * (y - b)], cell * ghostSize, "piece")];
+  }
+
   marks(scene) {
     const made = [];
     for (const [name, words] of Object.entries(scene.marks)) {
@@ -92,9 +100,11 @@ export class Board {
 
   draw(scene) {
     const fill = (name, made) => this.layer(name)?.replaceChildren(...made);
-    const cells = new Set(scene.trail.flat());
+    const cells = new Set([...scene.trail.flat(), ...scene.line]);
     fill("lit", [...cells].map((name) => element("path", { d: this.outline(name) })));
     fill("links", scene.links.map((link) => element("polyline", { points: this.line(link) })));
+    fill("between", scene.between.map((pair) => element("polyline", { points: this.line(pair) })));
+    fill("ghost", this.ghost(scene));
     fill("pieces", this.pieces(scene));
     fill("marks", this.marks(scene));
     fill("struck", scene.struck.filter((name) => !scene.pieces[name]).map((name) => this.use("mark-cross", this.place(name), this.chart.cell, "mark")));

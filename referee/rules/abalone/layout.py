@@ -18,8 +18,8 @@ from referee.rules.abalone.state import (
     cells,
     ejectable,
 )
-from referee.rules.abalone.tables import NAMES, PLACES
-from referee.rules.rules import Board, Cell, Config, Mark, Piece, State
+from referee.rules.abalone.tables import INLINE, NAMES, NEIGHBOURS, PLACES, code_direction, code_line, code_shape
+from referee.rules.rules import Account, Board, Cell, Config, Mark, Piece, State
 
 PIECES: Final = (Piece("S", "black marble", "first", "●"), Piece("s", "white marble", "second", "○"))
 
@@ -51,6 +51,27 @@ def board(state: State, config: Config) -> Board:
             f"plies since the last ejection: {state[QUIET]}" + (f" of {limit}" if limit else ""),
         ),
     )
+
+
+def account(code: int, before: State, after: State, config: Config) -> Account:
+    """An inline move: the whole row it pushes, and the marble that goes over the edge."""
+    if code_shape(code) != INLINE:
+        return Account()
+    black, white = cells(int(before[BLACK])), cells(int(before[WHITE]))
+    way = NEIGHBOURS[code_direction(code)]
+    (cell,) = code_line(code)
+    row = []
+    while cell in black | white:
+        row.append(cell)
+        cell = way[cell]
+    ejected = ("S" if row[-1] in black else "s") if cell < 0 else ""
+    own = white if before[SIDE] else black
+    pushed = len([one for one in row if one not in own])
+    names = tuple(NAMES[one] for one in (*row, *([cell] if cell >= 0 else [])))
+    if not pushed:
+        return Account(line=names)
+    said = f"{len(row) - pushed} push {pushed}"
+    return Account(f"{said}, {NAMES[row[-1]]} goes over the edge" if ejected else said, names, ejected)
 
 
 MARKS = (Mark("in-danger", "can be pushed off", "flag"),)

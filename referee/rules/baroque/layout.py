@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from referee.rules.baroque.notation import pieces_of, square_name, squares_of
+from referee.rules.baroque.notation import pieces_of, square_name, squares_of, victim_squares
 from referee.rules.baroque.state import LETTERS, NAMES, NO_CAPTURE, QUIET, SIDE
-from referee.rules.rules import Board, Cell, Config, Mark, Piece, State
+from referee.rules.rules import Account, Board, Cell, Config, Mark, Piece, State
 
 CELLS: tuple[Cell, ...] = tuple(Cell(square_name(square), square % 8, square // 8) for square in range(64))
 
 _WHITE, _BLACK = "♙♖♘♗♕☆♔", "♟♜♞♝♛★♚"
 
-PIECES: tuple[Piece, ...] = tuple(
-    Piece(letter, name, "first", glyph) for letter, name, glyph in zip(LETTERS, NAMES, _WHITE, strict=True)
-) + tuple(
-    Piece(letter.lower(), name, "second", glyph) for letter, name, glyph in zip(LETTERS, NAMES, _BLACK, strict=True)
+_NOTES = (
+    "moves like a rook; takes enemies that it closes in, along rank or file, between itself and a friend",
+    "moves like a queen; takes enemies on the corners of the rectangle that it forms with its king",
+    "moves like a queen; takes enemies that it leaps over in a straight line",
+    "moves like a queen; takes each enemy by that enemy's own method",
+    "moves like a queen; takes the enemy it moves straight away from",
+    "moves like a queen; takes nobody, but freezes all enemies beside it",
+    "moves one step; takes as in chess",
 )
+"""How each kind moves and takes, in the order of `LETTERS`."""
+
+PIECES: tuple[Piece, ...] = tuple(
+    Piece(letter, name, "first", glyph, note)
+    for letter, name, glyph, note in zip(LETTERS, NAMES, _WHITE, _NOTES, strict=True)
+) + tuple(
+    Piece(letter.lower(), name, "second", glyph, note)
+    for letter, name, glyph, note in zip(LETTERS, NAMES, _BLACK, _NOTES, strict=True)
+)
+
 
 MARKS = (
     Mark("frozen", "cannot move", "frost"),
@@ -23,6 +37,26 @@ MARKS = (
 
 EMBLEM = "M3 20h18v-2.5H3ZM3.5 16h17L22 6.5l-5.5 4L12 3.5 7.5 10.5 2 6.5Z"
 """A crown."""
+
+
+def account(code: int, before: State, after: State, config: Config) -> Account:
+    """With whom a move takes what it takes: the partner of a pinch, the king of a coordination."""
+    origin, end = divmod(code, 64)
+    stood, left = pieces_of(before), pieces_of(after)
+    letter = stood[origin].upper()
+    between = []
+    for square in victim_squares(code, before, config):
+        method = stood[square].upper() if letter == "B" else letter
+        partner = 2 * square - end if method == "P" else _king(left, before) if method == "R" else None
+        if partner is not None:
+            between.append((square_name(end), square_name(partner)))
+    return Account(between=tuple(between))
+
+
+def _king(pieces: dict[int, str], before: State) -> int | None:
+    """Where the king of the side that moved stands."""
+    letter = "k" if before[SIDE] else "K"
+    return next((square for square, one in pieces.items() if one == letter), None)
 
 
 def board(state: State, config: Config) -> Board:

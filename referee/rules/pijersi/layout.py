@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from referee.rules.pijersi.state import HALF, NO_CAPTURE_LIMIT, PHASE, ROLES, SWAPPING, pieces_of
+from referee.rules.pijersi.state import HALF, NO_CAPTURE_LIMIT, PHASE, ROLES, SWAP, SWAPPING, pieces_of
 from referee.rules.pijersi.tables import CELL_NAMES, coordinates
-from referee.rules.rules import Board, Cell, Config, Mark, Piece, State
+from referee.rules.rules import Account, Board, Cell, Config, Mark, Piece, State
 
 _NAMES = dict(zip(ROLES, ("rock", "paper", "scissors", "wise"), strict=True))
 _GLYPHS = dict(zip(ROLES, "●■✂★", strict=True))
@@ -40,6 +40,33 @@ CELLS = tuple(_cell(number) for number in range(len(CELL_NAMES)))
 def _count(pieces: dict[str, str], white: bool) -> str:
     cubes = "".join(held for held in pieces.values() if held.isupper() == white).upper()
     return " ".join(f"{cubes.count(role)}{role}" for role in ROLES if role in cubes) or "no cubes"
+
+
+def account(code: int, before: State, after: State, config: Config) -> Account:
+    """What a half-move does to stacks."""
+    if code >= SWAP:
+        return Account("swaps two cubes" if code >> 6 & 63 != code & 63 else "swaps nothing")
+    start, mid, third = CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], code & 63
+    end = CELL_NAMES[third - 1] if third else mid
+    stood = pieces_of(before)
+    own = stood[start].isupper()
+
+    def landing(words: str, cell: str) -> str:
+        met = "" if cell == start else stood.get(cell, "")
+        if not met or met.isupper() == own:
+            return words if not met or "stack" in words.split() else f"{words}, onto {_NAMES[met.upper()]}"
+        return f"{words}, takes {' on '.join(_NAMES[cube.upper()] for cube in reversed(met))}"
+
+    friend = stood.get(mid, "")
+    is_joined = mid != start and len(friend) == 1 and friend.isupper() == own
+    if not third:
+        return Account(f"stacks on {mid}" if is_joined else landing("", mid).removeprefix(", "))
+    if mid == start:
+        return Account(landing(f"unstacks to {end}", end))
+    if is_joined:
+        return Account(f"stacks on {mid}, {landing(f'the stack goes to {end}', end)}")
+    first = landing(f"the stack goes to {mid}", mid)
+    return Account(first if end == mid else f"{first}, {landing(f'unstacks to {end}', end)}")
 
 
 def board(state: State, config: Config) -> Board:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from referee.rules.rules import Board, Cell, Config, Mark, Piece, State
+from referee.rules.rules import Account, Board, Cell, Config, Mark, Piece, State
 from referee.rules.tablut.state import FIRST_PLAYER, KING, PLY, QUIET, SIDE, pieces_of
 from referee.rules.tablut.tables import BASE_CELLS, BORDER_CELLS, CELLS, LINES, NAMES, SIZE, THRONE, lines_through
 
 PIECES = (
     # Attackers are first by default; where `first_player` is defenders the owners are the other way round.
-    Piece("t", "attacker", "first", "●"),
-    Piece("T", "defender", "second", "○"),
-    Piece("K", "king", "second", "♔"),
+    Piece("t", "attacker", "first", "●", "taken between two enemies; four around the king take him"),
+    Piece("T", "defender", "second", "○", "taken between two enemies"),
+    Piece("K", "king", "second", "♔", "wins on a goal"),
 )
 
 MARKS = (Mark("way", "free way for the king", "spot"),)
@@ -58,6 +58,24 @@ def _ways(state: State, config: Config) -> list[str]:
         ends = [at for at in range(SIZE) if free >> at & 1]
         found += [at * SIZE + rank if line == rank else file * SIZE + at for at in ends]
     return [NAMES[cell] for cell in sorted(found)]
+
+
+def account(code: int, before: State, after: State, config: Config) -> Account:
+    """Between which two cells a soldier was taken, and whether the king has a way out now."""
+    stood, left = pieces_of(before), pieces_of(after)
+    start, end = divmod(code, CELLS)
+    taken = [cell for cell in stood if cell not in left and cell != start]
+    words, between = [], []
+    for cell in taken:
+        if stood[cell] == "K":
+            words.append(f"the king is taken on {NAMES[cell]}")
+            continue
+        pair = (NAMES[end], NAMES[2 * cell - end])
+        between.append(pair)
+        words.append(f"{NAMES[cell]} is taken between {pair[0]} and {pair[1]}")
+    if called := announce(after, config):
+        words.append({"raichi": "raichi, a free way for the king"}.get(called, f"{called}, free ways for the king"))
+    return Account("; ".join(words), between=tuple(between))
 
 
 def board(state: State, config: Config) -> Board:

@@ -17,7 +17,7 @@ from arena.pages import filters, prose
 from arena.pages.drawing import board, plot
 from arena.pages.drawing.pieces import EMBLEMS, looks
 from arena.pages.drawing.replay import Replays
-from arena.pages.drawing.scene import Scenes
+from arena.pages.drawing.scene import Scenes, piece_names
 from arena.pages.fields import documented
 from arena.pages.table import Column, choice, number, sorting
 from referee.record import Ply
@@ -105,6 +105,63 @@ def test_what_moves_say_and_strike() -> None:
     assert scene.trail == (("c1", "a3"),)
     assert scene.lost == {"w": 1}
     assert "takes white stone" in scene.said
+
+
+def said_of(family: str, position: str, move: str) -> Any:
+    """The scene of one move from a position."""
+    scenes = Scenes(load(family).settle(), position)
+    scenes.extend([move])
+    return scenes.items[-1]
+
+
+def test_a_push_shows_its_row_and_what_went_over_the_edge() -> None:
+    rules = load("abalone")
+    start = Scenes(rules.settle())
+    moves = random_moves(rules.settle(), 400, seed=3)
+    start.extend(moves)
+    thrown = next(scene for scene in start.items if scene.account.ejected)
+    row = thrown.account.line
+    assert len(row) >= 3
+    assert "goes over the edge" in thrown.said
+    assert row[-1] in thrown.said
+    assert "score" in thrown.said
+    drawn = parsed(board.svg(rules, thrown, label=""))
+    (ghost,) = layer(drawn, "ghost")
+    where = board.plan(thrown.board)
+    (a, _), (x, _) = (where.place(name, flip=False) for name in row[-2:])
+    middle = float(ghost.get("x") or 0) + float(ghost.get("width") or 0) / 2
+    assert middle == pytest.approx(x + 0.62 * (x - a), abs=0.2)
+    assert len(layer(drawn, "lit")) >= len(row)
+    assert (ghost.get("href") or "").endswith("53" if thrown.lost.get("S") else "73")
+
+
+def test_captures_are_told_by_their_method() -> None:
+    pinch = said_of("baroque", "4k3/8/8/8/8/2p5/2P5/R2PK3 w 0 1", "d1d3")
+    assert pinch.account.between == ()
+    assert "pinches" not in pinch.said
+    pinch = said_of("baroque", "4k3/8/8/8/8/1Pp5/8/3PK3 w 0 1", "d1d3")
+    assert pinch.account.between == (("d3", "b3"),)
+    assert "pinches the pincer on c3" in pinch.said
+    leap = said_of("baroque", "4k3/8/8/8/8/2p5/8/N3K3 w 0 1", "a1d4")
+    assert "leaps over the pincer on c3" in leap.said
+    tablut = said_of("tablut", "9/9/9/9/4K4/9/9/9/1tT5t a 0 0", "i9d9")
+    assert "c9 is taken between d9 and b9" in tablut.said
+    assert tablut.account.between == (("d9", "b9"),)
+
+
+def test_stacks_are_told() -> None:
+    rules = load("pijersi")
+    scenes = Scenes(rules.settle())
+    scenes.extend(random_moves(rules.settle(), 60, seed=2))
+    said = " ".join(scene.said for scene in scenes.items)
+    for words in ("stacks on", "unstacks to", "the stack goes to", "takes "):
+        assert words in said
+
+
+@pytest.mark.parametrize("family", families())
+def test_no_two_sides_have_a_piece_of_one_name(family: str) -> None:
+    names = piece_names(load(family))
+    assert len(set(names.values())) == len(names)
 
 
 def test_abalone_sideways_moves_have_a_line_for_each_marble() -> None:
