@@ -16,6 +16,7 @@ from arena.http.call import CONTEXT
 from arena.http.identity import cookie_name
 from arena.http.problem import Problem, not_found, shown
 from arena.pages.drawing.replay import Replays
+from arena.pages.folding import folded
 from arena.services.arena import Arena
 from arena.store import BadValueError, Store
 from referee.rules import families, load
@@ -61,7 +62,8 @@ def page(
     request: web.Request, template: str, *, status: int = 200, keep: str = "no-cache", **context: Any
 ) -> web.Response:
     """A page from a template. `keep` is its Cache-Control."""
-    response = aiohttp_jinja2.render_template(template, request, context, status=status)
+    text = folded(aiohttp_jinja2.render_string(template, request, context))
+    response = web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
     response.headers["Cache-Control"] = keep
     response.headers["Vary"] = "Cookie"
     response.enable_compression()

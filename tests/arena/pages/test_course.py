@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -104,3 +105,20 @@ def test_a_crosstable_of_many_is_shown_in_blocks(server: Server) -> None:
     cells = re.findall(r"<th scope=\"col\"><abbr", server.get(f"/tournaments/{number}?rows=2").body.decode())
     assert len(cells) == 30
     assert server.get(f"/tournaments/{number}?rows=3").status == 400
+
+
+def test_on_a_phone_rows_are_blocks_and_letters_can_be_hit(server: Server, field: Field, browser: Any) -> None:
+    number = hold(field, "knockout", games=2)
+    page = browser.new_page(viewport={"width": 320, "height": 640})
+    page.goto(f"{server.url}/tournaments/{number}")
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    edge = "(one) => one.getBoundingClientRect().right"
+    assert page.locator("#schedule tbody tr td").last.evaluate(edge) <= 320  # how it ended is in sight
+    box = page.locator(".cross .pairs a").first.bounding_box()
+    assert min(box["width"], box["height"]) >= 44
+    assert not page.locator("#menu").is_visible()
+    page.click("text=Menu")
+    heights = page.locator("#menu a").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().height)")
+    assert len(heights) >= 8
+    assert min(heights) >= 44
+    page.close()

@@ -99,10 +99,10 @@ def test_pages_of_somebody_logged_in(site: Site, page: Any) -> None:
             assert not violations(page), path
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
     assert "new" in page.inner_text("#news ~ .wide")
-    assert int(page.inner_text(".top .count").split()[-1]) > 0
+    assert int(page.inner_text("#menu .count").split()[-1]) > 0
     page.click("text=Mark all as read")
     page.wait_for_url("**/account#news")
-    assert page.locator(".top .count").count() == 0
+    assert page.locator("#menu .count").count() == 0
     page.fill("#token-name", "<b>laptop</b>")
     page.click("text=Make token")
     secret = page.inner_text(".note.good pre")

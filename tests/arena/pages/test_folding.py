@@ -1,0 +1,28 @@
+"""Cells are told their headings, so that tables fold on phones."""
+
+from __future__ import annotations
+
+from arena.pages.folding import folded
+
+TABLE = (
+    '<div class="wide" tabindex="0"><table><caption>x</caption><thead><tr><th scope="col"><a href="?a">Name</a> ↓</th>'
+    '<th class="n">P &quot;better&quot;</th></tr></thead><tbody>'
+    '<tr><th scope="row">ada</th><td class="n">1</td></tr><tr><td>bob</td><td>2</td><td>more</td></tr></tbody>'
+    "</table></div>"
+)
+
+
+def test_every_cell_of_a_body_is_labelled() -> None:
+    found = folded(TABLE)
+    assert '<th data-label="Name" scope="row">ada</th><td data-label="P &quot;better&quot;" class="n">1</td>' in found
+    assert '<td data-label="Name">bob</td>' in found
+    assert '<td data-label="">more</td>' in found
+    assert found.partition("</thead>")[0] == TABLE.partition("</thead>")[0]
+
+
+def test_crosstables_and_other_tables_stay() -> None:
+    cross = TABLE.replace("<table>", '<table class="cross stick">')
+    bare = TABLE.replace('class="wide" ', "")
+    assert folded(cross) == cross
+    assert folded(bare) == bare
+    assert folded(cross + TABLE) == cross + folded(TABLE)
