@@ -193,6 +193,12 @@ def path_part(text: str) -> str:
     return quote(text, safe="")
 
 
+def ending(termination: str | None, loser: str = "a bot") -> str:
+    """How a game ended as a clause of its own: `zeta v3 gave up`, `a position came again too often`."""
+    text = meaning(termination) or (termination or "").replace("-", " ")
+    return text.replace("a bot", loser, 1) if text.startswith("a bot") else text
+
+
 def meaning(termination: str | None) -> str:
     """What a termination means."""
     try:

@@ -11,6 +11,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
+_COMMENT = re.compile(r"^<!--.*?-->\n?", re.DOTALL | re.MULTILINE)
+"""What a document says to programs that write parts of it; raw HTML is off, so that it would be shown."""
+
 
 def slug(text: str) -> str:
     """The name of a heading, as the documents' own links spell it."""
@@ -38,7 +41,7 @@ def html(text: str, link: Callable[[str], str] = lambda target: target) -> Marku
     """A document as HTML. `link` gives the address of a relative link; headings begin with `<h1>`."""
     parser = _parser()
     env: dict[str, Any] = {}
-    tokens = parser.parse(text, env)
+    tokens = parser.parse(_COMMENT.sub("", text), env)
     names: dict[str, int] = {}
     for index, token in enumerate(tokens):
         token.attrs.pop("style", None)  # alignment of columns: our policy allows no style attributes

@@ -186,6 +186,7 @@ _FILTERS = (
     filters.signed,
     filters.points,
     filters.path_part,
+    filters.ending,
     filters.meaning,
     filters.twice,
     filters.tally,

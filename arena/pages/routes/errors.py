@@ -22,7 +22,7 @@ _FORFEITS = (
     column("guilty", "At fault"),
     column("opponent", "Opponent"),
     column("termination", "Why"),
-    Column("plies", "Ply"),
+    Column("plies", "At ply"),
     column("detail", "Evidence"),
     column("", "Log"),
     Column("finished", "When"),

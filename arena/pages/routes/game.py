@@ -68,13 +68,14 @@ def sentence(line: GameLine, replay: Replay) -> str:
     first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
     length = f"{replay.last} pl{'y' if replay.last == 1 else 'ies'}"
     if line.state == "finished":
-        ended = f"by {line.termination}, after {length}"
+        loser = line.second if line.winner == "first" else line.first
+        ended = f"after {length}: {filters.ending(line.termination, filters.plain(loser, 80))}"
         if line.winner == "draw":
             return f"{first} and {second} drew {ended}"
-        winner, loser = (first, second) if line.winner == "first" else (second, first)
-        return f"{winner} beat {loser} {ended}"
+        winner, other = (first, second) if line.winner == "first" else (second, first)
+        return f"{winner} beat {other} {ended}"
     if line.state == "void":
-        return f"Void, not rated: {first} against {second} ended by {line.termination}"
+        return f"Void, not rated: {first} against {second}; {filters.ending(line.termination)}"
     if line.state == "running":
         return f"{first} is playing {second}"
     waits = {"cancelled": "was cancelled", "queued": "is next"}

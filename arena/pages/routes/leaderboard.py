@@ -207,6 +207,7 @@ async def show(request: web.Request) -> web.Response:
             return found.strengths[line.name].elo if line.name in found.strengths else None
         return getattr(line, key)
 
+    lines = ordered.sort(found.lines, value)
     return page(
         request,
         "leaderboard.html",
@@ -218,7 +219,11 @@ async def show(request: web.Request) -> web.Response:
         variants=[one.variant for one in sides],
         paces=pace.NAMES,
         states=[(key, text) for key, text in STATES.items() if key],
-        lines=ordered.sort(found.lines, value),
+        lines=lines,
+        blocks=[
+            [line for line in lines if not line.is_provisional],
+            [line for line in lines if line.is_provisional],
+        ],
         leaders=[line for line in found.lines if line.rank is not None][:3] if not chosen.is_part else [],
         strengths=found.strengths,
         next=found.next,

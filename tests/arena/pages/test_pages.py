@@ -245,6 +245,14 @@ def test_the_pace_a_version_is_fit_from_stands_beside_the_family(site: Site) -> 
     assert "fit from" not in fetch(site, "/bots/bob")[1]
 
 
+def test_no_page_shows_marks_of_its_source(site: Site) -> None:
+    """Backticks of documents and comments to programs are no words; what stands in code may be anything."""
+    for path in pages(site):
+        text = re.sub(r"<(pre|code|script|textarea)\b.*?</\1>|<[^>]*>", " ", known(site, path)[1], flags=re.DOTALL)
+        assert "`" not in text, (path, text[max(0, text.index("`") - 60) :][:120])
+        assert "&lt;!--" not in text, path
+
+
 BAD = (
     ("/loa/leaderboard?sort=nonsense", 400, "sort by"),
     ("/tournaments/1?sort=%3Cscript%3E", 400, "sort by"),

@@ -1,0 +1,31 @@
+"""How games ended, in words that fit whoever lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.pages import filters
+from referee.rules import terminations
+from referee.rules.core import Kind
+
+
+@pytest.mark.parametrize(
+    ("word", "words"),
+    [
+        ("crashed", "zeta's process ended"),
+        ("resigned", "zeta gave up"),
+        ("suspended", "zeta was suspended: it did not get ready too many times in a row"),
+        ("repetition", "a position came again too often"),
+        ("draw-agreed", "one bot offered a draw and the other accepted"),
+        ("of-another-time", "of another time"),
+        (None, ""),
+    ],
+)
+def test_endings_name_the_loser(word: str | None, words: str) -> None:
+    assert filters.ending(word, "zeta") == words
+
+
+def test_every_fault_is_somebodys() -> None:
+    faults = [word for word, one in terminations().items() if one.kind is Kind.FORFEIT]
+    assert len(faults) > 5
+    assert all("zeta" in filters.ending(word, "zeta") for word in faults)
