@@ -30,6 +30,8 @@ from referee.spec import BotSpec
 FILE = "bot.toml"
 KEYS = ("name", "command", "folder", "options", "capabilities")
 """Those that a bot of this machine looks at."""
+OTHER_KEYS = ("families", "limits", "description", "author", "version", "license", "url")
+"""Those of uploads, and remarks."""
 SAID = frozenset({"families", "name", "author", "options", "result"})
 """What the handshake of every game tells anew: not written down."""
 _STYLES = {"query": ("none", "response", "bare"), "setoption": ("standard", "bare")}
@@ -49,6 +51,9 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
         raise ValueError(f"{file}: not UTF-8 text; is it the right file?") from None
     except toml.TomlError as error:
         raise ValueError(f"{file}: not TOML: {error}; correct it there") from None
+    for key in data:
+        if key not in KEYS + OTHER_KEYS:
+            raise ValueError(f"{file}: no key {key[:60]!r} is known; there are {', '.join(KEYS + OTHER_KEYS)}")
     command = data.get("command")
     if isinstance(command, str):
         try:

@@ -56,6 +56,9 @@ def _make(arguments: argparse.Namespace) -> int:
     if plies > MOST_PLIES:
         raise CommandError(f"--plies {plies} is no opening any more; take at most {MOST_PLIES}")
 
+    if arguments.out:
+        _try(arguments.out)
+
     def tell(line: BookLine, looked_at: int) -> None:
         output.progress(f"opening {len(done) + 1} of {arguments.count}, {looked_at} looked at")
         done.append(line)
@@ -96,6 +99,14 @@ def _make(arguments: argparse.Namespace) -> int:
     else:
         output.text(text.rstrip("\n"))
     return Exit.DONE
+
+
+def _try(out: Path) -> None:
+    """Find out whether a file can be written, before the search. Raises OSError."""
+    is_there = out.exists()
+    out.open("a").close()
+    if not is_there:
+        out.unlink()
 
 
 def _check(arguments: argparse.Namespace) -> int:

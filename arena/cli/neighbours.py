@@ -42,6 +42,8 @@ def sqlite(settings: Settings) -> Part:
 
 def data_folder(settings: Settings) -> Part:
     """Whether other users of this machine may read what the arena keeps."""
+    if settings.data.exists() and not settings.data.is_dir():
+        return Part("data folder", "broken", f"{settings.data} is no folder", "name another one with --data")
     if not settings.data.is_dir():
         return Part("data folder", "ok", f"{settings.data} is not there yet")
     try:

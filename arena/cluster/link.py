@@ -122,7 +122,7 @@ def difference(theirs: Mapping[str, Any]) -> str:
 
 def address_of(url: str) -> str:
     """The address Dask uses; `dask://HOST[:PORT]` and `tcp://…` are plain, `tls://…` encrypted. Raises ValueError."""
-    parts = urlsplit(url if "://" in url else f"dask://{url}")
+    parts = urlsplit(url if "://" in url or ":" not in url else f"dask://{url}")
     try:
         host, port = parts.hostname, parts.port or PORT
     except ValueError:

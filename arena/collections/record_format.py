@@ -1,6 +1,6 @@
 """The format `record` of game texts: one JSON object per game and line, with the keys of `GameText`.
 
-A whole `GameRecord` of the arena is read too: its keys contain these.
+One document with all games is read as well. A whole `GameRecord` of the arena is read too: its keys contain these.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ def _game(data: Any, text: str, index: int, ruleset: Ruleset) -> GameText:
 
 
 def _read(text: str, ruleset: Ruleset) -> list[GameText]:
+    if (found := _document(text)) is not None:
+        return [_game(data, text, 0, ruleset) for data in found]
     games, index = [], 0
     for line in text.splitlines(keepends=True):
         if line.strip():
@@ -54,6 +56,16 @@ def _read(text: str, ruleset: Ruleset) -> list[GameText]:
             games.append(_game(data, text, index, ruleset))
         index += len(line)
     return games
+
+
+def _document(text: str) -> list[Any] | None:
+    """The games of one JSON document: `{"games": […]}` as exports write it, one game, or a list; None for lines."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    games = data.get("games", [data]) if isinstance(data, dict) else data
+    return games if isinstance(games, list) else None
 
 
 def _write(game: GameText, ruleset: Ruleset) -> str:

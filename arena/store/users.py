@@ -13,7 +13,7 @@ from sqlmodel import col
 
 from arena.store.credentials import CredentialError, read_name, read_scopes, scopes_of
 from arena.store.engine import Sessions
-from arena.store.errors import BadValueError, NotFoundError, StoreUnavailableError, TakenError
+from arena.store.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, TakenError
 from arena.store.models import Login, Token, User, now
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 
@@ -95,7 +95,10 @@ class Users:
     def change(
         self, name: str, *, role: str | None = None, password_hash: str | None = None, is_active: bool | None = None
     ) -> User:
-        """Change what is given. A new password or a lost right ends all browser sessions. Raises NotFoundError."""
+        """Change what is given. A new password or a lost right ends all browser sessions.
+
+        Raises NotFoundError, and ConflictError where nobody would be left to administer.
+        """
         if role is not None:
             try:
                 scopes_of(role)
@@ -105,6 +108,11 @@ class Users:
             user = session.scalar(select(User).where(col(User.name) == name))
             if user is None:
                 raise NotFoundError("user", name)
+            is_leaving = role not in (None, "admin") or is_active is False
+            if is_leaving and user.role == "admin" and user.is_active:
+                admins = select(col(User.id)).where(col(User.role) == "admin", col(User.is_active).is_(True)).limit(2)
+                if len(session.scalars(admins).all()) == 1:
+                    raise ConflictError(f"{name} is the only administrator; make another one first (--role admin)")
             user.role = role or user.role
             user.password_hash = password_hash or user.password_hash
             user.is_active = user.is_active if is_active is None else is_active

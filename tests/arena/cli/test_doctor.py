@@ -92,3 +92,10 @@ def test_a_damaged_database_is_broken(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (code, parts["sqlite"]["state"]) == (1, "broken")
     assert parts["sqlite"]["detail"].endswith("is damaged: page 7 is lost")
     assert "arena db restore" in parts["sqlite"]["fix"]
+
+
+def test_a_file_in_the_place_of_the_data_folder_is_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "data").touch()
+    code, parts = look(tmp_path / "data", capsys)
+    assert code == 1
+    assert (parts["data folder"]["state"], parts["data folder"]["fix"]) == ("broken", "name another one with --data")

@@ -99,6 +99,7 @@ LOCAL = [
     ("book check empty --family loa", USAGE, "no opening"),
     ("book check text --family loa", USAGE, "line 1"),
     ("book make loa --count 1 --plies 2 --depth 0 --out none/x", NOT_FOUND, "there is no folder none"),
+    ("book make loa --count 999 --plies 9 --depth 30 --out none/x", NOT_FOUND, "there is no folder none"),
     ("book make loa --count 1 --plies 2 --depth 0 --out folder", USAGE, "cannot use folder"),
     # settings and data folders
     ("doctor --config none.toml", NOT_FOUND, "none.toml"),
@@ -113,6 +114,7 @@ LOCAL = [
     ("serve --mqtt nonsense", USAGE, "mqtt://"),
     ("serve --database nonsense", USAGE, "sqlite:///"),
     ("referee --metrics x", USAGE, "HOST:PORT"),
+    ("worker --scheduler nonsense", USAGE, "dask://HOST:PORT"),
     ("worker --scheduler dask://x:99999", USAGE, "dask://HOST:PORT"),
     ("worker", USAGE, "--scheduler"),
     ("init --data text", USAGE, "cannot use text: it is a file"),

@@ -359,3 +359,18 @@ def test_a_broken_text_is_an_error_of_the_collection_alone() -> None:
         form_of("loa", "loa").read("1. b1-b3 {", load("loa").settle())
     found = read_collection("1. b1-b3 *\n\n1. b1-b3 {\n", form_of("loa", "loa"), load("loa").settle())
     assert (len(found.games), len(found.problems)) == (1, 1)
+
+
+def test_one_json_document_is_read_as_its_lines_are() -> None:
+    ruleset = load("loa").settle()
+    lines = [
+        RECORD.write(GameText(("b1b3",), "standard", {}, None, {"Number": str(number)}), ruleset) for number in (1, 2)
+    ]
+    games = [json.loads(line) for line in lines]
+    expected = read_collection("\n".join(lines), RECORD, ruleset).games
+    assert len(expected) == 2
+    for document in ({"games": games}, games):
+        for indent in (None, 1, 4):
+            found = best_reading(json.dumps(document, indent=indent), ruleset, (*ruleset.rules.formats, RECORD))
+            assert [one.game for one in found.games] == [one.game for one in expected]
+            assert not found.problems

@@ -6,7 +6,7 @@ import pytest
 
 from arena.errors import Exit, ForbiddenError, UnauthorisedError
 from arena.services import Arena, account, token, user
-from arena.store import BadValueError, Identity, NotFoundError, Store, TakenError
+from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store, TakenError
 from arena.store.credentials import CredentialError, digest_of, scopes_of
 from tests.arena.services.conftest import Person
 
@@ -55,6 +55,9 @@ def test_users_that_cannot_be(arena: Arena, person: Person) -> None:
     for words in ({"is_active": False}, {"role": "author"}):
         with pytest.raises(ForbiddenError, match="your own rights"):
             user.change(arena, "root", by=root, **words)  # type: ignore[arg-type]
+    with pytest.raises(ConflictError, match="root is the only administrator"):
+        user.change(arena, "root", role="author")
+    user.add(arena, "eve", "admin", None)
     user.change(arena, "root", role="author")  # whoever runs the arena may
 
 

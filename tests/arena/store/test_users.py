@@ -131,3 +131,15 @@ def test_pages_of_users(store: Store) -> None:
     for cursor in ("x", "W10", "!!", "bnVsbA", "WzFd", "é"):
         with pytest.raises(BadValueError, match="not a cursor"):
             store.users.page(after=cursor)
+
+
+def test_the_only_administrator_stays_one(store: Store) -> None:
+    store.users.add("ada", "admin")
+    store.users.add("bob", "admin")
+    store.users.change("bob", is_active=False)
+    for change in ({"role": "author"}, {"is_active": False}):
+        with pytest.raises(ConflictError, match="ada is the only administrator"):
+            store.users.change("ada", **change)
+    store.users.change("ada", role="admin", is_active=True)
+    store.users.change("bob", is_active=True)
+    assert store.users.change("ada", role="author").role == "author"
