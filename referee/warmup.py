@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from referee import exchange
-from referee.rules import load
+from referee.rules import families, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,11 @@ class Warmed:
     compiled: int
     cached: int
     seconds: float
+
+
+def warm_all() -> list[Warmed]:
+    """Call every function of every family's kernel once."""
+    return [warm(family) for family in families()]
 
 
 def warm(family: str) -> Warmed:

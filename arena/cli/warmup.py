@@ -30,6 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Warm the families, several at once; a line per family as it is done."""
+    from referee.ratings.two_players import is_exact
     from referee.rules import families, load
     from referee.warmup import warm
 
@@ -49,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             for warmed in pool.imap_unordered(warm, names):
                 done.append(warmed)
                 _tell(warmed)
+    is_exact(load(names[0]).draw_probability)  # compiles what rebuilds of ratings use
     if arguments.bots:
         warm_bots(names, jobs)
     seconds = time.perf_counter() - started

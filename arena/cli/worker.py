@@ -9,7 +9,7 @@ import argparse
 import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.cli import choice
 from arena.cli.exit import CommandError, Exit
@@ -102,20 +102,32 @@ async def _work(worker: Worker, address: str, security: Security | None, argumen
 
 
 async def _warm(worker: Worker, stop: asyncio.Event) -> None:
-    """Make every slot ready family by family, unless told to stop; the log says how far it is."""
+    """Make every slot ready, unless told to stop: as many families at once as there are slots, each compiled by one.
+
+    The log says how far it is. What one slot has compiled the others load.
+    """
     from arena.log import logger
     from referee.rules import families
     from referee.sample_warmup import warm_with_samples
+    from referee.warmup import warm_all
 
     log, names = logger("worker"), families()
     log.info("worker", name=worker.name, state="warming", slots=worker.jobs.slots, families=len(names))
     stopping = asyncio.create_task(stop.wait())
-    for number, family in enumerate(names, 1):
-        warming = asyncio.ensure_future(asyncio.to_thread(worker.jobs.call, warm_with_samples, family))
-        await asyncio.wait((warming, stopping), return_when=asyncio.FIRST_COMPLETED)
-        if stop.is_set():
-            break
-        done = warming.result()
-        compiled, seconds = max(one.compiled for one in done), max(one.seconds for one in done)
-        log.info("warm", family=family, done=f"{number}/{len(names)}", compiled=compiled, seconds=seconds)
+    compiling = {asyncio.wrap_future(worker.jobs.submit(warm_with_samples, family)) for family in names}
+    number = 0
+    while compiling and not stop.is_set():
+        either: set[asyncio.Future[Any]] = {*compiling, stopping}
+        done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        for one in sorted((one.result() for one in compiling & done), key=lambda one: one.seconds):
+            number += 1
+            log.info(
+                "warm", family=one.family, done=f"{number}/{len(names)}", compiled=one.compiled, seconds=one.seconds
+            )
+        compiling -= done
+    if not stop.is_set():
+        loading = asyncio.ensure_future(asyncio.to_thread(worker.jobs.call, warm_all))
+        await asyncio.wait((loading, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if loading.done():
+            loading.result()
     stopping.cancel()

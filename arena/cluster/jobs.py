@@ -8,12 +8,14 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from arena.cluster.link import DONE, TAKEN
 from arena.cluster.reports import Reports
 from arena.worker import BundlePlace
 from referee.pool import SlotPool
+
+T = TypeVar("T")
 
 LOOK_S = 0.1
 """How often it is seen whether a job is still waited for."""
@@ -34,6 +36,10 @@ class Jobs:
     def __len__(self) -> int:
         """How many are being done."""
         return len(self._running)
+
+    def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
+        """Have one slot do something."""
+        return self._pool.submit(function, *arguments)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Have every slot do something once, and wait; what each returned. Raises what it raises."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from arena.cluster import pulse
 from arena.cluster.link import host_towards
 from arena.cluster.pulse import Pulse
 from referee.rules import families
-from referee.warmup import Warmed
+from referee.sample_warmup import warm_with_samples
+from referee.warmup import Warmed, warm_all
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster
 
@@ -72,25 +74,35 @@ class Slots:
     def __init__(self, stop: asyncio.Event | None = None) -> None:
         self.name, self.jobs, self.stop = "w", self, stop
         self.asked: list[str] = []
+        self.loaded = 0
 
-    def call(self, function: Callable[..., Any], family: str) -> list[Warmed]:
+    def submit(self, function: Callable[..., Any], family: str) -> Future[Warmed]:
+        assert function is warm_with_samples
         self.asked.append(family)
-        if self.stop is not None:
+        answer: Future[Warmed] = Future()
+        if self.stop is None:
+            answer.set_result(Warmed(family, 3, 0, 2.5))
+        else:
             self.stop.set()
-        return [Warmed(family, 3, 0, 1.5), Warmed(family, 1, 2, 2.5)]
+        return answer
+
+    def call(self, function: Callable[..., Any]) -> list[list[Warmed]]:
+        assert function is warm_all
+        self.loaded += 1
+        return [[Warmed(family, 0, 3, 0.1) for family in families()]] * self.slots
 
 
-def test_warming_up_says_how_far_it_is() -> None:
+def test_families_are_compiled_at_once_and_loaded_by_every_slot() -> None:
     worker = Slots()
     with capture_logs() as logs:
         asyncio.run(_warm(worker, asyncio.Event()))  # type: ignore[arg-type]
     assert worker.asked == list(families())
+    assert worker.loaded == 1
     first, *steps = logs
     assert (first["state"], first["slots"], first["families"]) == ("warming", 2, len(families()))
     count = len(families())
-    assert [(one["family"], one["done"]) for one in steps] == [
-        (family, f"{number}/{count}") for number, family in enumerate(families(), 1)
-    ]
+    assert {one["family"] for one in steps} == set(families())
+    assert [one["done"] for one in steps] == [f"{number}/{count}" for number in range(1, count + 1)]
     assert {(one["compiled"], one["seconds"]) for one in steps} == {(3, 2.5)}
 
 
@@ -98,4 +110,4 @@ def test_warming_up_ends_when_it_is_told() -> None:
     stop = asyncio.Event()
     worker = Slots(stop)
     asyncio.run(asyncio.wait_for(_warm(worker, stop), 30))  # type: ignore[arg-type]
-    assert len(worker.asked) == 1
+    assert worker.loaded == 0
