@@ -63,6 +63,10 @@ class GameRecord:
     """Lost before play: a bot did not get ready."""
     worker: str = ""
     """Who brought it, until it is stored: an arena keeps that apart."""
+    marks: Mapping[int, str] = field(default_factory=dict)
+    """What annotators thought of plies (`!`, `?!`), by number; games played here have none."""
+    comments: Mapping[int, str] = field(default_factory=dict)
+    """What they said of them; 0 stands before the first."""
 
     @property
     def loser(self) -> Side | None:
@@ -98,6 +102,8 @@ class GameRecord:
         # By hand: `dataclasses.asdict` copies deeply, which took longer than writing the record to a database.
         found: dict[str, Any] = {name: getattr(self, name) for name in _RECORD}
         found["options"], found["logs"] = dict(self.options), dict(self.logs)
+        for name in ("marks", "comments"):
+            found[name] = {str(ply): words for ply, words in found[name].items()}
         for name, unsaid in _UNSAID.items():
             if found[name] == unsaid:
                 del found[name]
@@ -131,7 +137,8 @@ def _revived(*values: Any) -> GameRecord:
 _RECORD = tuple(one.name for one in fields(GameRecord))
 _MOVES, _PLIES = map(_RECORD.index, ("moves", "plies"))
 _UNSAID: Mapping[str, Any] = {
-    **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""}
+    **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""},
+    **{"marks": {}, "comments": {}},
 }
 """Left out of the JSON where they are so."""
 

@@ -42,6 +42,8 @@ _RARE_TAGS = {
     "Pondering": "pondering",
     "OutOfTurn": "out_of_turn_ms",
     "AtStart": "at_start",
+    "Marks": "marks",
+    "Comments": "comments",
 }
 """As JSON too, and only where there is something to say."""
 

@@ -60,7 +60,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
     show = actions.add("show", _show, "draw one game, as arena replay does")
     add_search(show)
-    show.add_argument("--ply", metavar="N", type=choice.whole, help="the position after N plies (default: the last)")
+    show.add_argument("--ply", metavar="N", help="after ply N, or after a side's move: 17x, 17y (default: the last)")
 
     export = actions.add(
         "export",
@@ -231,11 +231,12 @@ def _chosen(arguments: argparse.Namespace) -> list[ArchivedGame]:
 
 def _show(arguments: argparse.Namespace) -> int:
     from arena.cli import replay
+    from arena.collections.conversion import to_record
 
     games = _chosen(arguments)
     if len(games) > 1:
         output.note(f"the first of {len(games)} games; narrow the search, or name one by --id")
-    replay.show(games[0].record(), arguments.ply, as_json=arguments.json)
+    replay.show(to_record(games[0]), arguments.ply, as_json=arguments.json)
     return Exit.DONE
 
 
@@ -267,5 +268,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _record_json(game: ArchivedGame) -> dict[str, Any]:
     """The game as a record, with what its text said of it: an import of this is the same game with the same number."""
+    from arena.collections.conversion import to_record
+
     tags = {**game.tags, **({"Number": game.number} if game.number else {})}
-    return {**game.record().as_json(), "tags": tags}
+    return {**to_record(game).as_json(), "tags": tags}

@@ -11,7 +11,7 @@ from referee.rules.draw import Word, draw
 if TYPE_CHECKING:
     from referee.rules.core import Outcome
     from referee.rules.position import Position
-    from referee.rules.rules import Rules
+    from referee.rules.rules import Ruleset
 
 _STYLES: Mapping[Word, tuple[output.Style, ...]] = {
     "first": ("bold", "yellow"),
@@ -37,16 +37,25 @@ def result_json(outcome: Outcome | None) -> dict[str, Any] | None:
     return {"winner": outcome.winner, "reason": outcome.reason.value} if outcome else None
 
 
-def side_name(rules: Rules, side: str) -> str:
+def side_name(ruleset: Ruleset, side: str) -> str:
     """`second (White)`."""
-    return f"{side} ({rules.sides[0 if side == 'first' else 1]})"
+    return f"{side} ({ruleset.sides[0 if side == 'first' else 1]})"
+
+
+def played(position: Position) -> str:
+    """The move that led to a position, in words: what it does, and what is announced then; empty at the start."""
+    before, move = position.previous, position.move
+    if before is None or move is None:
+        return ""
+    said = [before.display(move), before.explain(move), position.announced]
+    return ", ".join(part for part in said if part)
 
 
 def status(position: Position) -> str:
     """Who is to move, or how the game ended, in one line."""
-    rules, outcome = position.ruleset.rules, position.outcome
+    ruleset, outcome = position.ruleset, position.outcome
     if outcome is None:
-        return f"{side_name(rules, position.side)} to move"
+        return f"{side_name(ruleset, position.side)} to move"
     if outcome.winner == "draw":
         return f"draw by {outcome.reason}"
-    return f"{side_name(rules, outcome.winner)} wins by {outcome.reason}"
+    return f"{side_name(ruleset, outcome.winner)} wins by {outcome.reason}"

@@ -9,7 +9,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from arena.cli import choice, output, source
+from arena.cli import output, source
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("record", metavar="RECORD", help="a file of game records (JSON, NDJSON or text); - for stdin")
     parser.add_argument("--game", metavar="ID|N", help="which game of a file of many: its id or its number from 1")
-    parser.add_argument("--ply", metavar="N", type=choice.whole, help="the position after N plies (default: the last)")
+    parser.add_argument("--ply", metavar="N", help="after ply N, or after a side's move: 17x, 17y (default: the last)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--text", action="store_true", help="the record as text")
     form.add_argument("--json", action="store_true", help="the record as one JSON document, with the position shown")
@@ -123,13 +123,15 @@ def _verify(records: list[GameRecord]) -> int:
     return Exit.FAILED if wrong else Exit.DONE
 
 
-def show(record: GameRecord, ply: int | None, *, as_json: bool) -> None:
-    """Draw a game after `ply` plies (None: the last). Raises RecordError, CommandError for a ply there is not."""
+def show(record: GameRecord, ply: str | int | None, *, as_json: bool) -> None:
+    """Draw a game after a ply (None: the last). Raises RecordError, ParseError, CommandError for a ply there is not."""
     from arena.cli import board
     from referee.record import positions
+    from referee.rules.reference import read_ply, write_ply
 
     line = positions(record)
-    at = len(record.moves) if ply is None else ply
+    begins = int(line[0].side == "second")
+    at = len(record.moves) if ply is None else read_ply(str(ply), line[0].ruleset, begins)
     if at >= len(line):
         raise CommandError(f"no ply {at}: the game has {len(record.moves)}; choose 0 to {len(record.moves)}")
     position = line[at]
@@ -143,24 +145,28 @@ def show(record: GameRecord, ply: int | None, *, as_json: bool) -> None:
         }
         output.document({**record.as_json(), "shown": shown})
         return
-    rules = position.ruleset.rules
+    ruleset = position.ruleset
     result = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}.get(record.winner or "", "void")
     output.text(
-        f"{record.first} ({rules.sides[0]}) - {record.second} ({rules.sides[1]})  {result}  {record.termination}",
-        f"{rules.title}, {record.variant}, game {record.id}",
+        f"{record.first} ({ruleset.sides[0]}) - {record.second} ({ruleset.sides[1]})  {result}  {record.termination}",
+        f"{ruleset.rules.title}, {record.variant}, game {record.id}",
         "",
         board.drawing(position),
         "",
-        f"ply {at} of {len(record.moves)}: {_last(position)}",
+        f"ply {at} of {len(record.moves)}{f' ({write_ply(at, begins)})' if at else ''}: {_last(position, record, at)}",
         f"position {position}",
         board.status(position) if at < len(record.moves) or position.outcome else _end(record),
     )
 
 
-def _last(position: Position) -> str:
-    if position.previous is None or position.move is None:
-        return "the start"
-    return f"{position.previous.side} played {position.previous.display(position.move)}"
+def _last(position: Position, record: GameRecord, ply: int) -> str:
+    from arena.cli import board
+
+    comment = record.comments.get(ply, "")
+    said = "the start"
+    if position.previous is not None:
+        said = f"{board.side_name(position.ruleset, position.previous.side)} played {board.played(position)}"
+    return " ".join(part for part in (said, record.marks.get(ply, ""), f"{{{comment}}}" if comment else "") if part)
 
 
 def _end(record: GameRecord) -> str:

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 from arena.cli import choice, output, source
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
+from referee.rules.core import ParseError
 
 if TYPE_CHECKING:
-    from referee.rules.rules import GameFormat, Option, Rules
+    from collections.abc import Sequence
+
+    from referee.rules.rules import GameFormat, GameText, Option, Rules, Ruleset
     from referee.rules.vectors import Report
 
 
@@ -54,7 +57,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "game and line. A family's other formats: arena rules list --json.",
     )
     choice.add_rules(convert)
-    convert.add_argument("--from", dest="source", metavar="FORMAT", required=True)
+    convert.add_argument("--from", dest="source", metavar="FORMAT", required=True, help="auto: what reads most")
     convert.add_argument("--to", dest="target", metavar="FORMAT", required=True)
 
     setup = actions.add(
@@ -248,12 +251,34 @@ def _format(rules: Rules, name: str) -> GameFormat:
     return formats[name]
 
 
+AUTO = "auto"
+"""In place of a format: the one that reads most."""
+
+
+def _read_any(text: str, ruleset: Ruleset) -> tuple[str, Sequence[GameText]]:
+    """The format that reads most moves of a text, and its games. Raises ParseError."""
+    from arena.collections.record_format import RECORD
+
+    found: list[tuple[str, Sequence[GameText]]] = []
+    problems: list[ParseError] = []
+    for form in (*ruleset.rules.formats, RECORD):
+        try:
+            found.append((form.name, form.read(text, ruleset)))
+        except ParseError as error:
+            problems.append(error)
+    if not found:
+        raise max(problems, key=lambda error: error.index)
+    return max(found, key=lambda each: sum(len(game.moves) for game in each[1]))
+
+
 def _convert(arguments: argparse.Namespace) -> int:
     ruleset = choice.settle(arguments)
-    given, target = (_format(ruleset.rules, name) for name in (arguments.source, arguments.target))
-    games = given.read(source.read_text("-"), ruleset)
+    given = None if arguments.source == AUTO else _format(ruleset.rules, arguments.source)
+    target = _format(ruleset.rules, arguments.target)
+    text = source.read_text("-")
+    name, games = (given.name, given.read(text, ruleset)) if given else _read_any(text, ruleset)
     if not games:
-        raise CommandError(f"no game of the format {given.name} on stdin; pipe a file into this command")
+        raise CommandError(f"no game of the format {name} on stdin; pipe a file into this command")
     for game in games:
         output.text(target.write(game, ruleset).rstrip("\n"))
         if target.name != "record":

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from referee.rules.core import Outcome, ParseError
+from referee.rules.gametitle import looks_like_title
 from referee.rules.history import LineOfPlay
 from referee.rules.position import Position
 from referee.rules.rules import GameFormat, GameText, Ruleset
@@ -23,7 +24,6 @@ _NUMBER_ONE = re.compile(r"[\s|]*1(?:\.(?!\.|[wb]\s)|\)|\s+[^\s.]|\s*\|)")
 _BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
 _PARTIAL = re.compile(r"\S*\Z")
 """The beginning of the word in which a reader stopped."""
-_TITLE = re.compile(r"[\s|]*[A-Z][^\d.:]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def pieces(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _begins(line: str) -> bool:
-    return bool(_BEGINNING.match(line) or _NUMBER_ONE.match(line) or _TITLE.match(line))
+    return bool(_BEGINNING.match(line) or _NUMBER_ONE.match(line) or looks_like_title(line))
 
 
 def _trimmed(lines: list[str], start: int) -> Iterator[tuple[int, str]]:
@@ -138,41 +138,44 @@ def _read_piece(piece: str, line: int, form: GameFormat, ruleset: Ruleset, found
         return
     for number, game in enumerate(games):
         try:
-            found.games.append(_played(game, piece, line, ruleset))
-        except _BadGame as bad:
+            found.games.append(played(game, piece, line, ruleset))
+        except BadGame as bad:
             where = line + _line_of(piece, number, bad.ply, form, ruleset)
             found.problems.append(GameProblem(where, bad.ply, bad.position, bad.message))
 
 
-class _BadGame(Exception):  # noqa: N818 - told as a problem
+class BadGame(Exception):  # noqa: N818 - told as a problem
+    """Why a game cannot be played: at which ply (0: before the first), in which position."""
+
     def __init__(self, ply: int, position: str, message: str) -> None:
         self.ply, self.position, self.message = ply, position, message
 
 
-def _played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> CollectedGame:
-    """A game played through. Raises _BadGame at the first move that cannot be."""
+def played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> CollectedGame:
+    """A game played through, `piece` its text and `line` where that stands. Raises BadGame at the first move that
+    cannot be."""
     try:
         settled = settle(game, ruleset)
         here = LineOfPlay(settled, game.position)
     except ValueError as error:
-        raise _BadGame(0, "", str(error)) from None
+        raise BadGame(0, "", str(error)) from None
     read, config = settled.rules.notation.read_move, settled.config
     for ply, move in enumerate(game.moves, 1):
         outcome = here.outcome
         if outcome is not None:
-            raise _BadGame(ply, settled.write(here.state), f"{move} after the end of the game ({outcome.reason})")
+            raise BadGame(ply, settled.write(here.state), f"{move} after the end of the game ({outcome.reason})")
         try:
             code = read(move, here.state, config)
         except ParseError:
             code = -1
         if code < 0 or not here.is_legal(code):
-            raise _BadGame(ply, settled.write(here.state), f"illegal move {move}")
+            raise BadGame(ply, settled.write(here.state), f"illegal move {move}")
         here.push(code)
     if not game.moves and not game.position:
-        raise _BadGame(0, "", "a game without a move")
+        raise BadGame(0, "", "a game without a move")
     winner, outcome, final = WINNERS.get(game.result), here.outcome, settled.write(here.state)
     if outcome is not None and winner not in (None, outcome.winner):
-        raise _BadGame(len(game.moves), final, _contradiction(game.result, outcome))
+        raise BadGame(len(game.moves), final, _contradiction(game.result, outcome))
     return CollectedGame(game, piece, line, settled, final, outcome, outcome.winner if outcome else winner)
 
 

@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from arena.collections import notation
 from arena.collections.collection import CollectedGame
+from arena.collections.record_format import RECORD
+from arena.collections.recorded import ending_of, identity, named, players_of
 from arena.store.archived_game import ArchivedGame
-from referee.rules.core import Kind, Termination
-from referee.rules.rules import GameFormat, Ruleset
-from referee.spec import digest
+from referee.record import GameRecord
+from referee.rules.core import Kind
+from referee.rules.rules import GameFormat
 
 NUMBERS = ("number", "game", "gameid", "id", "no")
 """Tags, in lower case, that give a game's number in its own collection."""
-
-
-def _named(tags: Mapping[str, str], names: tuple[str, ...]) -> str:
-    lower = {name.lower(): value for name, value in tags.items()}
-    return next((lower[name] for name in names if lower.get(name)), "")
-
-
-def _players(tags: Mapping[str, str], ruleset: Ruleset) -> tuple[str, str]:
-    """The names of first and second: under those words, or under the names of the sides."""
-    sides = [side.lower() for side in ruleset.rules.sides]
-    opener = next((option for option in ruleset.rules.options if option.name == "first_player"), None)
-    if opener is not None:  # the sides are called by what they do, and either may move first
-        begins = str(ruleset.values[opener.name])
-        sides = [begins, *(value for value in opener.values if value != begins)]
-    first, second = (_named(tags, (word, side)) for word, side in zip(("first", "second"), sides, strict=False))
-    return first or "unknown", second or "unknown"
-
-
-def _ending(found: CollectedGame) -> Termination:
-    if found.outcome is not None:
-        return found.outcome.reason
-    if found.winner is None:
-        return Termination.STOPPED
-    return Termination.DRAW_AGREED if found.winner == "draw" else Termination.RESIGNED
 
 
 def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
@@ -45,22 +24,13 @@ def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
     Who played what by which rules is the content, in whatever notation; a number is the collection's, not the game's.
     """
     ruleset, game = found.ruleset, found.game
-    first, second = _players(game.tags, ruleset)
+    first, second = players_of(game.tags, ruleset)
     position = ruleset.write(ruleset.read(game.position))
-    number = _named(game.tags, NUMBERS)
-    content = {
-        "family": ruleset.rules.family,
-        "variant": ruleset.variant.name,
-        "options": ruleset.overrides,
-        "position": position,
-        "moves": game.moves,
-        "first": first,
-        "second": second,
-    }
-    termination = _ending(found)
+    number = named(game.tags, NUMBERS)
+    termination = ending_of(found)
     winner = None if termination.kind is Kind.VOID else found.winner
     return ArchivedGame(
-        digest(content),
+        identity(ruleset, position, game.moves, first, second),
         ruleset.rules.family,
         ruleset.variant.name,
         ruleset.overrides,
@@ -87,4 +57,26 @@ def to_text(game: ArchivedGame, form: GameFormat | None = None) -> str:
         return game.text
     form = form or game.ruleset().rules.formats[0]
     result = notation.RESULTS[game.winner]
-    return notation.write(form, game.ruleset(), game.position, game.moves, tags=game.tags, result=result)
+    marks, comments = remarks_of(game)
+    about = {"tags": game.tags, "result": result, "marks": marks, "comments": comments}
+    return notation.write(form, game.ruleset(), game.position, game.moves, **about)
+
+
+def to_record(game: ArchivedGame) -> GameRecord:
+    """A game of the archive as the arena's own record, with the marks and comments of its text."""
+    marks, comments = remarks_of(game)
+    return replace(game.record(), marks=marks, comments=comments)
+
+
+def remarks_of(game: ArchivedGame) -> tuple[Mapping[int, str], Mapping[int, str]]:
+    """The marks and comments of a game, by ply, as the text it was imported from has them."""
+    for form in (*game.ruleset().rules.formats, RECORD):
+        if form.name == game.format and game.text:
+            try:
+                texts = form.read(game.text, game.ruleset())
+            except ValueError:
+                break
+            for text in texts:
+                if tuple(text.moves) == tuple(game.moves):
+                    return text.marks, text.comments
+    return {}, {}

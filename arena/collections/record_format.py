@@ -1,6 +1,6 @@
-"""The format `record` of game texts: one JSON object per game and line, with the keys of `GameText`.
+"""The format `record` of game texts: one `GameRecord` as JSON per game and line, with the tags of the text besides.
 
-One document with all games is read as well. A whole `GameRecord` of the arena is read too: its keys contain these.
+One document with all games is read as well, and objects with no more than the keys of `GameText`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from arena.collections.recorded import UNKNOWN, players_of, record_of
 from referee.rules.core import ParseError
 from referee.rules.rules import GameFormat, GameText, Ruleset
 
@@ -37,10 +38,27 @@ def _game(data: Any, text: str, index: int, ruleset: Ruleset) -> GameText:
     if not isinstance(variant, str) or not isinstance(position, str | None) or not isinstance(result, str):
         raise refuse('"variant", "position" or "result" is not a text')
     tags = {name: str(value) for name, value in tags.items()}
-    for name in ("first", "second"):
-        if isinstance(data.get(name), str):
+    try:
+        settled = ruleset.rules.settle(variant or ruleset.variant.name, options)
+    except ValueError as error:
+        raise refuse(str(error)) from None
+    known = players_of(tags, settled)
+    for name, player in zip(("first", "second"), known, strict=True):
+        if isinstance(data.get(name), str) and data[name] not in (player, UNKNOWN):
             tags.setdefault(name.capitalize(), data[name])
-    return GameText(tuple(moves), variant, options, position, tags, result)
+    if position == settled.variant.position:
+        position = None
+    remarks = [_by_ply(data.get(name, {})) for name in ("marks", "comments")]
+    if None in remarks:
+        raise refuse('"marks" or "comments" is not an object of texts by ply')
+    return GameText(tuple(moves), variant, options, position, tags, result, *remarks)  # type: ignore[arg-type]
+
+
+def _by_ply(data: Any) -> dict[int, str] | None:
+    """What is said of plies; None where it is something else."""
+    if not isinstance(data, dict) or not all(ply.isdecimal() and isinstance(words, str) for ply, words in data.items()):
+        return None
+    return {int(ply): words for ply, words in data.items()}
 
 
 def _read(text: str, ruleset: Ruleset) -> list[GameText]:
@@ -69,18 +87,8 @@ def _document(text: str) -> list[Any] | None:
 
 
 def _write(game: GameText, ruleset: Ruleset) -> str:
-    return json.dumps(
-        {
-            "family": ruleset.rules.family,
-            "variant": game.variant or ruleset.variant.name,
-            "options": dict(game.options),
-            "position": game.position,
-            "moves": list(game.moves),
-            "result": game.result,
-            "tags": dict(game.tags),
-        },
-        ensure_ascii=False,
-    )
+    record = record_of(game, ruleset).as_json()
+    return json.dumps({**record, "result": game.result, "tags": dict(game.tags)}, ensure_ascii=False)
 
 
 RECORD = GameFormat("record", _read, _write, "one JSON object per game and line")

@@ -351,6 +351,9 @@ class Rules:
     summary: str = ""
     explain: Callable[[int, State, Config], str] | None = None
     """What a move does besides moving, in words (`leaps over the pincer on d5`); empty for nothing."""
+    opener: str = ""
+    """The option that says which of `sides` moves first; empty where the first of them always does. Its values stand in
+    the order of `sides`, and it must be a combo."""
     setups: Setups | None = None
     """Numbered set-ups, where the family has such."""
     words: Words = field(default_factory=Words)
@@ -440,6 +443,23 @@ class Ruleset:
         """The phase before play, if this game has one."""
         phase = self.rules.phase
         return phase if phase and self.values[phase.rule] else None
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What people call first and second in this game."""
+        first, second = self.rules.sides
+        return (second, first) if self._is_turned else (first, second)
+
+    @property
+    def side_names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Every name of first and second in this game, in all languages."""
+        first, second = ((name, *more) for name, more in zip(self.rules.sides, self.rules.words.sides, strict=True))
+        return (second, first) if self._is_turned else (first, second)
+
+    @property
+    def _is_turned(self) -> bool:
+        opener = self.rules.opener
+        return bool(opener) and self.values[opener] != self.rules.option(opener).values[0]
 
     @property
     def overrides(self) -> dict[str, Value]:

@@ -324,7 +324,7 @@ def test_replay_draws(capsys, game):
     code, out, _ = run(capsys, "replay", game)
     assert code == 0
     assert "one (Black) - two (White)  1/2-1/2  repetition" in out
-    assert "ply 8 of 8: second played f5-h5" in out
+    assert "ply 8 of 8 (4y): second (White) played f5-h5" in out
     assert "draw by repetition" in out
     code, out, _ = run(capsys, "replay", game, "--ply", "0")
     assert "ply 0 of 8: the start" in out

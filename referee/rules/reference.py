@@ -1,0 +1,47 @@
+"""How people point at a ply: by its number, or by the number of the move and whose it was (`17y`).
+
+`x` is the side that is called first, `y` the other. Refuses to know any family and any game's moves.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from referee.rules.core import ParseError
+from referee.rules.names import fold
+from referee.rules.rules import Ruleset
+
+HINT: Final = "write 33, ply 33, or the move and its player: 17x for the first, 17y for the second"
+
+_PLY: Final = re.compile(r"(?:ply|coup|no\.?|n°)?\s*([0-9]{1,9})", re.IGNORECASE)
+_MOVE: Final = re.compile(r"([0-9]{1,9})\s*(\.{3}|…|\.|[^\W\d_]+)")
+
+
+def read_ply(text: str, ruleset: Ruleset, begins: int = 0) -> int:
+    """The ply, from 1, that a reference means: `33`, `ply 33`, `17y`, `17...`, `17 White`.
+
+    `begins` is 0 where the side called first has the first move of the game, else 1. Raises ParseError.
+    """
+    if found := _PLY.fullmatch(text.strip()):
+        return int(found[1])
+    found = _MOVE.fullmatch(text.strip())
+    if found is None or not int(found[1]):
+        raise ParseError("no ply", text=text, hint=HINT)
+    word = fold(found[2])
+    marks = ({"x", *map(fold, ruleset.side_names[0])}, {"y", *map(fold, ruleset.side_names[1])})
+    if found[2] in (".", "...", "…"):
+        side = int(found[2] != ".")
+    elif word in marks[0] | marks[1]:
+        side = int(word in marks[1])
+    else:
+        raise ParseError(f"no side {found[2]!r}", text=text, index=found.start(2), hint=HINT)
+    ply = 2 * int(found[1]) - 1 + side - begins
+    if ply < 1:
+        raise ParseError("before the first move", text=text, hint="the second side has the first move of this game")
+    return ply
+
+
+def write_ply(ply: int, begins: int = 0) -> str:
+    """A ply as a move and its player: 34 is `17y`; the start, 0, is `0`."""
+    return f"{(ply + begins + 1) // 2}{'yx'[(ply + begins) % 2]}" if ply else "0"

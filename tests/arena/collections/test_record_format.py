@@ -1,0 +1,162 @@
+"""Every notation becomes the arena's record and comes back, and a game is the same one in whatever notation it came."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.cli.run import run
+from arena.collections.record_format import RECORD
+from arena.collections.recorded import players_of, record_of
+from referee.record import read_record
+from referee.record_text import read_texts, write_text
+from referee.rules import families, load
+from referee.rules.core import ParseError
+from referee.rules.reference import read_ply, write_ply
+from referee.rules.rules import GameText
+from referee.verification import verify
+
+VECTORS = Path(__file__).parents[2] / "data" / "vectors"
+TOKENS = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}
+FORMATS = [(family, form.name) for family in families() for form in load(family).formats]
+
+
+def stdin(text: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8")
+
+
+def games(family: str) -> list[tuple[GameText, Any]]:
+    """Some games of the vectors with marks and comments, and their rules."""
+    found = []
+    for place, game in enumerate(json.loads((VECTORS / f"{family}.json").read_text())["games"][:6]):
+        ruleset = load(family).settle(game["variant"], game["options"])
+        position = game["position"] and ruleset.write(ruleset.read(game["position"]))
+        result = TOKENS[game["result"]["winner"]] if game["result"] else "*"
+        last = len(game["moves"])
+        text = GameText(
+            tuple(game["moves"]),
+            ruleset.variant.name,
+            ruleset.overrides,
+            None if position == ruleset.variant.position else position,
+            {"First": f"Ada {place}", "Second": "Bob", "Date": "2017-03-05"},
+            result,
+            {1: "!", last: "??"},
+            {0: "avant", last: "fin"},
+        )
+        found.append((text, ruleset))
+    return found
+
+
+@pytest.mark.parametrize(("family", "name"), FORMATS)
+def test_there_and_back(family: str, name: str) -> None:
+    rules = load(family)
+    form = next(form for form in rules.formats if form.name == name)
+    count = 0
+    for game, ruleset in games(family):
+        try:
+            written = form.write(game, ruleset)
+            read = list(form.read(written, rules.settle()))
+        except ValueError:
+            continue  # a notation need not have words for every start
+        count += 1
+        assert len(read) == 1
+        settled = rules.settle(read[0].variant or None, read[0].options)
+        line = RECORD.write(read[0], rules.settle())
+        (back,) = RECORD.read(line, rules.settle())
+        assert (back.moves, back.marks, back.comments) == (game.moves, game.marks, game.comments)
+        assert (back.result, players_of(back.tags, settled)) == (game.result, (game.tags["First"], "Bob"))
+        assert back.position in (read[0].position, None)
+        assert RECORD.read(RECORD.write(back, rules.settle()), rules.settle()) == [back]
+        assert form.write(replace(back, tags=read[0].tags), rules.settle()) == form.write(read[0], rules.settle())
+        record = read_record(line)
+        verify(record)
+        assert record.id == record_of(game, ruleset).id, written
+        assert list(read_texts(write_text(record))) == [record]
+    assert count >= 3
+
+
+def test_what_a_game_is_known_by() -> None:
+    rules = load("pijersi")
+    numbered = GameText(("a4b5c4",), "pijersi-36#0")
+    placed = GameText(("a4b5c4",), "standard", {}, rules.settle("pijersi-36#0").variant.position)
+    assert record_of(numbered, rules.settle()).id == record_of(placed, rules.settle()).id
+    other = replace(placed, moves=("a2b3",))
+    assert record_of(placed, rules.settle()).id != record_of(other, rules.settle()).id
+    tablut = load("tablut")
+    bell = GameText(("d1d3",), "bell", {"king_max_step": 4})
+    assert record_of(bell, tablut.settle()).id == record_of(GameText(("d1d3",), "bell_k4"), tablut.settle()).id
+    assert record_of(bell, tablut.settle()).id != record_of(replace(bell, options={}), tablut.settle()).id
+
+
+def test_players_under_the_names_of_their_sides() -> None:
+    tablut = load("tablut")
+    tags = {"Moscovites": "Ada", "Defenders": "Bob"}
+    assert players_of(tags, tablut.settle("bell")) == ("Ada", "Bob")
+    assert players_of(tags, tablut.settle("ashton")) == ("Bob", "Ada")
+    assert players_of({"Blanc": "Ada"}, load("abalone").settle()) == ("unknown", "Ada")
+
+
+def test_a_game_that_cannot_be_played_is_a_record_that_says_so() -> None:
+    record = record_of(GameText(("e4e5", "a1a2"), "standard", result="1-0"), load("abalone").settle())
+    assert (record.winner, record.termination.value, record.final_position) == ("first", "resigned", "")
+    with pytest.raises(ValueError, match="ply 1: illegal move 'e4e5'"):
+        verify(record)
+
+
+@pytest.mark.parametrize(
+    "data", [{"marks": 3}, {"comments": {"x": "y"}}, {"marks": {"1": 2}}, {"variant": "no-such"}, {"options": {"a": 1}}]
+)
+def test_records_that_cannot_be_read(data: dict[str, Any]) -> None:
+    with pytest.raises(ParseError):
+        RECORD.read(json.dumps({"moves": ["e4e5"], **data}), load("abalone").settle())
+
+
+def test_a_pasted_text_is_converted_and_replayed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", stdin("Marguerite belge\n\n1.a1b2! i5h5 2.a2b3 {bien} i6h6?! 3…\n"))
+    assert run(["rules", "convert", "Abalone", "--from", "auto", "--to", "record"]) == 0
+    line = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", stdin(line))
+    assert run(["replay", "-", "--ply", "2x"]) == 0
+    shown = capsys.readouterr().out
+    assert "ply 3 of 4 (2x): first (Black) played a2b3 {bien}" in shown
+    assert "belgian-daisy" in shown
+    monkeypatch.setattr("sys.stdin", stdin(line))
+    assert run(["rules", "convert", "abalone", "--from", "record", "--to", "aba-pro"]) == 0
+    assert "1.a1b2! i5h5 2.a2b3 {bien} i6h6?!" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "begins", "ply"),
+    [
+        ("33", 0, 33),
+        ("ply 33", 0, 33),
+        ("17x", 0, 33),
+        ("17y", 0, 34),
+        ("17y", 1, 33),
+        ("2...", 0, 4),
+        ("2 Noir", 0, 3),
+    ],
+)
+def test_references(text: str, begins: int, ply: int) -> None:
+    ruleset = load("abalone").settle()
+    assert read_ply(text, ruleset, begins) == ply
+    assert read_ply(write_ply(ply, begins), ruleset, begins) == ply
+
+
+def test_a_reference_follows_the_sides_of_the_game() -> None:
+    tablut = load("tablut")
+    assert read_ply("2 attackers", tablut.settle("bell")) == 3
+    assert read_ply("2 attackers", tablut.settle("ashton")) == 4
+
+
+@pytest.mark.parametrize("text", ["", "x", "17z", "0x", "1x", "seventeen"])
+def test_references_that_mean_nothing(text: str) -> None:
+    with pytest.raises(ParseError):
+        read_ply(text, load("abalone").settle(), 1)
