@@ -113,9 +113,8 @@ class GameRecord:
         """One line of NDJSON, without the newline."""
         if not isinstance(self.plies, Plies):
             return _dumped(self.as_json())
-        parts = [f'"{name}":{_dumped(value)}' for name, value in self._parts().items() if name != "plies"]
-        parts.insert(_PLIES, f'"plies":{self.plies.json()}')
-        return f"{{{','.join(parts)}}}"
+        # With a place for the plies: no text within can look like it, as its quotes would be escaped.
+        return _dumped({**self._parts(), "plies": None}).replace('"plies":null', f'"plies":{self.plies.json()}', 1)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Every game's record goes from process to process: its moves as one text, else each is an object of its own.
@@ -135,7 +134,7 @@ def _revived(*values: Any) -> GameRecord:
 
 
 _RECORD = tuple(one.name for one in fields(GameRecord))
-_MOVES, _PLIES = map(_RECORD.index, ("moves", "plies"))
+_MOVES = _RECORD.index("moves")
 _UNSAID: Mapping[str, Any] = {
     **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""},
     **{"marks": {}, "comments": {}},

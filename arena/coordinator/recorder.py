@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import islice, takewhile
 from typing import TypeVar
 
 from arena.coordinator.inspection import Inspection
@@ -23,6 +25,7 @@ from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.spool import Spool
 from arena.store import BadValueError, ConflictError, NotFoundError, Store, StoreUnavailableError
+from arena.store.commit import Committed
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord, RecordError, read_record
 from referee.rules.core import Kind, Termination
@@ -32,6 +35,8 @@ from referee.unplayed import void_record
 T = TypeVar("T")
 TRIES = {Termination.WORKER_LOST: 8, Termination.WORKER_WRONG: 8, Termination.SANDBOX_FAILED: 20}
 """How often a game is tried before it stays void: outlasts a bad hour, but no game kills workers for ever."""
+TOGETHER = 100
+"""How many results go into one transaction at most: others write to the database as well."""
 LONGEST_REST_S = 300.0
 """How long a game that came to nothing again and again rests at most before it is tried once more."""
 
@@ -111,8 +116,7 @@ class Recorder:
         self._metrics.busy.set(sum(bool(job.playing) for job in memory.jobs.values()))
         try:
             while memory.unrecorded:
-                self._record(*memory.unrecorded[0])
-                memory.unrecorded.popleft()
+                self._record_next()
         except StoreUnavailableError:
             self._spool.sync()  # it may take long: even the end of this machine is to lose none
             raise
@@ -257,6 +261,31 @@ class Recorder:
                 self._spool.forget(record.id)
         return found
 
+    def _record_next(self) -> None:
+        """Record what is first in the line, with the results behind it that can go into the same transaction."""
+        waiting = self._memory.unrecorded
+        together = list(takewhile(lambda one: one[0].kind is not Kind.VOID, islice(waiting, TOGETHER)))
+        found = self._commit_together([record for record, _ in together]) if len(together) > 1 else []
+        for (record, tournament_id), committed in zip(together, found, strict=False):
+            self._tell(record, tournament_id, self._note_committed(record, committed))
+            waiting.popleft()
+        if not found:
+            for record, tournament_id in together or [waiting[0]]:
+                self._record(record, tournament_id)
+                waiting.popleft()
+
+    def _commit_together(self, records: list[GameRecord]) -> list[Committed | None]:
+        """Commit results; nothing where one of them is refused: which, is seen one by one."""
+        begin = time.perf_counter()
+        try:
+            found = self._store.results.commit_all(records, self._owner)
+        except (BadValueError, ConflictError, NotFoundError):
+            return []
+        share = (time.perf_counter() - begin) / len(records)
+        for _ in records:
+            self._metrics.commit_seconds.observe(share)
+        return found
+
     def _record(self, record: GameRecord, tournament_id: int) -> None:
         """Make a record part of the arena, exactly once; a void one is played again, or given up after `TRIES`."""
         try:
@@ -264,6 +293,10 @@ class Recorder:
         except (BadValueError, ConflictError, NotFoundError) as error:
             self._drop(record, "refused", str(error))
             return
+        self._tell(record, tournament_id, found)
+
+    def _tell(self, record: GameRecord, tournament_id: int, found: tuple[EndState, int | None] | None) -> None:
+        """Tell what became of a game that was not over; who did not get ready for it is noted."""
         if found is not None:
             self._tell_end(record, tournament_id, *found)
             if record.at_start and record.termination is not Termination.SUSPENDED:
@@ -290,6 +323,10 @@ class Recorder:
         """Commit a result; the state of its game and the commit number, None when it was over already."""
         with self._metrics.commit_seconds.time():
             committed = self._store.results.commit(record, self._owner)
+        return self._note_committed(record, committed)
+
+    def _note_committed(self, record: GameRecord, committed: Committed | None) -> tuple[EndState, int] | None:
+        """A result needs not wait any more: the database has it, or the game was over already."""
         if committed is None:
             self._drop(record, "over", "the game is over already")
             return None

@@ -80,8 +80,12 @@ class Results:
 
         Raises NotFoundError for a game nobody planned, ConflictError for a record of other bots.
         """
+        return self.commit_all([record], lease_owner)[0]
+
+    def commit_all(self, records: Sequence[GameRecord], lease_owner: str = "") -> list[Committed | None]:
+        """The same for several, in this order, in one transaction: all of them, or none where it raises."""
         with self._sessions.writing() as session:
-            return commit(session, record, lease_owner)
+            return commit(session, records, lease_owner)
 
     def undo(self, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
         """Void results that are wrong, by game id and with the reason, and fold all ratings anew: see `undo`."""

@@ -24,6 +24,7 @@ from tests.bench.figure import Figure
 SECTIONS = {
     "kernels": "kernels",
     "referee": "overhead",
+    "peers": "peers",
     "many": "many",
     "gains": "gains",
     "starting": "starting",

@@ -46,15 +46,18 @@ static void tell(int side, const char *text, size_t length) {
 }
 
 int main(int argc, char **argv) {
-    int games = argc > 3 ? atoi(argv[3]) : 0, moves = 0, side;
+    int games = argc > 3 ? atoi(argv[3]) : 0, moves = 0, plies = 0, side;
     double begin;
-    if (games < 1) return 2;
+    FILE *file = games > 0 ? fopen(argv[2], "r") : NULL;
+    if (!file) return 2;
+    while (fscanf(file, "%*s") != EOF) plies++;
+    fclose(file);
     for (side = 0; side < 2; side++) start(side, argv);
     begin = now();
     for (int game = 0; game < games; game++) {
         size_t length = (size_t)sprintf(line, "position startpos moves");
         for (side = 0; side < 2; side++) tell(side, "uginewgame\n", 11);
-        for (int ply = 0; ply < 200; ply++, moves++) {
+        for (int ply = 0; ply < plies; ply++, moves++) {
             size_t more = (size_t)sprintf(line + length, "\ngo p1time 100000 p2time 100000 p1inc 1000 p2inc 1000\n");
             ssize_t got;
             tell(ply % 2, line, length + more);

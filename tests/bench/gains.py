@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.bench.figure import Figure
-from tests.bench.overhead import build, floor
+from tests.bench.overhead import build, round_trip
 
 ASK = b"position startpos moves c1c3\ngo clock 1000\n"
 FLOOR = "bare pipe round trip in C"
@@ -130,7 +130,7 @@ def run(quick: bool) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         build(folder)
-        _, rate = floor(folder, core)
+        _, rate = round_trip(folder, core)
         for way in WAYS:
             for pinned in (True, False) if way == "bytes, blocking poll" else (True,):
                 line = [sys.executable, "-m", "tests.bench.gains", way, name, str(trips), str(core if pinned else -1)]

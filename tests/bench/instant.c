@@ -1,5 +1,5 @@
 /* An instant bot: replays a fixed game. Usage: instant PARITY MOVES-FILE [MS [busy|spins]], parity 0 or 1 = the plies it
-   plays; MS: it thinks that long about each move, without using the processor. `busy`: it uses it, and says how many
+   plays, -1 = any ply, by the moves of `position`; it speaks UCI as well, for other runners. MS: it thinks that long about each move, without using the processor. `busy`: it uses it, and says how many
    steps it got done as nodes; `spins`: a thread of it never rests. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -30,7 +30,7 @@ static void load(int parity, const char *path) {
     int ply = 0, count = 0;
     if (!file) exit(2);
     while (fscanf(file, "%63s", move) == 1 && count < MAX_PLIES - 1) {
-        if (ply++ % 2 != parity) continue;
+        if (parity >= 0 && ply++ % 2 != parity) continue;
         lengths[count] = (size_t)snprintf(line, sizeof line, "bestmove %s\n", move);
         answers[count++] = strdup(line);
     }
@@ -62,6 +62,15 @@ static void work(double seconds) {
     say(line, (size_t)snprintf(line, sizeof line, "info nodes %lu\n", done));
 }
 
+/* How many moves a line `position startpos moves ...` has. */
+static int moves_in(const char *line, const char *end) {
+    const char *at = strstr(line, " moves");
+    int count = 0;
+    if (!at || at > end) return 0;
+    for (at += 6; (at = memchr(at, ' ', (size_t)(end - at))) != NULL; at++) count++;
+    return count;
+}
+
 int main(int argc, char **argv) {
     size_t held = 0;
     int next = 0, thinks = argc > 3 ? atoi(argv[3]) : 0;
@@ -83,12 +92,16 @@ int main(int argc, char **argv) {
                 else if (thinks) nanosleep(&time, NULL);
                 say(answers[next], lengths[next]);
                 next++;
+            } else if (!strncmp(line, "position", 8)) {
+                if (argv[1][0] == '-') next = moves_in(line, end);
             } else if (!strncmp(line, "uginewgame", 10)) {
                 next = 0;
             } else if (!strncmp(line, "isready", 7)) {
                 say("readyok\n", 8);
             } else if (!strncmp(line, "ugi", 3)) {
                 say("id name instant\nugiok\n", 22);
+            } else if (!strncmp(line, "uci\n", 4)) {
+                say("id name instant\nid author bench\nuciok\n", 38);
             } else if (!strncmp(line, "quit", 4)) {
                 return 0;
             }

@@ -1,9 +1,10 @@
-"""What the referee adds to a move: two instant bots in C replay a 200-ply game, beside the bare pipe round trip."""
+"""What the referee adds to a move: two instant bots in C replay a 200-ply game, beside a bare loop over their pipes."""
 
 from __future__ import annotations
 
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -12,16 +13,16 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from referee.play import play
-from referee.roster import Roster
 from referee.rules import load
+from referee.rules.history import LineOfPlay
 from referee.rules.position import Position
-from referee.sandbox import Sandbox
+from referee.slot import open_slot, play_games
 from referee.spec import Adjudication, BotSpec, GameSpec, PlannedGame, TimeControl
 from tests.bench.figure import Figure
 
 HERE = Path(__file__).parent
 PLIES = 200
+FLOOR = "a bare loop in C over the pipes"
 
 
 def build(folder: Path) -> None:
@@ -29,7 +30,7 @@ def build(folder: Path) -> None:
     compiler = shutil.which("gcc") or shutil.which("cc")
     if not compiler:
         raise RuntimeError("no C compiler; install gcc to measure the referee's overhead")
-    for name in ("instant", "pingpong"):
+    for name in ("instant", "pingpong", "floor"):
         subprocess.run([compiler, "-O2", "-pthread", "-o", str(folder / name), str(HERE / f"{name}.c")], check=True)
 
 
@@ -73,13 +74,14 @@ def slot(family: str, folder: Path, games: int, core: int, thinks_ms: int = 0) -
     """Play in this process pinned to `core`: (CPU µs per move of referee and both bots, moves per wall second)."""
     os.sched_setaffinity(0, {core})
     todo = specs(family, folder, games + 2, thinks_ms)
-    with Roster(Sandbox("none")) as roster:
+    with open_slot() as roster:
         for spec in todo[:2]:
-            assert len(play(PlannedGame.of(spec), roster).moves) == PLIES
+            (record,) = play_games([PlannedGame.of(spec)])
+            assert len(record.moves) == PLIES
         pids = [os.getpid(), *(bot.process.pid for bot in roster.idle if bot.process.pid)]
         cpu, begin = cpu_ns(pids), time.perf_counter()
         for spec in todo[2:]:
-            play(PlannedGame.of(spec), roster)
+            play_games([PlannedGame.of(spec)])
         seconds, used = time.perf_counter() - begin, cpu_ns(pids) - cpu
     return used / 1e3 / (games * PLIES), games * PLIES / seconds
 
@@ -89,39 +91,91 @@ def cpu_ns(pids: Iterable[int]) -> int:
     return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids)
 
 
-def floor(folder: Path, core: int) -> tuple[float, float]:
+def round_trip(folder: Path, core: int) -> tuple[float, float]:
     """The bare round trip in C, both ends on `core`: (CPU µs, trips per second)."""
-    line = ["taskset", "-c", str(core), str(folder / "pingpong"), "50000"]
+    return _c_program(core, str(folder / "pingpong"), "50000")
+
+
+def floor(moves: Path, core: int, games: int) -> tuple[float, float]:
+    """The same moves asked of the same bots by a bare loop in C, all on `core`: (CPU µs per move, moves per second)."""
+    folder = moves.parent
+    return _c_program(core, str(folder / "floor"), str(folder / "instant"), str(moves), str(games))
+
+
+def _c_program(core: int, *words: str) -> tuple[float, float]:
+    """(CPU µs, how many a second) of what it does; it prints microseconds of wall and CPU."""
+    line = ["taskset", "-c", str(core), *words]
     wall, cpu = map(float, subprocess.run(line, capture_output=True, check=True, text=True).stdout.split())
     return cpu, 1e6 / wall
 
 
+def rules_us(family: str, folder: Path, games: int) -> float:
+    """What the rules alone take for a move of that game, in CPU µs: legal moves, the move played, judged."""
+    line = LineOfPlay(load(family).settle())
+    codes = []
+    for move in (folder / f"{family}.txt").read_text().split():
+        codes.append(line.ruleset.rules.notation.read_move(move, line.state, line.ruleset.config))
+        line.push(codes[-1])
+    begin = time.process_time()
+    for _ in range(games):
+        line = LineOfPlay(load(family).settle())
+        for code in codes:
+            line.is_legal(code)
+            line.push(code)
+    return 1e6 * (time.process_time() - begin) / (games * len(codes))
+
+
+def whole(family: str, folder: Path, games: int) -> float:
+    """CPU µs per move of `arena play`, all its processes together, what it takes to start aside."""
+    few = max(2, games // 8)
+    return 1e6 * (_played_s(family, folder, games) - _played_s(family, folder, few)) / (PLIES * (games - few))
+
+
+def _played_s(family: str, folder: Path, games: int) -> float:
+    """CPU seconds of a run of so many games."""
+    bots = [f"{folder / 'instant'} {side} {folder / family}.txt" for side in (0, 1)]
+    words = ("--games", str(games), "--tc", "100+1", "--max-plies", str(PLIES), "--openings", "none")
+    line = [sys.executable, "-m", "arena", "play", *bots, "--family", family, *words, "--sandbox", "none"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(line, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def run(quick: bool) -> Iterator[Figure]:
-    """Overhead in one slot, and in as many slots as cores."""
+    """Overhead in one slot, in `arena play` as a whole, and in as many slots as cores."""
     cores = sorted(os.sched_getaffinity(0))
-    games = 20 if quick else 100
+    games, repeats = (20, 2) if quick else (100, 5)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         build(folder)
         for family in ("loa", "abalone"):
             specs(family, folder, 1)
-            best: tuple[float, float, float, float] | None = None
-            for _ in range(2 if quick else 5):
-                base_cpu, base_rate = floor(folder, cores[0])
-                ((cpu, rate),) = slots(family, folder, games, cores[:1])
-                if best is None or cpu < best[0]:
-                    best = (cpu, rate, base_cpu, base_rate)
-            assert best is not None
-            cpu, rate, base_cpu, base_rate = best
-            trip = "bare pipe round trip in C"
-            yield Figure("referee", f"{family}: CPU per move, both bots included", cpu, "µs", trip, base_cpu, "<= 35")
-            yield Figure("referee", f"{family}: one game slot", rate, "moves/s", trip, base_rate, ">= 30,000")
+            base_cpu = cpu = all_cpu = rules = float("inf")
+            base_rate = rate = 0.0
+            for number in range(repeats):  # by turns, so that all meet the same neighbours
+                bare = floor(folder / f"{family}.txt", cores[0], games)
+                base_cpu, base_rate = min(base_cpu, bare[0]), max(base_rate, bare[1])
+                (one,) = slots(family, folder, games, cores[:1])
+                cpu, rate = min(cpu, one[0]), max(rate, one[1])
+                rules = min(rules, rules_us(family, folder, 10))
+                if number < 2:  # it takes long
+                    all_cpu = min(all_cpu, whole(family, folder, 2 * games))
+            yield Figure(
+                "referee", f"{family}: CPU per move, both bots included", cpu, "µs", FLOOR, base_cpu, "<= 1.8 x"
+            )
+            own = cpu - base_cpu - rules
+            yield Figure("referee", f"{family}: of it the rules", rules, "µs", "a slot", cpu)
+            yield Figure("referee", f"{family}: of it what else the referee does", own, "µs", "a slot", cpu)
+            yield Figure("referee", f"{family}: `arena play` as a whole", all_cpu, "µs", FLOOR, base_cpu, "<= 2.5 x")
+            yield Figure("referee", f"{family}: the same", all_cpu, "µs", "a slot", cpu, "<= 1.1 x")
+            yield Figure("referee", f"{family}: one game slot", rate, "moves/s", FLOOR, base_rate, ">= 30,000")
             if len(cores) > 1:
                 runs = [slots(family, folder, games, cores) for _ in range(1 if quick else 3)]
                 many = max(sum(rate for _, rate in run) for run in runs)
-                yield Figure(
-                    "referee", f"{family}: {len(cores)} slots on {len(cores)} cores", many, "moves/s", "one slot", rate
-                )
+                title = f"{family}: {len(cores)} slots on {len(cores)} cores"
+                goal = f">= {0.95 * len(cores):.1f} x"
+                yield Figure("referee", title, many, "moves/s", "one slot", rate, goal)
 
 
 def slots(family: str, folder: Path, games: int, cores: list[int], thinks_ms: int = 0) -> list[tuple[float, float]]:

@@ -353,15 +353,16 @@ def test_a_result_cut_short_by_a_power_failure_is_set_aside_and_its_game_played_
 
 def test_a_result_that_the_database_cannot_hold_stops_nobody(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     number = stage.create(games=2)
-    commit, sick = stage.store.results.commit, set[str]()
+    commit, sick = stage.store.results.commit_all, set[str]()
 
-    def refuse(record: GameRecord, owner: str) -> Any:
-        if not sick or record.id in sick:
-            sick.add(record.id)
+    def refuse(records: list[GameRecord], owner: str) -> Any:
+        if not sick:
+            sick.add(records[-1].id)
+        if any(record.id in sick for record in records):
             raise BadValueError("a text that cannot be held")
-        return commit(record, owner)
+        return commit(records, owner)
 
-    monkeypatch.setattr(stage.store.results, "commit", refuse)
+    monkeypatch.setattr(stage.store.results, "commit_all", refuse)
     coordinator = stage.coordinator(Dice())
     for _ in range(10):
         coordinator.turn()

@@ -67,6 +67,63 @@ def test_many_writers_at_once(store: Store, field: Field) -> None:
     assert store.ratings.check() == []
 
 
+def _content(store: Store) -> list[object]:
+    """All that results leave in the database."""
+    columns = "id, state, committed, winner, termination, kind, plies, lease_owner, worker, started, finished"
+    queries = (
+        f"SELECT {columns} FROM games ORDER BY id",
+        "SELECT * FROM rating_changes ORDER BY committed, version_id",
+        "SELECT * FROM ratings ORDER BY pool, version_id",
+        "SELECT game_id, data FROM records ORDER BY game_id",
+        "SELECT id, planned_games, finished_games FROM tournaments",
+        "SELECT value FROM counters WHERE name = 'commit'",
+    )
+    with store.reading() as session:
+        return [list(map(tuple, session.execute(text(query)))) for query in queries]
+
+
+def test_results_together_leave_what_they_leave_one_by_one(store: Store, field: Field) -> None:
+    games = field.plan(12)
+    winners = ("first", "second", "draw")
+    records = [record_of(game, winner=winners[number % 3]) for number, game in enumerate(games)]
+    records[3] = record_of(games[3], winner="second", termination=Termination.TIME)
+    for record in records:
+        store.results.commit(record, "one")
+    alone = _content(store)
+    store.results.undo({record.id: "once more" for record in records})
+    with store.writing() as session:
+        session.execute(text("UPDATE counters SET value = 0 WHERE name = 'commit'"))
+    found = store.results.commit_all(records[:5], "one") + store.results.commit_all(records[5:], "one")
+    assert [one.number for one in found if one] == list(range(1, 13))
+    assert _content(store) == alone
+    assert store.ratings.check() == []
+
+
+def test_of_results_together_the_first_of_each_game_stands(store: Store, field: Field) -> None:
+    over, one, two = field.plan(3)
+    store.results.commit(record_of(over, winner="first"))
+    records = [record_of(game, winner=winner) for game, winner in ((one, "first"), (over, "second"), (one, "second"))]
+    found = store.results.commit_all([*records, record_of(two, winner="draw")])
+    assert [done and (done.game_id, done.number) for done in found] == [(one.id, 2), None, None, (two.id, 3)]
+    assert [store.games.record(game.id).winner for game in (over, one, two)] == ["first", "first", "draw"]
+    assert store.results.last_commit() == 3
+    assert store.tournaments.get(field.tournament_id).finished_games == 3
+    assert store.results.commit(record_of(field.plan(1, first_sequence=4)[0])) is not None
+    assert store.results.last_commit() == 4  # those that were over took no number
+    assert store.ratings.check() == []
+
+
+def test_of_results_together_all_are_kept_or_none(store: Store, field: Field) -> None:
+    games = field.plan(3)
+    records = [record_of(game) for game in games]
+    for wrong in (replace(records[1], id="0123456789abcdef"), replace(records[1], second="somebody else")):
+        with pytest.raises((NotFoundError, ConflictError)):
+            store.results.commit_all([records[0], wrong, records[2]])
+    assert store.games.counts(field.tournament_id) == {"planned": 3}
+    assert store.results.last_commit() == 0
+    assert store.ratings.leaderboard("loa").items == []
+
+
 def test_ratings_are_those_of_the_fold(store: Store, field: Field) -> None:
     records = field.play(40)
     table = trueskill.fold(records, load("loa").draw_probability)
