@@ -39,8 +39,11 @@ class Cluster:
         import psycopg
 
         with psycopg.connect(self.url("arena").replace("+psycopg", ""), autocommit=True) as connection:
-            tables = ", ".join(f'"{name}"' for name in SQLModel.metadata.tables)
-            connection.execute(f"TRUNCATE {tables} RESTART IDENTITY CASCADE".encode())
+            # Row by row: few are there, and TRUNCATE makes a hundred files anew, which takes a fifth of a second.
+            connection.execute("SET session_replication_role = replica")  # no foreign key is in the way
+            for name in SQLModel.metadata.tables:
+                connection.execute(f'DELETE FROM "{name}"'.encode())
+            connection.execute("SELECT setval(oid, 1, false) FROM pg_class WHERE relkind = 'S'")
             connection.execute("INSERT INTO counters (name, value) VALUES ('commit', 0)")
 
     @contextmanager
@@ -98,6 +101,7 @@ def cluster() -> Iterator[Cluster]:
             "fsync": "off",
             "synchronous_commit": "off",
             "full_page_writes": "off",
+            "autovacuum": "off",
             "shared_buffers": "32MB",
             "max_connections": 60,
         }

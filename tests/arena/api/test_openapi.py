@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from schemathesis import BaseSchema, Case
 
 DOCUMENT = document(TABLE, VERSION)
-EXAMPLES = int(os.environ.get("ARENA_SCHEMATHESIS_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("ARENA_SCHEMATHESIS_EXAMPLES", "5"))
 ROLE = os.environ.get("ARENA_SCHEMATHESIS_ROLE", "admin")
 """Who asks: nobody, author, organiser, admin or worker."""
 OPERATIONS = [

@@ -105,12 +105,6 @@ def cast(store: Store, folder: Path) -> Stage:
 
 
 @pytest.fixture
-def anywhere(store: Store, tmp_path: Path) -> Stage:
-    """The cast in either database."""
-    return cast(store, tmp_path)
-
-
-@pytest.fixture
 def live(sqlite_store: Store, tmp_path: Path) -> Stage:
     """The cast in SQLite."""
     return cast(sqlite_store, tmp_path)
@@ -128,28 +122,28 @@ def ended(lines: list[str]) -> list[str]:
 
 
 @pytest.mark.long
-def test_killed_again_and_again_with_another_standing_by_every_game_is_there_once(anywhere: Stage) -> None:
-    with victim(anywhere, dies_after=4) as first:
+def test_killed_again_and_again_with_another_standing_by_every_game_is_there_once(live: Stage) -> None:
+    with victim(live, dies_after=4) as first:
         first.until("state acting")
-        with victim(anywhere, dies_after=5) as second:
+        with victim(live, dies_after=5) as second:
             assert second.until("state")[-1] == "state standing by"
-            number = cup(anywhere)
+            number = cup(live)
             seen = ended(first.until("end", 4))
             first.await_death()
             second.until("state acting")
             seen += ended(second.until("end", 5))
             second.await_death()
-    left = 30 - anywhere.store.games.counts(number)["finished"]
+    left = 30 - live.store.games.counts(number)["finished"]
     assert 0 < left < 30
-    with victim(anywhere) as third:
+    with victim(live) as third:
         seen += ended(third.until("end", left))
         third.stop()
     assert len(seen) == len(set(seen))
-    assert anywhere.tournament(number).state == "finished"
-    anywhere.check_exactly_once(number, 30)
-    before = {line.version_id: line for line in anywhere.store.ratings.leaderboard("loa").items}
-    assert anywhere.store.ratings.rebuild() == 30
-    assert {line.version_id: line for line in anywhere.store.ratings.leaderboard("loa").items} == before
+    assert live.tournament(number).state == "finished"
+    live.check_exactly_once(number, 30)
+    before = {line.version_id: line for line in live.store.ratings.leaderboard("loa").items}
+    assert live.store.ratings.rebuild() == 30
+    assert {line.version_id: line for line in live.store.ratings.leaderboard("loa").items} == before
 
 
 def test_stopping_lets_running_games_finish_and_hands_the_others_back(live: Stage) -> None:
@@ -192,6 +186,7 @@ def test_a_slot_that_is_killed_costs_no_game(live: Stage) -> None:
         threads = Path(f"/proc/{process.process.pid}/task").iterdir()
         slots = {int(slot) for thread in threads for slot in (thread / "children").read_text().split()}
         os.kill(min(slots), signal.SIGKILL)
+        process.until("end", 10)
         while live.tournament(number).state != "finished":
             assert process.process.poll() is None
         process.stop()
