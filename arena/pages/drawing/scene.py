@@ -115,7 +115,7 @@ class Scenes:
                 side,
                 shown,
                 canonical,
-                self._trail(canonical, earlier.board, board, struck),
+                (account.line,) if account.line else self._trail(canonical, earlier.board, board, struck),
                 struck,
                 dict(gone),
                 dict(lost),
