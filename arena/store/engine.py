@@ -59,8 +59,13 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
             make_file(Path(target.database))
     try:
         engine = create_engine(target, **options)
-    except (NoSuchModuleError, ModuleNotFoundError) as error:
-        raise BadValueError(f"{target.drivername} cannot be used: {error}; install the extra `postgres`") from None
+    except ModuleNotFoundError as error:
+        raise BadValueError(
+            f"{target.drivername} needs {error.name}, which is not installed; "
+            "install the arena with its extra: pip install 'bot-arena[postgres]'"
+        ) from None
+    except NoSuchModuleError as error:
+        raise BadValueError(f"{target.drivername} cannot be used: {error}; write postgresql+psycopg") from None
     if engine.dialect.name == "sqlite":
         _configure_sqlite(engine)
     return engine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -138,3 +139,9 @@ def test_values_no_database_holds(store: Store) -> None:
 def test_urls_that_are_none(url: str) -> None:
     with pytest.raises(BadValueError):
         Store(url)
+
+
+def test_a_driver_that_is_not_installed_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(BadValueError, match=r"needs psycopg, which is not installed; .*'bot-arena\[postgres\]'"):
+        engine.open_engine("postgresql+psycopg://x@127.0.0.1/x")
