@@ -59,7 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
         output.text("there is an administrator already; nothing was changed")
         return Exit.DONE
     output.text(f"user      {arguments.admin}", f"password  {made[0]}", f"token     {made[1]}")
-    output.note("Neither is shown again. Next: `arena serve`; others come in with `arena user add NAME`.")
+    output.note(
+        "Neither is shown again. Next: `arena serve`, and in another terminal",
+        f"`arena login --user {arguments.admin}`; others come in with `arena user add NAME`.",
+    )
     return Exit.DONE
 
 
