@@ -23,6 +23,7 @@ from referee.record import GameRecord
 from referee.roster import Roster
 from referee.sandbox import Sandbox
 from referee.spec import PlannedGame
+from tests.arena.cluster.processes import wait
 from tests.arena.coordinator.stage import Dice, Stage
 from tests.conftest import INTERPRETED
 from tests.referee.conftest import BLACK, HERE, WHITE
@@ -114,8 +115,8 @@ def test_the_referee_plays_what_is_due_and_leaves_when_told(sqlite_store: Store,
         assert process.stderr is not None
         while not (line := process.stderr.readline()).startswith("metrics: "):
             assert line, process.wait()
-        while stage.tournament(number).state != "finished":
-            assert process.poll() is None, process.communicate()[1]
+        wait(lambda: process.poll() is not None or stage.tournament(number).state == "finished", "the end")
+        assert process.poll() is None, process.communicate()[1]
         with urllib.request.urlopen(line.removeprefix("metrics: ").strip(), timeout=20) as answer:
             found = {
                 (sample.name, sample.labels.get("kind")): sample.value

@@ -20,6 +20,7 @@ from arena.store import Store
 from arena.store.models import now
 from referee.record import read_record
 from referee.verification import verify
+from tests.arena.cluster.processes import wait
 from tests.arena.coordinator.stage import Stage
 from tests.conftest import INTERPRETED
 from tests.referee.conftest import BLACK, HERE, WHITE
@@ -171,8 +172,7 @@ def test_pausing_calls_off_a_game_that_would_never_end(live: Stage) -> None:
     with victim(live) as process:
         process.until("start")
         tournaments.pause(live.store, number, live.now)
-        while live.store.games.counts(number) != {"planned": 2}:
-            assert process.process.poll() is None
+        wait(lambda: live.store.games.counts(number) == {"planned": 2}, "the game to be taken back")
         process.stop()
     assert live.store.voids.page().items == []
     assert live.tournament(number).state == "paused"
@@ -186,9 +186,7 @@ def test_a_slot_that_is_killed_costs_no_game(live: Stage) -> None:
         threads = Path(f"/proc/{process.process.pid}/task").iterdir()
         slots = {int(slot) for thread in threads for slot in (thread / "children").read_text().split()}
         os.kill(min(slots), signal.SIGKILL)
-        process.until("end", 10)
-        while live.tournament(number).state != "finished":
-            assert process.process.poll() is None
+        wait(lambda: live.tournament(number).state == "finished", "the end")
         process.stop()
     live.check_exactly_once(number, 12)
     records = [read_record(line) for _, line in live.store.results.records()]

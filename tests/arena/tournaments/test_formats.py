@@ -144,6 +144,8 @@ def test_swiss_tie_breaks_by_hand() -> None:
     assert [one.buchholz for one in breaks] == [1.5, 2.5, 2.5, 1.5]
     assert [one.cut for one in breaks] == [1.0, 2.0, 2.0, 1.0]
     assert [one.sonneborn_berger for one in breaks] == [1.5, 0.5, 0.25, 0.25]
+    unplayed = swiss.tie_breaks(swiss.lines(seats(2), [], 1))
+    assert unplayed == [swiss.TieBreaks(0.0, 0.0, 0.0)] * 2
 
 
 def test_swiss_void_games_hurt_nobody_and_the_withdrawn_are_not_paired() -> None:

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from referee.ratings.bradley_terry import ELO, fit
+from referee.ratings.bradley_terry import ELO, Fit, fit
 
 
 def games(strengths: dict[str, float], count: int, seed: int, tie: float = 0.0) -> list[tuple[str, str, float]]:
@@ -94,7 +94,19 @@ def test_fields_that_never_met_are_counted() -> None:
 
 
 def test_nothing_is_nothing_and_nonsense_is_refused() -> None:
-    assert fit([]).strengths == ()
+    assert fit([]) == Fit((), 0.0, 0.0, 0.0, 0)
     for bad in (("a", "a", 1.0), ("a", "b", 0.7)):
         with pytest.raises(ValueError, match="not a result"):
             fit([bad])
+
+
+def test_as_json_the_strengths_come_with_what_was_asked_for() -> None:
+    found = fit(games(FIELD, 200, seed=5, tie=0.5), with_advantage=True)
+    said = found.as_json()
+    assert [line["name"] for line in said.pop("strengths")] == [strength.name for strength in found.strengths]
+    assert said == {
+        "draw": pytest.approx(found.draw, abs=1e-4),
+        "advantage": pytest.approx(found.advantage, abs=1e-2),
+        "advantage_interval": pytest.approx(found.advantage_interval, abs=1e-2),
+        "groups": 1,
+    }
