@@ -146,6 +146,11 @@ def when(at: datetime | str | None) -> Markup:
     )
 
 
+def moment(at: datetime) -> str:
+    """A moment as programs read it."""
+    return (at.replace(tzinfo=UTC) if at.tzinfo is None else at).isoformat(timespec="seconds")
+
+
 def size(count: int) -> str:
     """Bytes in words."""
     value = float(count)

@@ -34,6 +34,7 @@ from arena.pages.routes import (
     leaderboard,
     organise,
     people,
+    reach,
     referee,
     schedule,
     submit,
@@ -67,10 +68,19 @@ async def _surroundings(request: web.Request) -> dict[str, Any]:
         "path": request.path,
         "query": request.query,
         "request_url": request.rel_url,
+        "site_url": request.app[CONTEXT].settings.public_url.rstrip("/"),
+        "canonical": _canonical(request),
         "family_titles": {name: load(name).title for name in families()},
         "unread": await _unread(request),
         "is_damaged": await asyncio.to_thread(_is_damaged, store_of(request)),
     }
+
+
+def _canonical(request: web.Request) -> str:
+    """The one address of a page, whatever order its tables are in: that of a game also where it is framed."""
+    path = request.path.removeprefix("/embed")
+    pool = {"pool": request.query["pool"]} if "pool" in request.query else {}
+    return request.app[CONTEXT].settings.public_url.rstrip("/") + str(request.rel_url.with_path(path).with_query(pool))
 
 
 def _is_damaged(store: Store) -> bool:
@@ -143,7 +153,7 @@ def setup(app: web.Application) -> None:
         app.add_routes([_kept(route) for route in module.routes])
 
 
-_KEPT = (home, tournament, game, bot, people, errors, dumps, help_)
+_KEPT = (home, tournament, game, bot, people, errors, dumps, help_, reach)
 _MADE = (submit, account, organise, schedule, referee, interface)
 """Pages that depend on who asks, or change by the second, or are made at once."""
 
@@ -188,6 +198,7 @@ _FILTERS = (
     filters.path_part,
     filters.ending,
     filters.meaning,
+    filters.moment,
     filters.twice,
     filters.tally,
     prose.inline,

@@ -98,6 +98,17 @@ async def show(request: web.Request) -> web.Response:
     """A game at its last ply, or at `?ply=`; `?flip=1` turns the board."""
     if older := await _canonical(request):
         return moved(older)
+    return await viewed(request, "game.html")
+
+
+async def replay_of(request: web.Request) -> tuple[Replay, bool]:
+    """The game in the address as far as it has come, and whether it is over."""
+    found = await _find(request)
+    return await _replay(request, found), found.line.state in OVER
+
+
+async def viewed(request: web.Request, template: str) -> web.Response:
+    """The game in the address, at the ply asked for, on a page that has the viewer."""
     found = await _find(request)
     replay = await _replay(request, found)
     line = found.line
@@ -112,7 +123,7 @@ async def show(request: web.Request) -> web.Response:
     label = f"{replay.rules.title} board after ply {ply}" if ply else f"{replay.rules.title} board, start"
     return page(
         request,
-        "game.html",
+        template,
         game=line,
         spec=found.spec,
         record=found.record,

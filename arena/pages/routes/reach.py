@@ -1,0 +1,106 @@
+"""What others show of us: feeds, pictures of boards, games in frames of other sites, and what crawlers may read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp_jinja2
+from aiohttp import web
+
+from arena import services
+from arena.http.call import CONTEXT
+from arena.pages.drawing import picture
+from arena.pages.drawing.scene import Scenes
+from arena.pages.routes.game import replay_of, viewed
+from arena.pages.view import arena_of, family_in, number_in, run, store_of, takes
+from arena.store.models import now
+
+routes = web.RouteTableDef()
+ITEMS = 30
+"""Games of a feed, the latest ones."""
+_FRAMED = "default-src 'self'; object-src 'none'; frame-ancestors *; base-uri 'none'; form-action 'none'"
+
+
+def _feed(request: web.Request, title: str, path: str, **wanted: Any) -> web.Response:
+    games = store_of(request).games.latest(limit=ITEMS, **wanted).items
+    base = request.app[CONTEXT].settings.public_url.rstrip("/")
+    given = {"title": title, "path": path, "base": base, "games": games, "at": games[0].finished if games else now()}
+    text = aiohttp_jinja2.get_env(request.app).get_template("feed.atom").render(given)
+    response = web.Response(text=text, content_type="application/atom+xml", charset="utf-8")
+    response.headers["Cache-Control"] = "public, max-age=60"
+    response.enable_compression()
+    return response
+
+
+@routes.get("/bots/{bot}/feed.atom")
+@takes()
+async def of_bot(request: web.Request) -> web.Response:
+    """The results of a bot, all versions."""
+
+    def read() -> web.Response:
+        bot = services.bot.find(arena_of(request), request.match_info["bot"])
+        ids = [line.id for line in store_of(request).versions.of_bot(bot.id or 0)]
+        return _feed(request, f"Results of {bot.name}", f"/bots/{bot.name}", versions=ids)
+
+    return await run(read)
+
+
+@routes.get("/tournaments/{tournament}/feed.atom")
+@takes()
+async def of_tournament(request: web.Request) -> web.Response:
+    """The results of a tournament."""
+    number = number_in(request, "tournament", "tournament")
+
+    def read() -> web.Response:
+        row = store_of(request).tournaments.get(number)
+        return _feed(request, f"Results of {row.name}", f"/tournaments/{number}", tournament_id=number)
+
+    return await run(read)
+
+
+@routes.get("/{family}/feed.atom")
+@takes()
+async def of_family(request: web.Request) -> web.Response:
+    """The results of a family."""
+    rules = family_in(request)
+    return await run(_feed, request, f"Results of {rules.title}", f"/{rules.family}", family=rules.family)
+
+
+@routes.get("/games/{game}/board.png")
+@takes()
+async def of_game(request: web.Request) -> web.Response:
+    """The last position of a game, for those who show a link to it."""
+    replay, is_over = await replay_of(request)
+    body = await run(picture.png, replay.rules, replay.scenes[-1])
+    return _picture(body, "public, max-age=86400" if is_over else "public, max-age=30")
+
+
+@routes.get("/{family}/board.png")
+@takes()
+async def start(request: web.Request) -> web.Response:
+    """The start of a family."""
+    rules = family_in(request)
+    return _picture(await run(lambda: picture.png(rules, Scenes(rules.settle()).items[0])), "public, max-age=86400")
+
+
+def _picture(body: bytes, keep: str) -> web.Response:
+    return web.Response(body=body, content_type="image/png", headers={"Cache-Control": keep})
+
+
+@routes.get("/embed/games/{game}")
+@takes("ply", "flip")
+async def embed(request: web.Request) -> web.Response:
+    """The viewer alone, for a frame on another site: nothing on it can be sent."""
+    response = await viewed(request, "embed.html")
+    response.headers["Content-Security-Policy"] = _FRAMED
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response
+
+
+@routes.get("/robots.txt")
+@takes()
+async def robots(request: web.Request) -> web.Response:
+    """Crawlers read pages, not every order of every table."""
+    closed = ("/api/", "/account", "/login", "/submit", "/embed/", "/*?")
+    lines = ["User-agent: *", *(f"Disallow: {one}" for one in closed), "Allow: /*?pool=", ""]
+    return web.Response(text="\n".join(lines), headers={"Cache-Control": "public, max-age=86400"})

@@ -1,0 +1,95 @@
+"""What others show of us: feeds, pictures, games in frames, canonical addresses, robots."""
+
+from __future__ import annotations
+
+import html
+import re
+import struct
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+
+import pytest
+
+from arena.pages.drawing import picture
+from arena.store import Store
+from tests.arena.api.server import Server, settings_in
+from tests.arena.field import Field
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("reach")
+    store = Store.in_folder(folder)
+    Field(store).play(6)
+    found = Server(store, settings_in(folder, public_url="http://arena.example/"))
+    found.unlimited()
+    yield found
+    found.close()
+    store.close()
+
+
+@pytest.mark.parametrize(("path", "count"), [("/bots/ada", 3), ("/tournaments/1", 6), ("/loa", 6), ("/abalone", 0)])
+def test_feeds_name_games_and_how_they_ended(server: Server, path: str, count: int) -> None:
+    reply = server.get(f"{path}/feed.atom")
+    assert reply.headers["Content-Type"].startswith("application/atom+xml")
+    feed = ET.fromstring(reply.body)
+    assert feed.findtext(f"{ATOM}id") == f"http://arena.example{path}"
+    entries = feed.findall(f"{ATOM}entry")
+    assert len(entries) == count
+    for entry in entries:
+        link = entry.find(f"{ATOM}link")
+        assert link is not None
+        game = server.store.games.get(link.get("href", "").removeprefix("http://arena.example/games/"))
+        assert game.first in (entry.findtext(f"{ATOM}title") or "")
+        assert re.search(r"^.+, after 2 plies$", entry.findtext(f"{ATOM}summary") or "")
+        assert re.fullmatch(r"2026-01-01T00:01:00\+00:00", entry.findtext(f"{ATOM}updated") or "")
+    assert f'type="application/atom+xml" title="Results" href="{path}/feed.atom"' in server.get(path).body.decode()
+
+
+def test_a_feed_of_nobody_is_not_found(server: Server) -> None:
+    for path in ("/bots/nobody", "/tournaments/99", "/chess"):
+        assert server.get(f"{path}/feed.atom").status == 404
+
+
+def test_a_link_to_a_game_has_a_picture_of_its_board(server: Server) -> None:
+    game = server.store.games.latest().items[0].id
+    page = server.get(f"/games/{game}").body.decode()
+    found = re.search('og:image" content="http://arena.example([^"]+)"', page)
+    assert found
+    reply = server.get(found[1])
+    assert reply.headers["Content-Type"] == "image/png"
+    assert struct.unpack(">II", reply.body[16:24]) == (picture.WIDTH, picture.HEIGHT)
+    assert len(reply.body) < 100_000
+    assert server.get("/games/0123456789abcdef/board.png").status == 404
+
+
+def test_a_picture_has_the_colours_of_the_page_by_light() -> None:
+    style = picture.style()
+    assert "var(" not in style
+    assert re.search(r"\.cell \{[^}]*fill: #ead9b8", style)
+
+
+def test_a_game_may_be_framed_and_nothing_else(server: Server) -> None:
+    game = server.store.games.latest().items[0].id
+    reply = server.get(f"/embed/games/{game}?ply=1")
+    assert "frame-ancestors *;" in reply.headers["Content-Security-Policy"]
+    body = reply.body.decode()
+    assert 'id="viewer"' in body
+    assert 'method="post"' not in body
+    assert f'<link rel="canonical" href="http://arena.example/games/{game}">' in body
+    page = server.get(f"/games/{game}")
+    assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
+    assert f'src="http://arena.example/embed/games/{game}"' in html.unescape(page.body.decode())
+
+
+def test_one_address_is_the_page_s_own(server: Server) -> None:
+    def canonical(path: str) -> str:
+        found = re.search('rel="canonical" href="([^"]+)"', server.get(path).body.decode())
+        return html.unescape(found[1]) if found else ""
+
+    assert canonical("/loa/leaderboard?sort=-games") == "http://arena.example/loa/leaderboard"
+    assert canonical("/loa/leaderboard?pool=loa&sort=name") == "http://arena.example/loa/leaderboard?pool=loa"
+    assert canonical("/nosuchpage") == ""
+    assert b"Disallow: /api/" in server.get("/robots.txt").body
