@@ -17,9 +17,7 @@ What a bot prints goes to standard error: standard output belongs to the protoco
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
-import pkgutil
 import sys
 from collections.abc import Sequence
 from functools import cached_property
@@ -47,6 +45,7 @@ from protocol.messages import (
     UgiOk,
 )
 from protocol.options import OptionDecl
+from referee.families import homes
 
 if TYPE_CHECKING:
     from bots.table import Table
@@ -58,10 +57,8 @@ FAMILY_OPTION = "Family"
 
 
 def families() -> tuple[str, ...]:
-    """All families there are, from the listing of their folder: nothing of them is imported."""
-    found = importlib.util.find_spec("referee.rules")
-    places = found.submodule_search_locations if found is not None else None
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(places) if module.ispkg))
+    """All families there are; nothing of them is imported."""
+    return tuple(homes())
 
 
 class Bot:

@@ -1,7 +1,7 @@
 """Does a program speak UGI, the Universal Game Interface? One file, nothing but Python's own library.
 
     python ugicheck.py ./engine
-    python ugicheck.py --legal "b1b3 b1d3 d1a4" --family loa -- java -jar engine.jar
+    python ugicheck.py --legal "b1b3 b1d3 d1a4" -- java -jar engine.jar
 
 Copy it, or run it where it stands. It starts the engine a few times, plays it against itself for some plies and says
 what it found: FAULT for what costs games wherever engines are refereed, note for habits (an older dialect, a command

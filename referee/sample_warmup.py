@@ -19,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from referee.failure import Stopped
+from referee.families import folder
 from referee.rules.cache import cache_root
 from referee.spec import BotSpec
 from referee.warmup import Warmed, warm
@@ -126,8 +127,8 @@ def _mark(family: str, name: str) -> Path:
 @cache
 def _digest(family: str) -> str:
     digest = hashlib.sha256(f"{sys.version} {version('numba')} {version('numpy')}".encode())
-    for folder in (*_FOLDERS, f"referee/rules/{family}"):
-        for source in sorted((_ROOT / folder).glob("*.py")):
+    for place in (*(_ROOT / name for name in _FOLDERS), folder(family)):
+        for source in sorted(place.glob("*.py")):
             digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from referee.rules import families
+from referee.families import folder, homes
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
 """What the kernels become depends on them."""
@@ -25,8 +25,8 @@ def parts() -> Mapping[str, str]:
 
     Read once per process, as the sources are then.
     """
-    folders = {family: _folder(f"referee.rules.{family}") for family in families()}
-    found = {family: _digest(folder, ()) for family, folder in folders.items()}
+    folders = {family: folder(family) for family in homes()}
+    found = {family: _digest(place, ()) for family, place in folders.items()}
     for package in ("protocol", "referee"):
         found[package] = _digest(_folder(package), tuple(folders.values()))
     for name in _COMPILERS:

@@ -1,4 +1,4 @@
-"""`arena rules list|moves|check|convert|setup`: the rules without any bot, server or database."""
+"""`arena rules list|moves|check|convert|setup|certify|new`: the rules without any bot, server or database."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.cli import choice, output, source
+from arena.cli import choice, family, output, source
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
 from referee.rules.core import ParseError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the five sub-commands."""
+    """Declare the sub-commands."""
     actions = Actions(parser)
 
     listing = actions.add("list", _list, "all families with their variants and options")
@@ -72,6 +72,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--position", metavar="P", help="a position string, or cells and pieces as people write them")
     which.add_argument("--name", metavar="NAME", help="a variant, such as one with a number (default: the first)")
 
+    family.add(actions)
     for command in (listing, moves, check, setup):
         command.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
@@ -228,11 +229,11 @@ def _check(arguments: argparse.Namespace) -> int:
         except ValueError as error:
             raise CommandError(str(error)) from None
     reports = []
-    for path, family in zip(arguments.files, families, strict=True):
+    for path, game in zip(arguments.files, families, strict=True):
         report = check_file(path, arguments.only, arguments.max_nodes)
         reports.append(report)
         if not arguments.json:
-            _report(report, family)
+            _report(report, game)
     if arguments.json:
         output.document({"files": [report.as_json() for report in reports]})
     return Exit.FAILED if any(report.failed for report in reports) else Exit.DONE

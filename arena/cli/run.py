@@ -39,6 +39,7 @@ def run(words: Sequence[str]) -> int:
 def judge(error: Exception) -> tuple[Exit, str] | None:
     """The exit code and the message for an error that has a cause outside the program; None for a fault in it."""
     from arena.errors import ArenaError
+    from referee.families import FamilyPackageError
     from referee.rules.core import ParseError, UnknownNameError
 
     message = str(error)
@@ -61,7 +62,7 @@ def judge(error: Exception) -> tuple[Exit, str] | None:
         found = Exit.USAGE, "what was given is nested too deep; write it plainer"
     elif isinstance(error, RuntimeError) and "start new thread" in message:
         found = _of_system(OSError(errno.EAGAIN, message))
-    elif isinstance(error, (ParseError, UnknownNameError)):
+    elif isinstance(error, (ParseError, UnknownNameError, FamilyPackageError)):
         found = Exit.USAGE, message
     elif position is not None and isinstance(error, position.IllegalMoveError):
         found = Exit.USAGE, f"{message}; `arena rules moves` lists the legal ones"

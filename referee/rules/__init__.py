@@ -1,12 +1,12 @@
-"""The rules of every family, one folder each, found by discovery. No IO, no clock, no protocol."""
+"""The rules of every family, one folder or one installed package each. No IO, no clock, no protocol."""
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Mapping
 from functools import cache
 
+from referee.families import FamilyPackageError, homes
 from referee.rules.core import Termination, UnknownNameError
 from referee.rules.names import fold
 from referee.rules.rules import Rules
@@ -14,17 +14,32 @@ from referee.rules.rules import Rules
 
 @cache
 def families() -> tuple[str, ...]:
-    """The names of all families, sorted: the sub-packages of this package."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg))
+    """The names of all families, sorted. Raises FamilyPackageError."""
+    return tuple(homes())
 
 
 def load(family: str) -> Rules:
-    """The rules of a family, by any of its names. Raises UnknownNameError with the nearest names."""
+    """The rules of a family, by any of its names. Raises UnknownNameError, FamilyPackageError."""
     found = family_named(family)
     if found not in families():
         others = {name: load(name).words.family for name in families()}
         raise UnknownNameError("family", family, families(), others)
-    rules: Rules = importlib.import_module(f"{__name__}.{found}").RULES
+    return _rules(found)
+
+
+def _rules(family: str) -> Rules:
+    module = homes()[family]
+    try:
+        rules = importlib.import_module(module).RULES
+    except Exception as error:
+        if module.startswith(f"{__name__}."):
+            raise
+        raise FamilyPackageError(
+            f"the family {family!r} cannot be loaded from {module}: {type(error).__name__}: {error}; "
+            "mend or uninstall that package"
+        ) from error
+    if not isinstance(rules, Rules) or rules.family != family:
+        raise FamilyPackageError(f"{module}.RULES is not the family {family!r}; mend or uninstall that package")
     return rules
 
 

@@ -337,6 +337,8 @@ class Rules:
     formats: tuple[GameFormat, ...] = ()
     announce: Callable[[State, Config], str | None] | None = None
     keeps_moves: frozenset[Termination] = frozenset()
+    limits: frozenset[Termination] = frozenset()
+    """Terminations of the family's own that a count brings about, whatever stands on the board."""
     phase: Phase | None = None
     symmetry: Symmetry | None = None
     """Which positions are the same but for the way one looks at the board; None: none are."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from referee.families import BUILT_IN, folder, homes
 from referee.rules.cache import cache_root
 
 _SYSTEM = (
@@ -95,9 +96,10 @@ def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
 
 
 def _arena() -> list[str]:
-    """This Python with its packages, the arena's own packages for bots, the compiled kernels."""
+    """This Python with its packages, the arena's own packages for bots, families from elsewhere, compiled kernels."""
     root = Path(__file__).resolve().parents[2]
     found = [sys.prefix, sys.base_prefix, str(cache_root()), *(str(root / name) for name in _PACKAGES)]
+    found += [str(folder(family)) for family, module in homes().items() if not module.startswith(BUILT_IN)]
     return [path for path in found if os.path.isdir(path)]
 
 

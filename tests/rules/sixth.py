@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import referee.families
 import referee.rules
 
 TOY = Path(__file__).parent / "toy"
@@ -21,8 +22,8 @@ def install() -> None:
 
 def forget() -> None:
     """Let discovery look again."""
-    referee.rules.families.cache_clear()
-    referee.rules.terminations.cache_clear()
+    for found in (referee.families.homes, referee.rules.families, referee.rules.terminations):
+        found.cache_clear()
 
 
 def pytest_configure() -> None:

@@ -15,7 +15,8 @@ from referee.rules.gametags import MARKS
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import GameText
 from referee.rules.vectors import read_file
-from tests.rules.walks import named, positions, rulesets
+from referee.rules.walk import named
+from tests.rules.walks import positions, rulesets
 
 VECTORS = Path(__file__).parent.parent / "data" / "vectors"
 NASTY = (

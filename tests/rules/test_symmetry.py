@@ -17,7 +17,8 @@ from referee.rules.pijersi.symmetry import _TOP
 from referee.rules.pijersi.tables import CELL_NAMES
 from referee.rules.rules import Ruleset, State
 from referee.rules.symmetry import key_of, keys_of
-from tests.rules.walks import after, legal, named, positions, walk
+from referee.rules.walk import after, legal, named, walk
+from tests.rules.walks import positions
 
 
 def _abalone(contents: list[int], ruleset: Ruleset, state: State) -> None:

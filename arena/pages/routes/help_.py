@@ -17,6 +17,7 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, redirect, run, takes
 from arena.tournaments import pace
+from referee.families import folder
 from referee.ratings import trueskill
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind
@@ -76,9 +77,10 @@ def _document(topic: str) -> Path | None:
     if topic in ("changelog", "reference"):
         return _folder("arena") / f"{topic.upper()}.md"
     if kind == "dialect" and family in families():
-        return _folder("protocol") / "dialects" / f"{family}.md"
+        built_in = _folder("protocol") / "dialects" / f"{family}.md"
+        return built_in if built_in.is_file() else folder(family) / "DIALECT.md"
     if kind == "rules" and family in families():
-        return _folder(f"referee.rules.{family}") / "RULES.md"
+        return folder(family) / "RULES.md"
     return None
 
 

@@ -73,6 +73,7 @@ RULES: Final = Rules(
     resolve=resolve,
     formats=FORMATS,
     keeps_moves=frozenset({Termination.REPETITION, NO_EJECTION, Termination.MAX_PLIES}),
+    limits=frozenset({NO_EJECTION}),
     summary=(
         "Two sides with usually fourteen marbles each on a hexagon of 61 cells. A turn moves one, two or three own "
         "marbles of one straight line by one cell, along the line or broadside. Moving along the line, more marbles "

@@ -157,6 +157,7 @@ RULES = Rules(
     resolve=resolve,
     formats=FORMATS,
     announce=announce,
+    limits=frozenset({PERPETUAL_RAICHI}),
     summary=(
         "Sixteen attackers (Moscovites) on the four sides of a 9x9 board surround a king and his eight defenders "
         "(Swedes). Every piece moves like a rook of chess. A soldier is captured between two enemies by the enemy's "

@@ -42,7 +42,7 @@ def toy() -> Rules:
         return load("hexapawn")
     finally:
         referee.rules.__path__[:] = before
-        families.cache_clear()
+        sixth.forget()
 
 
 def parsed(text: str) -> ElementTree.Element:

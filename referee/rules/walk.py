@@ -1,0 +1,92 @@
+"""Random games and positions of any family, for whoever looks at what its rules do. The same ones for a seed."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+
+from referee.rules.core import ParseError
+from referee.rules.rules import Option, Rules, Ruleset, State, Value
+
+SPINS = (0, 1, 2, 3, 4, 6, 20, 60)
+
+
+def values(option: Option) -> list[Value]:
+    """Values worth trying: all of a combo or check, small numbers of a spin."""
+    if option.type == "check":
+        return [False, True]
+    if option.type == "combo":
+        return list(option.values)
+    numbers = sorted({*SPINS, option.minimum, int(option.default)})
+    return [n for n in numbers if option.minimum <= n <= option.maximum and n not in option.excluded]
+
+
+def legal(ruleset: Ruleset, state: State) -> list[int]:
+    """The legal moves as the kernel lists them."""
+    kernel = ruleset.rules.kernel
+    buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
+    return [int(code) for code in buffer[: kernel.legal(state, ruleset.config, buffer)]]
+
+
+def after(ruleset: Ruleset, state: State, move: int) -> State:
+    """The state after a move."""
+    out = np.empty_like(state)
+    ruleset.rules.kernel.play(state, ruleset.config, move, out)
+    return out
+
+
+def walk(ruleset: Ruleset, seed: int, plies: int, state: State | None = None) -> State:
+    """The state after random moves, at most `plies`, ending early where the game does (history is not asked)."""
+    rng = random.Random(seed)
+    state = ruleset.read() if state is None else state
+    for _ in range(plies):
+        if ruleset.rules.kernel.result(state, ruleset.config, 1, 0):
+            break
+        moves = legal(ruleset, state)
+        if not moves:
+            break
+        state = after(ruleset, state, rng.choice(moves))
+    return state
+
+
+def symbols(rules: Rules) -> str:
+    """The letters of the board fields of the family's starts."""
+    return "".join(sorted({c for variant in rules.variants for c in variant.position.split()[0] if c.isalpha()}))
+
+
+def shuffled(ruleset: Ruleset, state: State, rng: random.Random) -> State:
+    """A position whose text differs from the state's in the order and choice of pieces, if the reader takes one."""
+    letters = symbols(ruleset.rules) + "1"
+    for _ in range(12):
+        board, *rest = ruleset.write(state).split(" ")
+        cells = list(board)
+        places = [index for index, c in enumerate(cells) if c.isalpha()]
+        for _ in range(rng.randrange(1, 12)):
+            if len(places) < 2:
+                break
+            one, two = rng.sample(places, 2)
+            if rng.random() < 0.6:
+                cells[one], cells[two] = cells[two], cells[one]
+            else:
+                cells[one] = rng.choice(letters)
+        board = "".join(cells)
+        if rng.random() < 0.5:
+            rows = board.split("/")
+            rng.shuffle(rows)
+            board = "/".join(rows)
+        # Neighbouring runs of empty cells become one, as most readers want them.
+        joined = re.sub(r"\d+", lambda run: str(sum(map(int, run.group()))), board)
+        for text in (board, joined):
+            try:
+                return ruleset.read(" ".join([text, *rest]))
+            except ParseError:
+                pass
+    return state
+
+
+def named(ruleset: Ruleset, state: State, *facts: object) -> str:
+    """What every failure says: the family, the rules and the position string, then the facts."""
+    rules = f"{ruleset.rules.family} {ruleset.variant.name} {ruleset.overrides or ''}".strip()
+    return f"{rules}: {ruleset.write(state)}: " + " ".join(map(str, facts))

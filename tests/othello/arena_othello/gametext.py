@@ -1,0 +1,22 @@
+"""Whole games as text: moves between blanks."""
+
+from __future__ import annotations
+
+from referee.rules.rules import GameFormat, GameText, Ruleset
+
+from .notation import read_move, write_move
+
+
+def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
+    """The one game of a text, none in an empty one. Raises ParseError."""
+    start = ruleset.read()
+    moves = tuple(write_move(read_move(word, start, ruleset.config)) for word in text.split())
+    return [GameText(moves)] if moves else []
+
+
+def write_game(game: GameText, ruleset: Ruleset) -> str:
+    """One game's text."""
+    return " ".join(game.moves)
+
+
+FORMATS = (GameFormat("plain", read_games, write_game, "moves between blanks"),)
