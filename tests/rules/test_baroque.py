@@ -776,3 +776,57 @@ def test_uncompiled_kernel_is_the_same() -> None:
         [sys.executable, "-c", UNCOMPILED, str(vectors)], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert plain.stdout == compiled.stdout
+
+
+@pytest.mark.parametrize(
+    ("board", "mover", "options"),
+    [
+        ("4k3/8/8/8/8/8/8/4R2K", "b", {}),  # no coordinator takes along its line: nobody is in check
+        ("3pk3/8/8/8/8/8/8/4K3", "w", {}),
+    ],
+)
+def test_positions_without_check_are_read(board: str, mover: str, options: dict) -> None:
+    ruleset = load("baroque").settle(options=options)
+    assert ruleset.write(ruleset.read(f"{board} {mover}")) == f"{board} {mover} 0 1"
+
+
+def test_a_king_that_could_be_taken_at_once() -> None:
+    """White's withdrawer next to Black's king would take it by going away: only Black may be to move."""
+    ruleset = load("baroque").settle()
+    board = "8/8/8/3kQ3/8/8/8/7K"
+    assert Position.start(ruleset, f"{board} b").outcome is None
+    with pytest.raises(ParseError, match="Black's king could be taken at once, and Black is not to move") as caught:
+        ruleset.read(f"{board} w 0 1")
+    assert caught.value.index == len(board) + 1
+    frozen = "8/8/8/3kQm2/8/8/8/7K"  # a frozen piece gives no check
+    assert ruleset.write(ruleset.read(f"{frozen} w")) == f"{frozen} w 0 1"
+
+
+@pytest.mark.parametrize(
+    ("position", "move", "said"),
+    [
+        ("7k/5ppp/2N5/2n5/3rB3/8/PPP5/K7 w", "c2c4", "pinches the coordinator on d4 and the leaper on c5"),
+        ("8/2b4K/2q5/3p1N1p/8/8/2R5/k7 w", "c2c5", "coordinates with its king against the pincer on h5"),
+        ("2n4k/3r4/5b2/3p4/1m6/3b4/3N4/K7 w", "d2a5", "leaps over the immobilizer on b4"),
+        ("7k/8/8/3Qr3/8/8/8/K7 w", "d5a5", "withdraws from the coordinator on e5"),
+        ("7k/8/8/r3pP2/2n5/8/B7/K7 w", "a2d5", "as a leaper leaps over the leaper on c4, as a "),
+        ("8/8/8/3k4/8/8/8/3rK3 w", "e1d1", "takes the coordinator on d1"),
+        ("8/8/8/3k4/8/8/8/3rK3 w", "e1f2", ""),
+    ],
+)
+def test_captures_in_words(position: str, move: str, said: str) -> None:
+    here = Position.start(load("baroque").settle(), position)
+    told = here.explain(here.read(move))
+    assert told.startswith(said) if said else told == ""
+
+
+def test_a_game_text_tells_captures_and_reads_them_back() -> None:
+    ruleset = load("baroque").settle()
+    position = ruleset.write(ruleset.read("7k/5ppp/2N5/2n5/3rB3/8/PPP5/K7 w"))
+    game = GameText(("c2c4",), position=position, marks={1: "!"}, comments={1: "a fine pinch"})
+    display = next(form for form in ruleset.rules.formats if form.name == "display")
+    text = display.write(game, ruleset)
+    assert "Pc2c4X! {pinches the coordinator on d4 and the leaper on c5; a fine pinch}" in " ".join(text.split())
+    assert display.read(text, ruleset) == [game]
+    (foreign,) = display.read(f'[Fen "{position}"] 1. Pc2c4X (takes two)', ruleset)
+    assert (foreign.moves, foreign.comments) == (("c2c4",), {1: "takes two"})

@@ -9,7 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from arena.events.messages import PlyNews
@@ -50,6 +50,11 @@ class Replay:
     is_over: bool
     problem: str = ""
     ruleset: Ruleset | None = None
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What people call first and second in this game."""
+        return (self.ruleset or self.rules).sides
 
     @property
     def last(self) -> int:
@@ -109,7 +114,7 @@ class Replay:
     def scores_chart(self) -> Any:
         """What both bots thought of the position, as seen by first."""
         series = []
-        for index, name in enumerate(self.rules.sides):
+        for index, name in enumerate(self.sides):
             points = [
                 plot.Point(number, score / 100)
                 for number in range(1, len(self.plies) + 1)
@@ -121,13 +126,13 @@ class Replay:
             start = spans.pop()[0] if spans and spans[-1][1] == number - 0.5 else number - 0.5
             spans.append((start, number + 0.5))
         axis = plot.Axis(text=_ply, is_centred=True, limit=20, spans=spans, span_name="the bots disagree here")
-        title = f"Scores, good for {self.rules.sides[0]} upwards"
+        title = f"Scores, good for {self.sides[0]} upwards"
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def clocks_chart(self) -> Any:
         """What the clocks showed."""
         series = []
-        for index, name in enumerate(self.rules.sides):
+        for index, name in enumerate(self.sides):
             points = [
                 plot.Point(number, pair[index] / 1000)  # type: ignore[operator]
                 for number, pair in enumerate(self.clocks)
@@ -150,7 +155,7 @@ class Replay:
             measured = value(ply)
             if measured is not None:
                 found[self._side(number) == "second"].append(plot.Point(number, measured))
-        return [plot.Series(name, found[index], index + 1) for index, name in enumerate(self.rules.sides)]
+        return [plot.Series(name, found[index], index + 1) for index, name in enumerate(self.sides)]
 
 
 @dataclass(slots=True)
@@ -172,6 +177,7 @@ class Replays:
         ruleset = load(record.family).settle(record.variant, record.options)
         scenes, problem = self._scenes((record.id, attempt), ruleset, record.position or None, record.moves)
         clocks = _clocks(record.time, record.plies, scenes)
+        scenes = [_remarked(scene, record) for scene in scenes]
         return Replay(load(record.family), scenes, record.plies, clocks, is_over=True, problem=problem, ruleset=ruleset)
 
     def of_moves(self, game: GameLine, spec: GameSpec, plies: Sequence[PlyNews]) -> Replay:
@@ -209,6 +215,14 @@ class Replays:
                 except (ParseError, IllegalMoveError) as error:
                     kept.problem = f"ply {kept.scenes.moves + 1} cannot be shown: {error}"
             return list(kept.scenes.items), kept.problem
+
+
+def _remarked(scene: Scene, record: GameRecord) -> Scene:
+    """A scene with what annotators thought and said of its ply."""
+    mark, comment = record.marks.get(scene.ply, ""), record.comments.get(scene.ply, "")
+    if not mark and not comment:
+        return scene
+    return replace(scene, move=scene.move + mark, said=" – ".join(part for part in (scene.said, comment) if part))
 
 
 def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tuple[float | None, float | None]]:

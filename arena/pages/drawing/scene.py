@@ -72,6 +72,7 @@ class Scenes:
     def __init__(self, ruleset: Ruleset, start: str | None = None) -> None:
         """Raises ParseError for a start that cannot be read."""
         self.rules: Rules = ruleset.rules
+        self._sides = ruleset.sides
         self._position = Position.start(ruleset, start)
         board = self._position.board
         self._first = Counter("".join(board.pieces.values()))
@@ -96,6 +97,8 @@ class Scenes:
         code = before.read(canonical)
         shown = before.display(code)
         after = before.play(code)
+        if after.announced:
+            shown += f" {after.announced}"
         board, side = after.board, before.side
         gone = self._first - Counter("".join(board.pieces.values()))
         lost = Counter("".join(earlier.board.pieces.values())) - Counter("".join(board.pieces.values()))
@@ -133,7 +136,7 @@ class Scenes:
 
     def _say(self, ply: int, side: Side, shown: str, how: str, score: str) -> str:
         """The move as a sentence for those who listen."""
-        name = self.rules.sides[0 if side == "first" else 1]
+        name = self._sides[0 if side == "first" else 1]
         return ", ".join([f"{(ply + 1) // 2}. {name} {shown}", *([how] if how else []), *([score] if score else [])])
 
     def _trail(self, canonical: str, before: Board, after: Board, struck: Sequence[str]) -> tuple[tuple[str, ...], ...]:

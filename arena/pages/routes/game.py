@@ -64,7 +64,7 @@ async def _replay(request: web.Request, found: Game) -> Replay:
 
 def sentence(line: GameLine, replay: Replay) -> str:
     """How the game stands, in one sentence."""
-    sides = replay.rules.sides
+    sides = replay.sides
     first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
     length = f"{replay.last} pl{'y' if replay.last == 1 else 'ies'}"
     if line.state == "finished":
@@ -161,7 +161,7 @@ def _thought(replay: Replay, side: Side, ply: int, *, flip: bool) -> dict[str, A
     number = replay.last_of(side, ply)
     line = replay.line(number)
     scene = line[-1] if line else replay.scenes[number]
-    name = replay.rules.sides[side == "second"]
+    name = replay.sides[side == "second"]
     label = f"Where {name} saw the game go" if line else f"Board after ply {number}"
     return {
         "ply": number,
@@ -213,7 +213,7 @@ async def charts(request: web.Request) -> web.Response:
 
 def _charts(replay: Replay) -> list[tuple[str, Any]]:
     charts = [
-        (f"Scores, good for {replay.rules.sides[0]} upwards", replay.scores_chart()),
+        (f"Scores, good for {replay.sides[0]} upwards", replay.scores_chart()),
         ("Time per move", replay.times_chart()),
         ("Time left", replay.clocks_chart()),
     ]
@@ -263,7 +263,7 @@ async def scenes(request: web.Request) -> web.Response:
     }
     if after < 0:
         body["chart"] = board.chart(replay.rules, replay.scenes[0].board)
-        body["sides"] = list(replay.rules.sides)
+        body["sides"] = list(replay.sides)
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "public, max-age=86400" if is_over else "no-store"
     response.enable_compression()

@@ -22,6 +22,8 @@ from arena.store.rating_line import RatingLine
 from arena.tournaments import pace
 from referee.ratings.bradley_terry import Strength, fit
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
 MAX_LINES = 500
@@ -180,7 +182,7 @@ async def show(request: web.Request) -> web.Response:
     pool = query.get("pool") or (rules.family if rules.family in known else known[0])
     if pool not in known and pool != rules.family:
         raise not_found("pool", pool, known)
-    sides = _sides(await run(store.results.sides, pool))
+    sides = _sides(await run(store.results.sides, pool), rules)
     user = await session_of(request)
     is_mine = choice(query, "mine", ("0", "1"), "0") == "1"
     at = moment(query.get("at", ""))
@@ -238,9 +240,17 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
-def _sides(counts: dict[tuple[str, str], int]) -> list[Sides]:
-    names = dict.fromkeys(variant for variant, _ in counts)
-    return [Sides(name, *(counts.get((name, winner), 0) for winner in ("first", "draw", "second"))) for name in names]
+def _sides(counts: dict[tuple[str, str], int], rules: Rules) -> list[Sides]:
+    """The results of each variant by what its sides are called, whichever of them moves first."""
+    found = []
+    for name in dict.fromkeys(variant for variant, _ in counts):
+        first, draws, second = (counts.get((name, winner), 0) for winner in ("first", "draw", "second"))
+        try:
+            is_turned = rules.settle(name).sides != rules.sides
+        except (UnknownNameError, ParseError):  # a variant that is no more
+            is_turned = False
+        found.append(Sides(name, second, draws, first) if is_turned else Sides(name, first, draws, second))
+    return found
 
 
 def _sides_of(names: Sequence[str]) -> tuple[Column, ...]:

@@ -90,7 +90,8 @@ def _read_number(field: tuple[int, str], text: str, least: int) -> int:
 def read_position(text: str, config: Config) -> State:
     """The state of a position string of two, three or four fields. Raises ParseError.
 
-    Three fields are vchess's: the third counts the plies played. A side may lack its king (for analysis).
+    Three fields are vchess's: the third counts the plies played. A side may lack its king (for analysis). No game comes
+    to a position in which the side that is not to move stands in check: it is refused.
     """
     if len(text) > LONGEST_POSITION:
         raise ParseError("too long for a position", text=text, index=LONGEST_POSITION, hint=POSITION_HINT)
@@ -109,7 +110,23 @@ def read_position(text: str, config: Config) -> State:
         quiet, number = _read_number(fields[2], text, 0), _read_number(fields[3], text, 1)
     state[SIDE] = np.uint64(fields[1][1] == "b")
     state[QUIET], state[NUMBER] = np.uint64(quiet), np.uint64(number)
+    if _AT_HOME not in fields[0][1]:
+        _refuse_check(state, config, text, fields[1][0])
     return state
+
+
+_AT_HOME = "/pppppppp/8/8/8/8/PPPPPPPP/"
+"""Behind unmoved pincers nobody attacks anybody: starts can be read without the kernel."""
+
+
+def _refuse_check(state: State, config: Config, text: str, index: int) -> None:
+    """Raise ParseError where the side that is not to move stands in check: it would have had to see to that."""
+    waiting = state.copy()
+    waiting[SIDE] = np.uint64(1 - int(state[SIDE]))
+    if config is not None and _kernel().in_check(waiting, config):
+        name, other = ("Black", "b") if waiting[SIDE] else ("White", "w")
+        problem = f"{name}'s king could be taken at once, and {name} is not to move"
+        raise ParseError(problem, text=text, index=index, hint=f"write {other}, or take the king out of check")
 
 
 def write_position(state: State, config: Config) -> str:
