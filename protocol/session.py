@@ -168,8 +168,10 @@ class RefereeSession:
 
     def ask_and_answer(self) -> None:
         """The short way of `ask` and `answer` for a known move that came at once. Raises OutOfTurn."""
-        self.ask()
-        self.state = State.IDLE
+        if self.state is not State.IDLE:
+            self.ask()
+        self._positioned = False
+        self.query = None
 
     def answer(self, line: bytes, known: Container[bytes]) -> str | None:
         """The short way of `receive` for a `bestmove` with a move of `known`, and nothing else: that move.

@@ -244,9 +244,8 @@ class Bot:
         start = wire.ask(question) if allowance_ns >= _QUICK_NS else 0
         if start and (code := known.get(wire.word)) is not None:
             session.ask_and_answer()
-            wire.lines.clear()
             return Thought(None, None, (wire.arrived_ns - start) / _MS, wire.lag_ns / _MS, None, code)
-        start = start or self._say(question)
+        start = self._say(question, start)
         session.ask()
         deadline = start + allowance_ns
         offer: str | None = None
@@ -278,12 +277,17 @@ class Bot:
             raise self.process.failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
         return Thought(move, offer, elapsed / _MS, lag / _MS, _read_info(info) if info else None)
 
-    def _say(self, question: bytes) -> int:
-        """Send a question once nothing waits to be heard; when the clock was started."""
-        if self.wire.has_spoken:
+    def _say(self, question: bytes, start: int) -> int:
+        """Send a question that has not been sent, once nothing waits to be heard; when the clock was started."""
+        wire = self.wire
+        if start:
+            if wire.word:
+                wire.lines.append(b"bestmove " + wire.word)
+            return start
+        if wire.has_spoken:
             self._catch_up()
-        self.wire.write(question)
-        return self.wire.start_clock(is_quick=True)
+        wire.write(question)
+        return wire.start_clock(is_quick=True)
 
     def _catch_up(self) -> None:
         """Take what the bot said before it was asked: harmless lines are counted, an answer is a protocol error."""

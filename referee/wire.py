@@ -61,6 +61,7 @@ class Wire:
         self._meter = LagMeter()
         self._poll = select.poll()
         self._quick: QuickWay | None = None
+        self._is_amid_line = False
 
     def open(self) -> None:
         """Begin to listen to the process that was started."""
@@ -106,25 +107,25 @@ class Wire:
         """
         self.word = b""
         quick = self._quick
-        if quick is None or self.lines or len(question) > MOST_BYTES:
+        if quick is None or self.lines or self._is_amid_line or self.transcript is not None:
             return 0
-        if self.transcript is not None or not self._splitter.is_empty:
+        if len(question) > MOST_BYTES:
             return 0
         sent, word, data, begin_ns, end_ns = quick.ask(question)
         if sent < 0:
             return 0
         late_ns = end_ns - begin_ns - MOMENT_MS * _MS
         self.lag_ns, self.held_ns, self._is_quick = 0, 0, False
-        if sent < len(question):
+        if word:
+            self.word, self.arrived_ns = word, end_ns
+            if late_ns > 0:
+                self.lag_ns = late_ns
+            self._count(len(word) + len(b"bestmove \n"))
+        elif sent < len(question):
             self.write(question[sent:])
             return self.start_clock(is_quick=True)
-        if word or data:
-            self.arrived_ns, self.lag_ns = end_ns, max(0, late_ns)
-        if word:
-            self.word = word
-            self.lines.append(b"bestmove " + word)
-            self._count(len(word) + len(b"bestmove \n"))
         elif data:
+            self.arrived_ns, self.lag_ns = end_ns, max(0, late_ns)
             self._take(data, _STAGE)
         else:
             self._held_up(late_ns, None)
@@ -211,8 +212,10 @@ class Wire:
         try:
             found = self._splitter.feed(data)
             self.lines.extend(found if len(found) == 1 else filter(None, found))  # of a flood, the empty lines go here
+            self._is_amid_line = not self._splitter.is_empty
         except LineTooLong as error:
             self.lines.extend(error.complete)
+            self._is_amid_line = True
             raise self._process.failed(Termination.OUTPUT_LIMIT, f"{error}, {stage}") from None
 
     @property

@@ -23,8 +23,9 @@ MOST_BYTES = 65_536
 """The longest question, and the longest answer that is read at once."""
 UNSENT = -1
 """Nothing was sent: something waits to be heard before."""
-_IN, _OUT, _QUESTION, _ANSWER, _POLL, _POLLED, _TIME, _LIMIT = range(8)
-"""The places on the desk, an array that the compiled function is given: descriptors, addresses, sizes."""
+_IN, _OUT, _QUESTION, _ANSWER, _POLL, _POLLED, _TIME, _LIMIT, _SECONDS, _NANOSECONDS, _PLACES = range(11)
+"""What stands where on the desk, an array that the compiled function is given: descriptors, addresses, sizes, and room
+for a `timespec` and behind it for a `pollfd` each. One array, since each costs as much as a call."""
 _POLLIN = 1
 _MONOTONIC = 1
 _WORD = np.frombuffer(b"bestmove ", np.uint8).copy()
@@ -40,9 +41,9 @@ if IS_COMPILED:
     _clock_gettime = c_function("clock_gettime", "i4(i4,u8)")
 
     @jit
-    def _now(desk: npt.NDArray[np.int64], time: npt.NDArray[np.int64]) -> Any:
+    def _now(desk: npt.NDArray[np.int64]) -> Any:
         _clock_gettime(np.int32(_MONOTONIC), np.uint64(desk[_TIME]))
-        return time[0] * 1_000_000_000 + time[1]
+        return desk[_SECONDS] * 1_000_000_000 + desk[_NANOSECONDS]
 
     @jit
     def _is_answer(answer: npt.NDArray[np.uint8], size: int) -> bool:
@@ -58,13 +59,7 @@ if IS_COMPILED:
         return True
 
     @jit
-    def _ask(
-        desk: npt.NDArray[np.int64],
-        polled: npt.NDArray[np.int16],
-        time: npt.NDArray[np.int64],
-        answer: npt.NDArray[np.uint8],
-        size: int,
-    ) -> tuple[int, int, int, int]:
+    def _ask(desk: npt.NDArray[np.int64], answer: npt.NDArray[np.uint8], size: int) -> tuple[int, int, int, int]:
         """(bytes sent or UNSENT, bytes read, when the clock was started, when the answer came)
 
         The bytes read are negative where they are not `bestmove` and a word in one line of their own.
@@ -73,40 +68,41 @@ if IS_COMPILED:
         if _poll(places, count, np.int32(0)) != 0:
             return UNSENT, 0, 0, 0
         sent = _write(np.int32(desk[_IN]), np.uint64(desk[_QUESTION]), np.uint64(size))
-        begin = _now(desk, time)
+        begin = _now(desk)
         if sent != size:
             return max(sent, 0), 0, begin, 0
         got = 0
         # The bot's output is the first of the places: what else there is to hear is for others to see to.
-        if _poll(places, count, np.int32(MOMENT_MS)) == 1 and polled[3] == _POLLIN:
+        if _poll(places, count, np.int32(MOMENT_MS)) == 1 and desk[_PLACES] >> 48 == _POLLIN:
             got = max(_read(np.int32(desk[_OUT]), np.uint64(desk[_ANSWER]), np.uint64(MOST_BYTES)), 0)
-        end = _now(desk, time)
+        end = _now(desk)
         return sent, got if got <= desk[_LIMIT] + 1 and _is_answer(answer, got) else -got, begin, end
 
 
 class QuickWay:
     """To the process whose ends of pipes these are; `others` are descriptors with which it is over when they speak."""
 
+    __slots__ = ("_answer", "_desk", "_kept", "_question", "_said")
+
     def __init__(self, stdin: int, stdout: int, others: tuple[int, ...], line_bytes: int) -> None:
         question, self._answer = np.zeros(MOST_BYTES, np.uint8), np.zeros(MOST_BYTES, np.uint8)
         self._question, self._said = memoryview(question), memoryview(self._answer)  # type: ignore[arg-type]
         places = (stdout, *others)
-        self._polled = np.zeros(4 * len(places), np.int16)  # struct pollfd: an int, two shorts
-        self._polled.view(np.int32)[::2] = places
-        self._polled[2::4] = _POLLIN
-        self._time = np.zeros(2, np.int64)
-        self._desk = np.zeros(8, np.int64)
+        desk = self._desk = np.zeros(_PLACES + len(places), np.int64)
+        polled = desk[_PLACES:].view(np.int16)  # struct pollfd: an int, two shorts
+        polled.view(np.int32)[::2] = places
+        polled[2::4] = _POLLIN
         for place, value in (
             (_IN, stdin),
             (_OUT, stdout),
             (_QUESTION, question.ctypes.data),
             (_ANSWER, self._answer.ctypes.data),
-            (_POLL, self._polled.ctypes.data),
+            (_POLL, polled.ctypes.data),
             (_POLLED, len(places)),
-            (_TIME, self._time.ctypes.data),
+            (_TIME, desk[_SECONDS:].ctypes.data),
             (_LIMIT, min(line_bytes, MOST_BYTES - 2)),
         ):
-            self._desk[place] = value
+            desk[place] = value
         self._kept = question  # its address is on the desk
 
     def ask(self, question: bytes) -> tuple[int, bytes, bytes, int, int]:
@@ -118,7 +114,7 @@ class QuickWay:
         """
         size = len(question)
         self._question[:size] = question
-        sent, got, begin_ns, end_ns = _ask(self._desk, self._polled, self._time, self._answer, size)
+        sent, got, begin_ns, end_ns = _ask(self._desk, self._answer, size)
         if got > 0:
             return sent, bytes(self._said[_HEAD : got - 1]), b"", begin_ns, end_ns
         return sent, b"", bytes(self._said[:-got]), begin_ns, end_ns

@@ -75,7 +75,8 @@ class Rest:
             self.used_ns += self._spent() - self._spent_ns
             self._spent_ns = -1
             self._is_restless = self._is_restless or self.used_ns > self._allowed_ns
-        self.wake()
+        if self.is_frozen:
+            self.wake()
 
     def look(self) -> None:
         """Stop it when it has used more than a moment of a rest that is not over."""

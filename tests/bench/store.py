@@ -9,11 +9,18 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Iterator
+from concurrent.futures import Executor, Future
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from arena import tournaments
+from arena.config import Settings
+from arena.coordinator.coordinator import Coordinator
+from arena.coordinator.lease import LEASE
+from arena.coordinator.maintenance import Maintenance
+from arena.events.bus import Bus
 from arena.store import Store
 from arena.store.commit import pack
 from arena.store.models import now
@@ -28,6 +35,7 @@ RAW = "raw sqlite3 insert and commit"
 def run(quick: bool) -> Iterator[Figure]:
     """Figures of the store."""
     yield from _writes(100 if quick else 1000)
+    yield from _recorded(400 if quick else 2000)
     yield from _rebuild(10_000 if quick else 100_000)
     if not quick:
         yield Figure("store", "memory of such a rebuild of 10,000 games", _memory(), "MB")
@@ -67,6 +75,58 @@ def _writes(count: int) -> Iterator[Figure]:
     yield Figure(
         "store", "handed out, started and committed, median", statistics.median(whole), "ms", RAW, base_ms, "< 5"
     )
+
+
+class _Hands(Executor):
+    """Slots that have played their jobs as soon as they are told to."""
+
+    size = 32
+
+    def __init__(self) -> None:
+        self.jobs: list[tuple[Future[Any], list[PlannedGame]]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **_: Any) -> Future[Any]:
+        """Take a job: its first argument is its games."""
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+        self.jobs.append((future, args[0]))
+        return future
+
+    def play(self) -> int:
+        """Bring the records of what was taken; how many."""
+        jobs, self.jobs = self.jobs, []
+        for future, games in jobs:
+            future.set_result([_record(game) for game in games])
+        return sum(len(games) for _, games in jobs)
+
+
+def _recorded(count: int) -> Iterator[Figure]:
+    """Turns of a coordinator whose 32 slots play in no time: it hands out, keeps in the spool, records and tells."""
+    with tempfile.TemporaryDirectory() as name:
+        store, hands = Store.in_folder(Path(name)), _Hands()
+        try:
+            _planned(store, count)
+            settings, idle = Settings(data=Path(name)), Maintenance(store, [])
+            coordinator = Coordinator(settings, store, Bus(), hands, check=lambda _: None, maintenance=idle)
+            assert store.leases.take(LEASE, coordinator.lease_owner.name, 600)
+            coordinator.take_over()
+            coordinator.turn()
+            done = hands.play()
+            coordinator.turn()  # all is loaded
+            before, begin = done, time.process_time()
+            while done < count:
+                coordinator.turn()
+                done += hands.play()
+            coordinator.turn()
+            seconds = time.process_time() - begin
+            assert store.results.last_commit() == count
+        finally:
+            store.close()
+    rate = (count - before) / seconds
+    yield Figure("store", "results recorded by a coordinator", rate, "games/s CPU", goal=">= 500")
+    for slots in (32, 128):
+        seconds = slots / rate
+        yield Figure("store", f"{slots} slots keep it busy where their games are shorter than", seconds, "s")
 
 
 def _planned(store: Store, count: int) -> list[PlannedGame]:
