@@ -73,6 +73,9 @@ class Settings(BaseSettings):
         "local",
         description="Where games are played: local, local:N with N games at once, dask://HOST:PORT or tls://HOST:PORT.",
     )
+    scheduler_wait_seconds: float = Field(
+        10.0, gt=0, description="How long a referee that starts waits for the scheduler of its cluster to answer."
+    )
     cluster_ca: str = Field(
         "", description="For tls://: the file of the authority that signed the certificates of the whole cluster."
     )

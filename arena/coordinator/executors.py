@@ -58,7 +58,8 @@ def _open_cluster(settings: Settings, bus: EventBus) -> Executor:
     except ClusterError as error:
         raise ValueError(str(error)) from None
     try:
-        return ClusterExecutor(address, security=security, on_event=publisher(bus))
+        wait_s = settings.scheduler_wait_seconds
+        return ClusterExecutor(address, security=security, on_event=publisher(bus), patience_s=wait_s)
     except ClusterError as error:
         raise ExecutorAwayError(str(error)) from None
 

@@ -96,11 +96,10 @@ def test_a_difference_names_its_parts() -> None:
     assert difference({"version": "0.1/2"}) == f"is version 0.1/2, this worker is {version()}"
 
 
-@pytest.mark.long
 def test_no_scheduler_there(sqlite_store: Store, tmp_path: Path) -> None:
     url = f"dask://127.0.0.1:{processes.free_port()}"
     worker = Command("worker", "--scheduler", url, "--data", str(tmp_path), "--slots", "1", "--no-warm", "--wait", "0")
-    referee = Command("referee", "--data", str(tmp_path), "--executor", url)
+    referee = Command("referee", "--data", str(tmp_path), "--executor", url, ARENA_SCHEDULER_WAIT_SECONDS="0.5")
     try:
         for command in (worker, referee):
             assert command.end() == 5, command.said
