@@ -277,7 +277,7 @@ class Setups:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Effect:
     """What a move does, for those who look at the board. `said` are words beside those of `Rules.explain`.
 
     `line` are the cells of a row that moves as one, in its direction; `ejected` is the symbol of what went over the
@@ -342,7 +342,7 @@ class Rules:
     phase: Phase | None = None
     symmetry: Symmetry | None = None
     """Which positions are the same but for the way one looks at the board; None: none are."""
-    account: Callable[[int, State, State, Config], Account] | None = None
+    effect: Callable[[int, State, State, Config], Effect] | None = None
     """What there is to see of a move, given its code and the states before and after."""
     marks: tuple[Mark, ...] = ()
     """The words that `board` may mark cells with."""

@@ -228,18 +228,18 @@ def _trail(scene: Scene, where: Geometry, *, flip: bool) -> Markup:
 
 def _lit(scene: Scene, where: Geometry, *, flip: bool) -> Markup:
     cells = {cell.name: cell for cell in where.board.cells}
-    names = dict.fromkeys(name for line in (*scene.trail, scene.account.line) for name in line if name in cells)
+    names = dict.fromkeys(name for line in scene.trail for name in line if name in cells)
     return Markup("").join(Markup('<path d="{}"/>').format(where.outline(cells[name], flip=flip)) for name in names)
 
 
 def _ghost(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
     """What went over the edge, half beyond it."""
-    account = scene.account
-    if not account.ejected or len(account.line) < 2:
+    effect = scene.effect
+    if not effect.ejected or len(effect.line) < 2:
         return Markup("")
-    (a, b), (x, y) = (where.place(name, flip=flip) for name in account.line[-2:])
+    (a, b), (x, y) = (where.place(name, flip=flip) for name in effect.line[-2:])
     place = x + _BEYOND * (x - a), y + _BEYOND * (y - b)
-    return _use(prefix(rules.family) + key(account.ejected), *place, CELL * _GHOST_SIZE, "piece")
+    return _use(prefix(rules.family) + key(effect.ejected), *place, CELL * _GHOST_SIZE, "piece")
 
 
 def _polylines(pairs: Iterable[tuple[str, str]], where: Geometry, *, flip: bool) -> Markup:
@@ -270,7 +270,7 @@ def svg(rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small:
         ground=_ground(where, flip=flip, is_small=is_small),
         lit=_lit(scene, where, flip=flip),
         links=_polylines(scene.links, where, flip=flip),
-        between=_polylines(scene.account.between, where, flip=flip),
+        between=_polylines(scene.effect.between, where, flip=flip),
         ghost=_ghost(rules, scene, where, flip=flip),
         pieces=_pieces(scene, where, prefix(rules.family), flip=flip),
         marks=_marks(rules, scene, where, flip=flip),

@@ -14,7 +14,7 @@ from typing import Any
 
 from referee.rules.core import SIDES, Side
 from referee.rules.position import Position
-from referee.rules.rules import Account, Board, Cell, Rules, Ruleset
+from referee.rules.rules import Board, Cell, Effect, Rules, Ruleset
 
 _NEAR = 1.5
 
@@ -42,7 +42,7 @@ class Scene:
     links: tuple[tuple[str, str], ...] = ()
     said: str = ""
     score: str = ""
-    account: Account = field(default_factory=Account)
+    effect: Effect = field(default_factory=Effect)
 
     def as_json(self) -> dict[str, Any]:
         """What the viewer's script needs; the cells of the board stand apart, they do not change."""
@@ -59,9 +59,9 @@ class Scene:
             "gone": dict(self.gone),
             "links": [list(link) for link in self.links],
             "said": self.said,
-            "line": list(self.account.line),
-            "ejected": self.account.ejected,
-            "between": [list(pair) for pair in self.account.between],
+            "line": list(self.effect.line),
+            "ejected": self.effect.ejected,
+            "between": [list(pair) for pair in self.effect.between],
             "score": self.score,
         }
 
@@ -106,8 +106,8 @@ class Scenes:
         score = next((note for note in board.notes if note.startswith("score ")), "")
         is_new = score and score not in earlier.board.notes
         ply = len(self.items)
-        account = self._account(code, before, after)
-        how = account.said or before.explain(code)
+        effect = self._effect(code, before, after)
+        how = effect.said or before.explain(code)
         self._position = after
         self.items.append(
             Scene(
@@ -118,21 +118,21 @@ class Scenes:
                 side,
                 shown,
                 canonical,
-                (account.line,) if account.line else self._trail(canonical, earlier.board, board, struck),
+                (effect.line,) if effect.line else self._trail(canonical, earlier.board, board, struck),
                 struck,
                 dict(gone),
                 dict(lost),
                 _links(board, self.rules),
                 self._say(ply, side, shown, how or _taken(lost, self._names), score if is_new else ""),
                 score.removeprefix("score ").split(" ")[0] if is_new else "",
-                account,
+                effect,
             )
         )
 
-    def _account(self, code: int, before: Position, after: Position) -> Account:
+    def _effect(self, code: int, before: Position, after: Position) -> Effect:
         """What the family has to show of a move."""
-        tell = self.rules.account
-        return tell(code, before.state, after.state, before.ruleset.config) if tell else Account()
+        tell = self.rules.effect
+        return tell(code, before.state, after.state, before.ruleset.config) if tell else Effect()
 
     def _say(self, ply: int, side: Side, shown: str, how: str, score: str) -> str:
         """The move as a sentence for those who listen."""

@@ -100,7 +100,7 @@ export class Board {
 
   draw(scene) {
     const fill = (name, made) => this.layer(name)?.replaceChildren(...made);
-    const cells = new Set([...scene.trail.flat(), ...scene.line]);
+    const cells = new Set(scene.trail.flat());
     fill("lit", [...cells].map((name) => element("path", { d: this.outline(name) })));
     fill("links", scene.links.map((link) => element("polyline", { points: this.line(link) })));
     fill("between", scene.between.map((pair) => element("polyline", { points: this.line(pair) })));

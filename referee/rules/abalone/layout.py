@@ -19,7 +19,7 @@ from referee.rules.abalone.state import (
     ejectable,
 )
 from referee.rules.abalone.tables import INLINE, NAMES, NEIGHBOURS, PLACES, code_direction, code_line, code_shape
-from referee.rules.rules import Account, Board, Cell, Config, Mark, Piece, State
+from referee.rules.rules import Board, Cell, Config, Effect, Mark, Piece, State
 
 PIECES: Final = (Piece("S", "black marble", "first", "●"), Piece("s", "white marble", "second", "○"))
 
@@ -53,10 +53,10 @@ def board(state: State, config: Config) -> Board:
     )
 
 
-def account(code: int, before: State, after: State, config: Config) -> Account:
+def effect(code: int, before: State, after: State, config: Config) -> Effect:
     """An inline move: the whole row it pushes, and the marble that goes over the edge."""
     if code_shape(code) != INLINE:
-        return Account()
+        return Effect()
     black, white = cells(int(before[BLACK])), cells(int(before[WHITE]))
     way = NEIGHBOURS[code_direction(code)]
     (cell,) = code_line(code)
@@ -69,9 +69,9 @@ def account(code: int, before: State, after: State, config: Config) -> Account:
     pushed = len([one for one in row if one not in own])
     names = tuple(NAMES[one] for one in (*row, *([cell] if cell >= 0 else [])))
     if not pushed:
-        return Account(line=names)
+        return Effect(line=names)
     said = f"{len(row) - pushed} push {pushed}"
-    return Account(f"{said}, {NAMES[row[-1]]} goes over the edge" if ejected else said, names, ejected)
+    return Effect(f"{said}, {NAMES[row[-1]]} goes over the edge" if ejected else said, names, ejected)
 
 
 MARKS = (Mark("in-danger", "can be pushed off", "flag"),)

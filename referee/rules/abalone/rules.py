@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from referee.rules.abalone.gametext import FORMATS
-from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, account, board
+from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board, effect
 from referee.rules.abalone.notation import NOTATION
 from referee.rules.abalone.start import VARIANTS, resolve
 from referee.rules.abalone.state import side
@@ -62,7 +62,7 @@ RULES: Final = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    account=account,
+    effect=effect,
     marks=MARKS,
     emblem=EMBLEM,
     board=board,

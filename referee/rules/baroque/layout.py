@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.rules.baroque.notation import pieces_of, square_name, squares_of, victim_squares
 from referee.rules.baroque.state import LETTERS, NAMES, NO_CAPTURE, QUIET, SIDE
-from referee.rules.rules import Account, Board, Cell, Config, Mark, Piece, State
+from referee.rules.rules import Board, Cell, Config, Effect, Mark, Piece, State
 
 CELLS: tuple[Cell, ...] = tuple(Cell(square_name(square), square % 8, square // 8) for square in range(64))
 
@@ -39,7 +39,7 @@ EMBLEM = "M3 20h18v-2.5H3ZM3.5 16h17L22 6.5l-5.5 4L12 3.5 7.5 10.5 2 6.5Z"
 """A crown."""
 
 
-def account(code: int, before: State, after: State, config: Config) -> Account:
+def effect(code: int, before: State, after: State, config: Config) -> Effect:
     """With whom a move takes what it takes: the partner of a pinch, the king of a coordination."""
     origin, end = divmod(code, 64)
     stood, left = pieces_of(before), pieces_of(after)
@@ -50,7 +50,7 @@ def account(code: int, before: State, after: State, config: Config) -> Account:
         partner = 2 * square - end if method == "P" else _king(left, before) if method == "R" else None
         if partner is not None:
             between.append((square_name(end), square_name(partner)))
-    return Account(between=tuple(between))
+    return Effect(between=tuple(between))
 
 
 def _king(pieces: dict[int, str], before: State) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.rules.baroque.gametext import FORMATS
-from referee.rules.baroque.layout import EMBLEM, MARKS, PIECES, account, board
+from referee.rules.baroque.layout import EMBLEM, MARKS, PIECES, board, effect
 from referee.rules.baroque.notation import NOTATION, explain
 from referee.rules.baroque.start import ROWS, VARIANTS, draw, resolve
 from referee.rules.baroque.state import side
@@ -86,7 +86,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    account=account,
+    effect=effect,
     marks=MARKS,
     emblem=EMBLEM,
     board=board,

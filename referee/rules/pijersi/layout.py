@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.rules.pijersi.state import HALF, NO_CAPTURE_LIMIT, PHASE, ROLES, SWAP, SWAPPING, pieces_of
 from referee.rules.pijersi.tables import CELL_NAMES, coordinates
-from referee.rules.rules import Account, Board, Cell, Config, Mark, Piece, State
+from referee.rules.rules import Board, Cell, Config, Effect, Mark, Piece, State
 
 _NAMES = dict(zip(ROLES, ("rock", "paper", "scissors", "wise"), strict=True))
 _GLYPHS = dict(zip(ROLES, "●■✂★", strict=True))
@@ -42,10 +42,10 @@ def _count(pieces: dict[str, str], white: bool) -> str:
     return " ".join(f"{cubes.count(role)}{role}" for role in ROLES if role in cubes) or "no cubes"
 
 
-def account(code: int, before: State, after: State, config: Config) -> Account:
+def effect(code: int, before: State, after: State, config: Config) -> Effect:
     """What a half-move does to stacks."""
     if code >= SWAP:
-        return Account("swaps two cubes" if code >> 6 & 63 != code & 63 else "swaps nothing")
+        return Effect("swaps two cubes" if code >> 6 & 63 != code & 63 else "swaps nothing")
     start, mid, third = CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], code & 63
     end = CELL_NAMES[third - 1] if third else mid
     stood = pieces_of(before)
@@ -60,13 +60,13 @@ def account(code: int, before: State, after: State, config: Config) -> Account:
     friend = stood.get(mid, "")
     is_joined = mid != start and len(friend) == 1 and friend.isupper() == own
     if not third:
-        return Account(f"stacks on {mid}" if is_joined else landing("", mid).removeprefix(", "))
+        return Effect(f"stacks on {mid}" if is_joined else landing("", mid).removeprefix(", "))
     if mid == start:
-        return Account(landing(f"unstacks to {end}", end))
+        return Effect(landing(f"unstacks to {end}", end))
     if is_joined:
-        return Account(f"stacks on {mid}, {landing(f'the stack goes to {end}', end)}")
+        return Effect(f"stacks on {mid}, {landing(f'the stack goes to {end}', end)}")
     first = landing(f"the stack goes to {mid}", mid)
-    return Account(first if end == mid else f"{first}, {landing(f'unstacks to {end}', end)}")
+    return Effect(first if end == mid else f"{first}, {landing(f'unstacks to {end}', end)}")
 
 
 def board(state: State, config: Config) -> Board:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.rules.rules import Account, Board, Cell, Config, Mark, Piece, State
+from referee.rules.rules import Board, Cell, Config, Effect, Mark, Piece, State
 from referee.rules.tablut.state import FIRST_PLAYER, KING, PLY, QUIET, SIDE, pieces_of
 from referee.rules.tablut.tables import BASE_CELLS, BORDER_CELLS, CELLS, LINES, NAMES, SIZE, THRONE, lines_through
 
@@ -60,7 +60,7 @@ def _ways(state: State, config: Config) -> list[str]:
     return [NAMES[cell] for cell in sorted(found)]
 
 
-def account(code: int, before: State, after: State, config: Config) -> Account:
+def effect(code: int, before: State, after: State, config: Config) -> Effect:
     """Between which two cells a soldier was taken, and whether the king has a way out now."""
     stood, left = pieces_of(before), pieces_of(after)
     start, end = divmod(code, CELLS)
@@ -75,7 +75,7 @@ def account(code: int, before: State, after: State, config: Config) -> Account:
         words.append(f"{NAMES[cell]} is taken between {pair[0]} and {pair[1]}")
     if called := announce(after, config):
         words.append({"raichi": "raichi, a free way for the king"}.get(called, f"{called}, free ways for the king"))
-    return Account("; ".join(words), between=tuple(between))
+    return Effect("; ".join(words), between=tuple(between))
 
 
 def board(state: State, config: Config) -> Board:

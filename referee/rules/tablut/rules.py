@@ -5,7 +5,7 @@ from __future__ import annotations
 from referee.rules.core import Termination
 from referee.rules.rules import Changes, Option, Rules
 from referee.rules.tablut.gametext import FORMATS
-from referee.rules.tablut.layout import EMBLEM, MARKS, PIECES, account, announce, board
+from referee.rules.tablut.layout import EMBLEM, MARKS, PIECES, announce, board, effect
 from referee.rules.tablut.notation import NOTATION
 from referee.rules.tablut.start import VARIANTS, resolve
 from referee.rules.tablut.state import side
@@ -146,7 +146,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    account=account,
+    effect=effect,
     marks=MARKS,
     emblem=EMBLEM,
     board=board,

@@ -13,6 +13,7 @@ from arena.cluster.executor import ClusterExecutor
 from arena.cluster.link import ClusterError
 from arena.worker import play_bundled
 from referee.pool import JobError, WorkerLostError
+from referee.record import read_record
 from referee.spec import PlannedGame
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster, Opener
@@ -64,6 +65,8 @@ def test_a_pair_is_played_and_told_of(cluster: Cluster, open_executor: Opener, t
     moves = [(event["game"], event["move"]) for event in events if event["event"] == "ply"]
     assert moves == [(record.id, move) for record in records for move in record.moves]
     assert [event["game"] for event in events if event["event"] == "start"] == [game.id for game in games]
+    finished = [(event["game"], read_record(event["record"])) for event in events if event["event"] == "finish"]
+    assert finished == [(records[0].id, records[0])]  # told while the job went on; the last one comes with it
     (state,) = executor.describe().workers
     assert (state.slots, state.sandbox, state.is_fit, executor.size) == (1, "none", True, 1)
 

@@ -119,8 +119,8 @@ def test_a_push_shows_its_row_and_what_went_over_the_edge() -> None:
     start = Scenes(rules.settle())
     moves = random_moves(rules.settle(), 400, seed=3)
     start.extend(moves)
-    thrown = next(scene for scene in start.items if scene.account.ejected)
-    row = thrown.account.line
+    thrown = next(scene for scene in start.items if scene.effect.ejected)
+    row = thrown.effect.line
     assert len(row) >= 3
     assert thrown.trail == (row,)  # the arrow goes over all of it
     assert "goes over the edge" in thrown.said
@@ -138,16 +138,16 @@ def test_a_push_shows_its_row_and_what_went_over_the_edge() -> None:
 
 def test_captures_are_told_by_their_method() -> None:
     pinch = said_of("baroque", "4k3/8/8/8/8/2p5/2P5/R2PK3 w 0 1", "d1d3")
-    assert pinch.account.between == ()
+    assert pinch.effect.between == ()
     assert "pinches" not in pinch.said
     pinch = said_of("baroque", "4k3/8/8/8/8/1Pp5/8/3PK3 w 0 1", "d1d3")
-    assert pinch.account.between == (("d3", "b3"),)
+    assert pinch.effect.between == (("d3", "b3"),)
     assert "pinches the pincer on c3" in pinch.said
     leap = said_of("baroque", "4k3/8/8/8/8/2p5/8/N3K3 w 0 1", "a1d4")
     assert "leaps over the pincer on c3" in leap.said
     tablut = said_of("tablut", "9/9/9/9/4K4/9/9/9/1tT5t a 0 0", "i9d9")
     assert "c9 is taken between d9 and b9" in tablut.said
-    assert tablut.account.between == (("d9", "b9"),)
+    assert tablut.effect.between == (("d9", "b9"),)
 
 
 def test_stacks_are_told() -> None:
