@@ -24,6 +24,7 @@ from arena.pages.drawing.replay import Replays
 from arena.pages.routes import (
     account,
     bot,
+    compare,
     dumps,
     errors,
     family,
@@ -39,6 +40,7 @@ from arena.pages.routes import (
     schedule,
     submit,
     tournament,
+    versus,
 )
 from arena.pages.view import REPLAYS, kept, moved, run, store_of
 from arena.store import Store, StoreError
@@ -153,7 +155,7 @@ def setup(app: web.Application) -> None:
         app.add_routes([_kept(route) for route in module.routes])
 
 
-_KEPT = (home, tournament, game, bot, people, errors, dumps, help_, reach)
+_KEPT = (home, tournament, game, bot, versus, compare, people, errors, dumps, help_, reach)
 _MADE = (submit, account, organise, schedule, referee, interface)
 """Pages that depend on who asks, or change by the second, or are made at once."""
 

@@ -32,7 +32,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A named line. `style` is 1 or 2: colours and dashes of the style sheet."""
+    """A named line. `style` is 1 to 6: colours and dashes of the style sheet."""
 
     name: str
     points: Sequence[Point]

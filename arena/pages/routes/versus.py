@@ -1,0 +1,87 @@
+"""Two bots head to head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from aiohttp import web
+
+from arena import services
+from arena.pages import filters, lists
+from arena.pages.lists import column
+from arena.pages.score import Score, summary
+from arena.pages.table import Column, arranged, choice
+from arena.pages.view import arena_of, page, run, store_of, takes
+
+routes = web.RouteTableDef()
+_OPENINGS = (column("name", "Opening"), Column("wins", "W"), Column("draws", "D"), Column("losses", "L"))
+
+
+@routes.get("/bots/{bot}/vs/{other}")
+@takes("mine", "theirs", "after", "games", "openings")
+async def versus(request: web.Request) -> web.Response:
+    """Two bots head to head, all versions, or `?mine=` and `?theirs=` of them."""
+    arena, store = arena_of(request), store_of(request)
+
+    def read() -> dict[str, Any]:
+        bot, other = (services.bot.find(arena, request.match_info[one]) for one in ("bot", "other"))
+        versions, others = store.versions.of_bot(bot.id or 0), store.versions.of_bot(other.id or 0)
+        mine = choice(request.query, "mine", [line.name for line in versions])
+        theirs = choice(request.query, "theirs", [line.name for line in others])
+        ids = [line.id for line in versions if not mine or line.name == mine]
+        rivals = [line.id for line in others if not theirs or line.name == theirs]
+        tallies = store.results.tally(ids, rivals) if ids and rivals else []
+        found = summary(tallies, set(ids))
+        total = Score(bot.name)
+        for score in found.endings.values():
+            total.wins, total.draws = total.wins + score.wins, total.draws + score.draws
+            total.losses, total.forfeits = total.losses + score.losses, total.forfeits + score.forfeits
+        games = (
+            store.games.latest(versions=ids, against=rivals, limit=50, after=request.query.get("after") or None)
+            if ids and rivals
+            else None
+        )
+        openings = store.games.openings([game.id for game in games.items]) if games else {}
+        by_opening: dict[str, Score] = {}
+        for game in games.items if games else ():
+            score = by_opening.setdefault(openings.get(game.id) or game.variant, Score(openings.get(game.id, "")))
+            is_first = game.first_id in ids
+            if game.winner == "draw":
+                score.draws += 1
+            elif game.winner and (game.winner == "first") == is_first:
+                score.wins += 1
+            elif game.winner:
+                score.losses += 1
+        return {
+            "bot": bot,
+            "other": other,
+            "versions": [line.name for line in versions],
+            "others": [line.name for line in others],
+            "mine": mine,
+            "theirs": theirs,
+            "total": total,
+            "sides": sorted(found.sides.items()),
+            "endings": sorted(found.endings.values(), key=lambda score: (-score.games, score.name)),
+            "openings": sorted(by_opening.items(), key=lambda item: (-item[1].games, item[0])),
+            "games": games,
+            "timeline": _timeline(games.items if games else [], set(ids)),
+        }
+
+    found = await run(read)
+    games = lists.games(request, found["games"].items if found["games"] else [], with_family=True)
+    openings = arranged(
+        request, _OPENINGS, found["openings"], parameter="openings", value=lambda row, key: getattr(row[1], key)
+    )
+    return page(request, "versus.html", **{**found, "table": games, "openings": openings})
+
+
+def _timeline(games: Sequence[Any], mine: set[int]) -> list[tuple[str, str, str]]:
+    """The results oldest first: (letter, game, words)."""
+    found = []
+    for game in reversed(games):
+        is_first = game.first_id in mine
+        letter = "D" if game.winner == "draw" else "W" if (game.winner == "first") == is_first else "L"
+        text = f"{filters.plain(game.first, 60)} – {filters.plain(game.second, 60)} {filters.result(game.winner)}"
+        found.append((letter, game.id, f"{text}, {game.termination}"))
+    return found

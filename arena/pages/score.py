@@ -1,0 +1,69 @@
+"""Wins, draws and losses counted by side, opponent and ending."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from arena.pages.drawing import plot
+from arena.store.results import Tally
+
+
+@dataclass(slots=True)
+class Score:
+    """Wins, draws and losses, and what they are counted under."""
+
+    name: str
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    forfeits: int = 0
+
+    @property
+    def games(self) -> int:
+        """All of them."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def share(self) -> float:
+        """Points per game."""
+        return (self.wins + self.draws / 2) / self.games if self.games else 0.0
+
+    @property
+    def bar(self) -> Any:
+        """The three parts as a bar; the numbers stand beside it."""
+        return plot.share((("win", self.wins), ("draw", self.draws), ("loss", self.losses)))
+
+    def add(self, *, is_first: bool, line: Tally) -> None:
+        """Count some games of one ending."""
+        if line.winner == "draw":
+            self.draws += line.count
+        elif (line.winner == "first") == is_first:
+            self.wins += line.count
+        else:
+            self.losses += line.count
+            self.forfeits += line.count if line.kind == "forfeit" else 0
+
+
+@dataclass(slots=True)
+class Summary:
+    """What versions did in all."""
+
+    sides: dict[tuple[str, str], Score] = field(default_factory=dict)
+    opponents: dict[str, Score] = field(default_factory=dict)
+    endings: dict[str, Score] = field(default_factory=dict)
+
+
+def summary(lines: Sequence[Tally], mine: set[int]) -> Summary:
+    """The tallies by side, by opponent and by ending. A game among the versions counts for both."""
+    found = Summary()
+    for line in lines:
+        for is_first, own, other in ((True, line.first_id, line.second), (False, line.second_id, line.first)):
+            if own not in mine:
+                continue
+            side = "first" if is_first else "second"
+            found.sides.setdefault((line.family, side), Score(side)).add(is_first=is_first, line=line)
+            found.opponents.setdefault(other, Score(other)).add(is_first=is_first, line=line)
+            found.endings.setdefault(line.termination, Score(line.termination)).add(is_first=is_first, line=line)
+    return found
