@@ -1,4 +1,4 @@
-"""Handicaps: time odds and options that one bot of a tournament plays with, in all its games or in one pairing.
+"""Handicaps: time odds, options and rules that one bot of a tournament plays with, in all its games or one pairing.
 
 Refuses to know what a handicap is worth: games with one are of another kind, and no rating comes of them.
 """
@@ -12,6 +12,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from referee.rules.rules import Ruleset, Value
 from referee.spec import BotSpec, TimeControl, read_time_control
 
 Name = Annotated[str, Field(min_length=1, max_length=60)]
@@ -19,7 +20,7 @@ _Text = Annotated[str, Field(max_length=200)]
 
 
 class Handicap(BaseModel):
-    """What `bot` plays with: a time control of its own, UGI options. `against`: with that opponent only.
+    """What `bot` plays with: a time control of its own, UGI options, rules. `against`: with that opponent only.
 
     Both are named as among the entries. What holds in one pairing comes before what holds in all games.
     """
@@ -36,6 +37,12 @@ class Handicap(BaseModel):
         default={}, max_length=64
     )
     """Options it is set, by name."""
+    rules: dict[Annotated[str, Field(min_length=1, max_length=64)], bool | int | _Text] = Field(
+        default={}, max_length=64
+    )
+    """Options of the rules in its games, by name: of Tablut `goal = "edge_no_bases"`, `king_max_step = 4`."""
+    side: Annotated[str, Field(max_length=40)] | None = None
+    """These rules hold only where it has this side: `first`, `second`, or as people call it, such as `defenders`."""
 
     @field_validator("time")
     @classmethod
@@ -53,8 +60,10 @@ class Handicap(BaseModel):
 
     @model_validator(mode="after")
     def _is_one(self) -> Handicap:
-        if self.time is None and not self.options:
-            raise ValueError("set a time or options")
+        if self.side is not None and not self.rules:
+            raise ValueError("a side is for rules; set some, or leave it out")
+        if self.time is None and not self.options and not self.rules:
+            raise ValueError("set a time or options, or rules")
         if self.bot == self.against:
             raise ValueError("a bot does not play against itself")
         return self
@@ -90,6 +99,20 @@ def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> i
     versions = [(version.rpartition(" v"), seat) for seat, version in names.items() if version not in others]
     found = [(int(number), seat) for (bot, _, number), seat in versions if bot == name and number.isdecimal()]
     return max(found)[1] if found else None
+
+
+def rules_with(
+    handicaps: Sequence[Handicap], names: Mapping[int, str], named: Iterable[str], pair: tuple[int, int], usual: Ruleset
+) -> dict[str, Value]:
+    """The options of the rules that handicaps make of a game, `pair` the seats of first and second in it."""
+    entries, found = tuple(named), dict[str, Value]()
+    for handicap in sorted(handicaps, key=lambda one: one.against is not None):
+        seat = seat_of(handicap.bot, names, entries)
+        rival = seat_of(handicap.against, names, entries) if handicap.against else None
+        side = None if handicap.side is None else usual.side_named(handicap.side)
+        if seat in pair and (not handicap.against or rival in pair) and side in (None, pair.index(seat)):
+            found |= handicap.rules
+    return found
 
 
 def handicapped(

@@ -225,6 +225,11 @@ class Document(_Part):
     """
     opening_lines: list[Annotated[str, Field(max_length=5000)]] = Field(default=[], max_length=2000)
     """A book in place of that: each text a position, moves, or `POSITION ; MOVES`."""
+    first: Literal["swap", "lot"] = "swap"
+    """Who has the first side: bots in turns, or (`lot`) in the last game of an odd number whom the seed draws. With
+    `lot` it also draws, for each pair of games, which side moves first, where the rules leave that open (in Tablut
+    attackers or defenders) and the opening has no moves; `openings` is `none` then unless it is written.
+    """
     seed: int = Field(default=0, ge=0, le=2**31 - 1)
     """The same seed, the same pairings and openings."""
     rated: bool = True
@@ -244,6 +249,9 @@ class Document(_Part):
     def _unrated_with_handicaps(self) -> Document:
         if self.handicaps and "rated" not in self.model_fields_set:
             self.__dict__["rated"] = False
+        is_open = self.first == "lot" or any(one.rules for one in self.handicaps)
+        if is_open and "openings" not in self.model_fields_set:
+            self.__dict__["openings"] = "none"
         return self
 
     @field_validator("name")
@@ -393,7 +401,29 @@ def _contrary_entries(document: Document) -> Iterator[Misfit]:
         yield Misfit("entries.bots", "the first bot named is the challenger", "name it")
     if document.handicaps and document.rated:
         yield Misfit("rated", "games with handicaps are of another kind", "write rated = false")
+    yield from _contrary_handicaps(document)
+
+
+def _contrary_handicaps(document: Document) -> Iterator[Misfit]:
+    """What handicaps say that the entries or the rules do not know."""
+    entries = document.entries
     for handicap in document.handicaps:
         for name in (handicap.bot, handicap.against or handicap.bot):
             if name not in entries.bots:
                 yield Misfit("handicaps", f"{name} is not among entries.bots", "name it there as here")
+        if not handicap.rules:
+            continue
+        if document.opening_lines or not document.openings.startswith(("none", "setups:")):
+            problem = "the moves of openings may not be legal by other rules"
+            yield Misfit("openings", problem, 'write openings = "none"')
+        try:
+            ruleset = document.ruleset
+            for option, value in handicap.rules.items():
+                ruleset.rules.option(option).read(value)
+        except UnknownNameError as error:
+            yield Misfit("handicaps", str(error), near=error.near)
+        except ParseError:  # said of the variant
+            continue
+        if handicap.side is not None and ruleset.side_named(handicap.side) is None:
+            names = " or ".join(name.lower() for name in ruleset.sides)
+            yield Misfit("handicaps", f"no side {handicap.side!r}", f"write {names}, first or second")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from random import Random
 
 from arena.store.models import Tournament, Version
 from arena.tournaments.eligibility import of_family
-from arena.tournaments.handicap import handicapped
+from arena.tournaments.handicap import handicapped, rules_with
 from arena.tournaments.meeting import Meeting
 from arena.tournaments.settings import Document
 from referee.openings import Opening, opening_of
+from referee.rules.rules import Value
 from referee.spec import BotSpec, GameSpec, PlannedGame
 
 
@@ -45,6 +47,8 @@ def planned_games(
     event, overrides = event_of(tournament), document.ruleset.overrides
     bots = {seat: bot_spec(version, document.family) for seat, version in versions.items()}
     own = handicapped(bots, document.handicaps, document.entries.bots)
+    names = {seat: bot.name for seat, bot in bots.items()}
+    has_rules = any(one.rules for one in document.handicaps)
     games: list[PlannedGame] = []
     for meeting in meetings:
         for number in range(meeting.games):
@@ -52,10 +56,17 @@ def planned_games(
             sequence += 1
             opening = opening_of(book, meeting.opening + number // 2, pair - 1)
             first, second = (meeting.first, meeting.second) if number % 2 == 0 else (meeting.second, meeting.first)
+            lot = Random(f"lot {document.seed} {event} {pair}") if document.first == "lot" else None
+            if lot and number % 2 == 0 and number == meeting.games - 1 and lot.random() < 0.5:
+                first, second = second, first
+            options = {**overrides, **dict(opening.options), **(_opener(document, opening, lot) if lot else {})}
+            if has_rules:
+                usual = document.ruleset.rules.settle(opening.variant, options)
+                options |= rules_with(document.handicaps, names, document.entries.bots, (first, second), usual)
             spec = GameSpec(
                 family=document.family,
                 variant=opening.variant,
-                options={**overrides, **dict(opening.options)},
+                options=options,
                 position=opening.position,
                 opening=opening.moves,
                 first=own.get((first, second), bots[first]),
@@ -72,3 +83,11 @@ def planned_games(
             )
             games.append(PlannedGame.of(spec))
     return games
+
+
+def _opener(document: Document, opening: Opening, lot: Random) -> dict[str, Value]:
+    """Which side moves first, drawn where the rules leave it open and the opening has no moves."""
+    name = document.ruleset.rules.opener
+    if not name or opening.moves or opening.position is not None:
+        return {}
+    return {name: lot.choice(document.ruleset.rules.option(name).values)}

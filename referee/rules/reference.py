@@ -9,13 +9,14 @@ import re
 from typing import Final
 
 from referee.rules.core import ParseError
-from referee.rules.names import fold
 from referee.rules.rules import Ruleset
 
 HINT: Final = "write 33, ply 33, or the move and its player: 17x for the first, 17y for the second"
 
 _PLY: Final = re.compile(r"(?:ply|coup|no\.?|n°)?\s*([0-9]{1,9})", re.IGNORECASE)
 _MOVE: Final = re.compile(r"([0-9]{1,9})\s*(\.{3}|…|\.|[^\W\d_]+)")
+
+_SIGNS: Final = {"x": 0, "y": 1, ".": 0, "...": 1, "…": 1}
 
 
 def read_ply(text: str, ruleset: Ruleset, begins: int = 0) -> int:
@@ -28,13 +29,8 @@ def read_ply(text: str, ruleset: Ruleset, begins: int = 0) -> int:
     found = _MOVE.fullmatch(text.strip())
     if found is None or not int(found[1]):
         raise ParseError("no ply", text=text, hint=HINT)
-    word = fold(found[2])
-    marks = ({"x", *map(fold, ruleset.side_names[0])}, {"y", *map(fold, ruleset.side_names[1])})
-    if found[2] in (".", "...", "…"):
-        side = int(found[2] != ".")
-    elif word in marks[0] | marks[1]:
-        side = int(word in marks[1])
-    else:
+    side = _SIGNS.get(found[2].lower(), ruleset.side_named(found[2]))
+    if side is None:
         raise ParseError(f"no side {found[2]!r}", text=text, index=found.start(2), hint=HINT)
     ply = 2 * int(found[1]) - 1 + side - begins
     if ply < 1:

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from referee.rules.core import Side, Termination, UnknownNameError
+from referee.rules.core import SIDES, Side, Termination, UnknownNameError
 from referee.rules.names import fold
 from referee.rules.symmetry import Symmetry
 
@@ -457,6 +457,13 @@ class Ruleset:
         """Every name of first and second in this game, in all languages."""
         first, second = ((name, *more) for name, more in zip(self.rules.sides, self.rules.words.sides, strict=True))
         return (second, first) if self._is_turned else (first, second)
+
+    def side_named(self, name: str) -> int | None:
+        """0 for first, 1 for second, by any name of theirs in this game; None for another word."""
+        for index, (side, names) in enumerate(zip(SIDES, self.side_names, strict=True)):
+            if fold(name) in {fold(one) for one in (side, *names)}:
+                return index
+        return None
 
     @property
     def _is_turned(self) -> bool:

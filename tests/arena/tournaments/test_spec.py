@@ -158,3 +158,67 @@ def test_the_example_of_the_reference_is_one() -> None:
     found = read_toml(example)
     assert [(one.bot, one.against) for one in found.handicaps] == [("zeta", None), ("zeta", "theta v3")]
     assert not found.rated
+
+
+def tablut(**changes: Any) -> Document:
+    return document(family="tablut", **changes)
+
+
+def test_the_lot_decides_which_side_moves_first() -> None:
+    """Both games of a pair have the same side first, with bots swapped; over many pairs both sides are drawn."""
+    found = tablut(first="lot", games=40, seed=3)
+    specs = games_of(found, Meeting(1, 0, 1, games=40))
+    drawn = [spec.options["first_player"] for spec in specs]
+    assert drawn[::2] == drawn[1::2]
+    assert {"attackers", "defenders"} == set(drawn)
+    assert [spec.first.name for spec in specs[:4]] == ["ada v1", "bob v1", "ada v1", "bob v1"]
+    assert {spec.opening for spec in specs} == {()}
+    assert [spec.options for spec in games_of(found, Meeting(1, 0, 1, games=40))] == [spec.options for spec in specs]
+    assert "first_player" not in games_of(tablut(), Meeting(1, 0, 1))[0].options
+
+
+def test_the_lot_decides_who_has_the_first_side_of_a_single_game() -> None:
+    meetings = [Meeting(number, 0, 1, games=1) for number in range(1, 21)]
+    drawn = {spec.first.name for spec in games_of(document(first="lot", games=1), *meetings)}
+    assert drawn == {"ada v1", "bob v1"}
+    assert {spec.first.name for spec in games_of(document(games=1), *meetings)} == {"ada v1"}
+
+
+def test_an_opening_with_moves_says_itself_who_begins() -> None:
+    specs = games_of(tablut(first="lot", opening_lines=["d1d3 c5c4"]), Meeting(1, 0, 1))
+    assert [spec.opening for spec in specs] == [("d1d3", "c5c4")] * 2
+    assert all("first_player" not in spec.options for spec in specs)
+
+
+def test_a_handicap_of_rules_holds_for_a_side_or_a_pairing() -> None:
+    found = tablut(
+        handicaps=[
+            {"bot": "ada", "side": "défenseurs", "rules": {"goal": "edge_no_bases"}},
+            {"bot": "bob", "against": "cleo", "rules": {"king_max_step": 4}},
+        ]
+    )
+    assert not found.rated
+    assert found.openings == "none"
+    specs = games_of(found, *ALL)
+    told = {(spec.first.name[:1] + spec.second.name[:1]): dict(spec.options) for spec in specs}
+    assert told == {
+        **{"ab": {}, "ba": {"goal": "edge_no_bases"}, "ca": {"goal": "edge_no_bases"}, "ac": {}},
+        **{"bc": {"king_max_step": 4}, "cb": {"king_max_step": 4}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("handicap", "more", "said"),
+    [
+        ({"rules": {"gaol": "edge"}}, {}, "did you mean goal"),
+        ({"rules": {"goal": "moon"}}, {}, "known: edge, edge_no_bases"),
+        ({"rules": {"goal": "edge"}, "side": "white"}, {}, "write attackers or defenders"),
+        ({"side": "defenders"}, {}, "a side is for rules"),
+        ({"rules": {"goal": "edge_no_bases"}}, {"opening_lines": ["d1d3"]}, 'write openings = "none"'),
+        ({"rules": {"goal": "edge_no_bases"}}, {"openings": "random:4:1"}, 'write openings = "none"'),
+    ],
+)
+def test_handicaps_of_rules_that_make_no_sense(handicap: dict[str, Any], more: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        tablut(handicaps=[{"bot": "ada", **handicap}], **more)
+    assert said in str(caught.value)
