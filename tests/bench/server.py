@@ -3,7 +3,8 @@
     python -m tests.bench.server DATABASE-URL
 
 Prints the two ports as JSON, then serves until its standard input ends; a line `cpu` on it is answered with the CPU
-seconds used so far, `live GAME` starts the plies of a game, `bare` the baseline of that (see `tests.bench.live`).
+seconds used so far, `live GAME` starts the plies of a game, `bare` the baseline of that (see `tests.bench.live`),
+`cold` forgets all that was kept.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ from arena.config import read_settings
 from arena.events.bus import Bus
 from arena.events.messages import GamePly, GameStarted, PlyNews
 from arena.http.limit import Gate, Limiter, Rate
+from arena.http.response_cache import ResponseCache
 from arena.http.wire import Runner
+from arena.services.table import TableCache
 from arena.store import Store
 
 PLIES_PER_S = 20
@@ -113,6 +116,9 @@ async def _serve(url: str) -> None:
                 task.cancel()
             if word == "live":
                 task = asyncio.create_task(_plies(bus, rest))
+            elif word == "cold":
+                context.responses = ResponseCache(store.changes)
+                context.arena.tables = TableCache()
             elif word == "bare":
                 task = asyncio.create_task(_broadcast(bare[BARE]))
             print(json.dumps(time.process_time()), flush=True)
@@ -126,7 +132,12 @@ class Server:
 
     def __init__(self, url: str) -> None:
         self._process = Popen(
-            [sys.executable, "-m", "tests.bench.server", url], stdin=PIPE, stdout=PIPE, stderr=_nowhere(), text=True
+            [sys.executable, "-m", "tests.bench.server", url],
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=_nowhere(),
+            text=True,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )
         found = self._read()
         self.port, self.bare = found["port"], found["bare"]
@@ -149,6 +160,12 @@ class Server:
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
         return float(self._read())
+
+    @property
+    def memory_mb(self) -> float:
+        """What the process has in memory."""
+        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def _read(self) -> Any:
         assert self._process.stdout
