@@ -29,6 +29,7 @@ from arena.pages.routes import (
     errors,
     family,
     game,
+    games,
     help_,
     home,
     interface,
@@ -155,7 +156,7 @@ def setup(app: web.Application) -> None:
         app.add_routes([_kept(route) for route in module.routes])
 
 
-_KEPT = (home, tournament, game, bot, versus, compare, people, errors, dumps, help_, reach)
+_KEPT = (home, tournament, game, games, bot, versus, compare, people, errors, dumps, help_, reach)
 _MADE = (submit, account, organise, schedule, referee, interface)
 """Pages that depend on who asks, or change by the second, or are made at once."""
 

@@ -15,8 +15,7 @@ class GameFilter(TypedDict, total=False):
     """What narrows a list of results; None narrows nothing. `since` and `until` are about the end of a game.
 
     `versions` are the players meant, on either side; `without` are terminations left out, `worker` the one of a cluster
-    that played. Of `tournament_id`, `family`,
-    `pool`, `versions` and `kind` each has an index of its own; what is given with it is applied on the way.
+    that played. All but `without` and `worker` have an index; what is given with another is applied on the way.
     """
 
     tournament_id: int | None
@@ -24,6 +23,7 @@ class GameFilter(TypedDict, total=False):
     variant: str | None
     pool: str | None
     kind: str | None
+    winner: str | None
     worker: str | None
     versions: Sequence[int] | None
     since: datetime | None
@@ -34,7 +34,7 @@ class GameFilter(TypedDict, total=False):
 def conditions(games: GameFilter) -> list[Any]:
     """Their SQL, all but `versions`: results only."""
     found: list[Any] = [col(Game.committed).is_not(None)]
-    for name in ("tournament_id", "family", "variant", "pool", "kind", "worker"):
+    for name in ("tournament_id", "family", "variant", "pool", "kind", "winner", "worker"):
         if (value := games.get(name)) is not None:
             found.append(col(getattr(Game, name)) == value)
     if since := games.get("since"):

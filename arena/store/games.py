@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Unpack
 
-from sqlalchemy import Select, func, select, union_all
+from sqlalchemy import Select, func, select, tuple_, union_all
 from sqlmodel import col
 
 from arena.store.commit import unpack
@@ -145,20 +145,30 @@ class Games:
         after: str | None = None,
         **filters: Unpack[GameFilter],
     ) -> Page[GameLine]:
-        """Games with a result, latest first; `against` keeps the games of `versions` against these."""
+        """Games with a result, latest first; `against` keeps the games of `versions` against these.
+
+        Those of some days are in the order of their ends, others in that of their results.
+        """
         limit = bounded(limit)
         narrow = conditions(filters)
-        if keys := read_cursor(after, int):
-            narrow.append(col(Game.committed) < keys[0])
         versions = filters.get("versions")
-        if versions is None:
-            query = select(*LINE).where(*narrow)
+        is_dated = versions is None and bool(filters.get("since") or filters.get("until"))
+        if is_dated:
+            keys = (col(Game.finished), col(Game.committed))
+            if last := read_cursor(after, datetime, int):
+                narrow.append(tuple_(*keys) < tuple_(*last))
+            query = select(*LINE).where(*narrow).order_by(*(key.desc() for key in keys))
         else:
-            query = _of_versions(versions, against, narrow, limit + 1)
-        query = query.order_by(col(Game.committed).desc()).limit(limit + 1)
+            if last := read_cursor(after, int):
+                narrow.append(col(Game.committed) < last[0])
+            query = select(*LINE).where(*narrow)
+            if versions is not None:
+                query = _of_versions(versions, against, narrow, limit + 1)
+            query = query.order_by(col(Game.committed).desc())
+        query = query.limit(limit + 1)
         with self._sessions.reading() as session:
             lines = [GameLine(*row) for row in fetch(session, query)]
-        return cut(lines, limit, lambda line: (line.committed,))
+        return cut(lines, limit, lambda line: (line.finished, line.committed) if is_dated else (line.committed,))
 
     def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameLine]:
         """Some games of all tournaments in one state, such as those being played now."""

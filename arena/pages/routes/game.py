@@ -12,7 +12,7 @@ from arena.http.call import CONTEXT
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
 from arena.http.problem import not_found
-from arena.pages import filters, lists
+from arena.pages import filters
 from arena.pages.drawing import board
 from arena.pages.drawing.pieces import key
 from arena.pages.drawing.replay import Replay
@@ -23,7 +23,6 @@ from arena.services.game import OVER, SIDES, Game, read
 from arena.store import Store
 from arena.store.games import GameLine
 from arena.store.page import write_cursor
-from referee.rules import families
 from referee.rules.core import Side
 from referee.rules.draw import rows
 from referee.rules.rules import Rules
@@ -279,25 +278,3 @@ def _ply(replay: Replay, number: int) -> dict[str, Any]:
         "told": filters.thought(ply),
         "pv": bool(ply.pv),
     }
-
-
-@routes.get("/games")
-@takes("family", "kind", "after", "sort", "running")
-async def index(request: web.Request) -> web.Response:
-    """The latest games; `?kind=` and `?family=` filter, `?after=` goes on."""
-    family = choice(request.query, "family", families())
-    kind = choice(request.query, "kind", ("rules", "adjudication", "forfeit"))
-    store = store_of(request)
-    found = await run(
-        lambda: store.games.latest(family=family or None, kind=kind or None, after=request.query.get("after") or None)
-    )
-    running = await run(lambda: store.games.in_state("running", 50))
-    return page(
-        request,
-        "games.html",
-        games=found,
-        table=lists.games(request, found.items, with_family=True, parameter="sort"),
-        running=lists.games(request, running, with_family=True, parameter="running"),
-        family=family,
-        kind=kind,
-    )

@@ -18,6 +18,7 @@ DATA = ("/api/", "/static/", "/healthz", "/readyz", "/metrics")
 MORE = (
     "/tournaments/2?sort=-score&games=-plies&state=finished",
     "/games?kind=forfeit",
+    "/games?family=loa&variant=standard&winner=first&since=2020-01-01&until=2030-01-01",
     "/bots?retired=1",
     "/bots/dan?by=game",
     "/loa/leaderboard?pace=blitz&variant=standard",

@@ -265,6 +265,10 @@ BAD = (
     ("/tournaments/1?state=asleep", 400, "state is one of"),
     ("/games?after=%00%00", 400, "first page"),
     ("/games?family=chess", 400, "family is one of"),
+    ("/games?since=2026-13-01", 400, "no day"),
+    ("/games?until=9999-12-31", 400, "no day"),
+    ("/games?variant=chess", 400, "variant is one of"),
+    ("/games?bot=adaa", 404, "ada"),
     ("/bots/ada?by=weight", 400, "by is one of"),
     ("/bots/adaa", 404, "ada"),
     ("/bots/ada/v/7", 404, "no version"),
@@ -433,6 +437,16 @@ def test_resignations_are_no_errors(site: Site) -> None:
     assert "resigned" not in text
     assert "stalled" in text
     assert "resigned" in fetch(site, "/games?kind=forfeit")[1]
+
+
+def test_the_list_of_games_is_narrowed(site: Site) -> None:
+    ids = re.compile(r'href="/games/([0-9a-f]+)"')
+    everything = set(ids.findall(fetch(site, "/games?bot=ada")[1]))
+    parts = [set(ids.findall(fetch(site, f"/games?bot=ada&winner={one}")[1])) for one in ("first", "second", "draw")]
+    running = set.intersection(*parts)  # what is running now stands above every list
+    assert set.union(*parts) == everything
+    assert sum(len(part - running) for part in parts) == len(everything - running) > 0
+    assert "No game is like that" in fetch(site, "/games?bot=ada&since=2001-01-01&until=2001-01-02")[1]
 
 
 def test_workers_and_their_load(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from arena.store import NotFoundError, Store
 from referee.ratings.standings import crosstable, standings
 from referee.record import read_record
-from tests.arena.field import Field
+from tests.arena.field import Field, record_of
 
 
 def test_a_plan_is_stored_once(store: Store, field: Field) -> None:
@@ -57,6 +60,32 @@ def test_pages_of_a_tournament(store: Store, field: Field) -> None:
     assert found == list(range(1, 10))
     planned = store.games.of_tournament(field.tournament_id, state="planned", limit=2)
     assert [line.sequence for line in planned.items] == [6, 7]
+
+
+def test_latest_games_of_some_days_come_in_the_order_of_their_ends(store: Store, field: Field) -> None:
+    ends = ["2026-01-03", "2026-01-01", "2026-01-02", "2026-01-02", "2026-01-04"]
+    records = [
+        replace(record_of(game, winner="draw" if number == 3 else "first"), finished=f"{end}T12:00:00+00:00")
+        for number, (game, end) in enumerate(zip(field.plan(5), ends, strict=True))
+    ]
+    for record in records:
+        store.results.commit(record)
+
+    def found(**words: Any) -> list[int]:
+        numbers, after = [], None
+        while True:
+            page = store.games.latest(limit=2, after=after, **words)
+            numbers += [line.sequence for line in page.items]
+            if (after := page.next) is None:
+                return numbers
+
+    start = datetime(2026, 1, 2, tzinfo=UTC)
+    assert found(since=start) == [5, 1, 4, 3]
+    assert found(since=start, until=start + timedelta(days=1)) == [4, 3]
+    assert found(until=start) == [2]
+    assert found(since=start, winner="draw", variant="standard") == [4]
+    assert found(winner="first") == [5, 3, 2, 1]
+    assert found(variant="scrambled") == []
 
 
 def test_latest_games(store: Store, field: Field) -> None:

@@ -1,0 +1,86 @@
+"""The list of all games, narrowed by who played what, when, and how it ended."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from aiohttp import web
+from multidict import MultiMapping
+
+from arena import services
+from arena.http.problem import Problem, shown
+from arena.pages import lists
+from arena.pages.table import choice
+from arena.pages.view import arena_of, page, run, takes
+from arena.services import Arena
+from arena.store.game_filter import GameFilter
+from referee.rules import families, load
+
+routes = web.RouteTableDef()
+KINDS = ("rules", "adjudication", "forfeit")
+RESULTS = ("first", "second", "draw")
+MAX_NAME = 80
+
+
+@routes.get("/games")
+@takes("family", "variant", "bot", "winner", "kind", "since", "until", "after", "sort", "running")
+async def index(request: web.Request) -> web.Response:
+    """The latest games; words of the query narrow them, `?after=` goes on."""
+    query = request.query
+    chosen = {
+        "family": choice(query, "family", families()),
+        "winner": choice(query, "winner", RESULTS),
+        "kind": choice(query, "kind", KINDS),
+    }
+    wanted = [chosen["family"]] if chosen["family"] else families()
+    variants = list(dict.fromkeys(one.name for family in wanted for one in load(family).variants))
+    chosen |= {
+        "variant": choice(query, "variant", variants),
+        "bot": query.get("bot", "").strip()[:MAX_NAME],
+    }
+    days = {name: day(query, name) for name in ("since", "until")}
+    found, running = await run(_read, arena_of(request), chosen, days, query.get("after") or None)
+    return page(
+        request,
+        "games.html",
+        games=found,
+        table=lists.games(request, found.items, with_family=True, parameter="sort"),
+        running=lists.games(request, running, with_family=True, parameter="running"),
+        chosen=chosen | {name: query.get(name, "") for name in days},
+        variants=variants,
+    )
+
+
+def _read(arena: Arena, chosen: dict[str, str], days: dict[str, datetime | None], after: str | None) -> Any:
+    store = arena.store
+    versions = None
+    if chosen["bot"]:
+        bot = services.bot.find(arena, chosen["bot"])
+        versions = [line.id for line in store.versions.of_bot(bot.id or 0)]
+    until = days["until"]
+    narrow = GameFilter(
+        family=chosen["family"] or None,
+        variant=chosen["variant"] or None,
+        winner=chosen["winner"] or None,
+        kind=chosen["kind"] or None,
+        versions=versions,
+        since=days["since"],
+        until=until + timedelta(days=1) if until else None,
+    )
+    return store.games.latest(after=after, **narrow), store.games.in_state("running", 50)
+
+
+def day(query: MultiMapping[str], name: str) -> datetime | None:
+    """A day of the query string, its beginning in UTC; None for none. Raises Problem (400)."""
+    text = query.get(name, "")
+    if not text:
+        return None
+    try:
+        found = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+        _ = found + timedelta(days=1)
+    except (ValueError, OverflowError):
+        raise Problem(
+            "bad-request", f"{name}={shown(text)} is no day", field=name, hint="write one such as 2026-11-30"
+        ) from None
+    return found
