@@ -12,7 +12,13 @@ import pytest
 from tests.bots.driver import ROOT
 from tests.conftest import OPTIONAL
 
-NEEDS = {"c": ("cc", "make"), "rust": ("rustc", "make"), "java": ("javac", "java", "make")}
+NEEDS = {
+    "c": ("cc", "make"),
+    "cpp": ("c++", "make"),
+    "rust": ("rustc", "make"),
+    "java": ("javac", "java", "make"),
+    "javascript": ("node",),
+}
 
 
 @cache
@@ -34,6 +40,8 @@ def build(language: str, folder: Path) -> list[str]:
     place = folder / language
     if not place.exists():
         shutil.copytree(ROOT / "bots" / "examples" / language, place, ignore=shutil.ignore_patterns("bin"))
+    if language == "javascript":
+        return [str(place / "loa_bot.js")]
     subprocess.run(["make", "-s", "-C", str(place)], check=True, timeout=200)
     binary = str(place / "bin")
     return ["java", "-cp", binary, "LoaBot"] if language == "java" else [f"{binary}/loa_bot"]

@@ -1,4 +1,4 @@
-"""The sample bots in Rust and Java: every move legal, wins taken, nonsense survived."""
+"""The sample bots in C++, JavaScript, Rust and Java: every move legal, wins taken, nonsense survived."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.bots.compilers import build
 from tests.bots.driver import Driver
 
 
-@pytest.fixture(scope="module", params=["rust", "java"])
+@pytest.fixture(scope="module", params=["cpp", "javascript", "rust", "java"])
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return build(request.param, tmp_path_factory.mktemp("example"))
 
