@@ -201,6 +201,26 @@ def test_a_record_with_an_illegal_move_is_shown_as_far_as_it_goes() -> None:
     assert "ply 2" in found.problem
 
 
+def test_what_bots_said_is_seen_from_one_side_and_played_out() -> None:
+    moves = tuple(random_moves(load("loa").settle(), 6, seed=1))
+    one, two = f"{moves[0]} {moves[1]} nonsense", " ".join(moves[2:5])
+    said = [(40, one), (60, ""), (300, two), (30, "x"), (29_990, ""), (-29_991, "")]
+    plies = tuple(Ply(ms=2, score=score, pv=pv, nodes=4000) for score, pv in said)
+    record = a_record(moves=moves, plies=plies, time="5+0.1", winner=None)
+    replay = Replays().of_record(record)
+    assert not replay.problem
+    assert [replay.score(number) for number in range(1, 7)] == [40, -60, 300, -30, 29_990, 29_991]
+    # Ply 3: +3.00 against -0.60; 4: against -0.30; 5: decided against -0.30; 6: both say that first wins.
+    assert replay.disagreements() == [3, 4, 5]
+    assert [scene.canonical for scene in replay.line(1)] == ["", *moves[:2]]
+    assert [scene.canonical for scene in replay.line(3)] == ["", *moves[2:5]]
+    assert len(replay.line(4)) == 1
+    assert replay.line(2) == replay.line(0) == []
+    assert (replay.last_of("second", 5), replay.last_of("first", 0)) == (4, 0)
+    assert [filters.score(replay.score(number)) for number in (1, 2, 5)] == ["+0.40", "−0.60", "+#10"]
+    assert filters.thought(plies[0]) == "4.00 k positions · 2.00 M/s"
+
+
 def test_charts_hold_their_lines() -> None:
     points = [plot.Point(x, x % 7, 2.0) for x in range(5000)]
     drawn = parsed(plot.lines("ratings", [plot.Series(filters.plain(HOSTILE), points)], plot.Axis(breaks=[(10, "v2")])))
