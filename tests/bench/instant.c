@@ -1,5 +1,5 @@
 /* An instant bot: replays a fixed game. Usage: instant PARITY MOVES-FILE [MS [busy|spins]], parity 0 or 1 = the plies it
-   plays, -1 = any ply, by the moves of `position`; it speaks UCI as well, for other runners. MS: it thinks that long about each move, without using the processor. `busy`: it uses it, and says how many
+   plays, -1 = those of the side it has in a game, by its first `position`; it speaks UCI as well, for other runners. MS: it thinks that long about each move, without using the processor. `busy`: it uses it, and says how many
    steps it got done as nodes; `spins`: a thread of it never rests. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -73,7 +73,7 @@ static int moves_in(const char *line, const char *end) {
 
 int main(int argc, char **argv) {
     size_t held = 0;
-    int next = 0, thinks = argc > 3 ? atoi(argv[3]) : 0;
+    int next = 0, step = argc > 1 && argv[1][0] == '-' ? 2 : 1, is_new = 1, thinks = argc > 3 ? atoi(argv[3]) : 0;
     struct timespec time = {thinks / 1000, thinks % 1000 * 1000000L};
     int is_busy = argc > 4 && !strcmp(argv[4], "busy");
     pthread_t thread;
@@ -91,11 +91,13 @@ int main(int argc, char **argv) {
                 if (is_busy) work(thinks / 1000.0);
                 else if (thinks) nanosleep(&time, NULL);
                 say(answers[next], lengths[next]);
-                next++;
+                next += step;
             } else if (!strncmp(line, "position", 8)) {
-                if (argv[1][0] == '-') next = moves_in(line, end);
-            } else if (!strncmp(line, "uginewgame", 10)) {
+                if (step == 2 && is_new) next = moves_in(line, end);
+                is_new = 0;
+            } else if (!strncmp(line, "uginewgame", 10) || !strncmp(line, "ucinewgame", 10)) {
                 next = 0;
+                is_new = 1;
             } else if (!strncmp(line, "isready", 7)) {
                 say("readyok\n", 8);
             } else if (!strncmp(line, "ugi", 3)) {

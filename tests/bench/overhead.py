@@ -133,11 +133,12 @@ def whole(family: str, folder: Path, games: int) -> float:
 
 def _played_s(family: str, folder: Path, games: int) -> float:
     """CPU seconds of a run of so many games."""
-    bots = [f"{folder / 'instant'} {side} {folder / family}.txt" for side in (0, 1)]
+    bots = [f"{name}={folder / 'instant'} -1 {folder / family}.txt" for name in ("one", "two")]
     words = ("--games", str(games), "--tc", "100+1", "--max-plies", str(PLIES), "--openings", "none")
     line = [sys.executable, "-m", "arena", "play", *bots, "--family", family, *words, "--sandbox", "none"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(line, capture_output=True, check=True)
+    done = subprocess.run([*line, "--affinity", "auto"], capture_output=True, check=True, text=True).stdout
+    assert f"terminations: max-plies {games}" in done, done
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
