@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -14,34 +15,48 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("protocol", "referee", "bots", "arena")
-BUILD = "from setuptools.build_meta import build_wheel; build_wheel('dist')"
+OTHERS = ("tests", "deploy", ".ci")
+FILES = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Makefile")
+BUILD = "from setuptools.build_meta import build_sdist, build_wheel; build_sdist('dist'), build_wheel('dist')"
 
 
-def sources() -> set[str]:
-    """Every file of the packages, but for what programs leave behind there."""
+def sources(*tops: str) -> set[str]:
+    """Every file below, but for what programs leave behind there."""
     found = set()
-    for package in PACKAGES:
-        for folder, folders, names in os.walk(ROOT / package):
+    for top in tops:
+        for folder, folders, names in os.walk(ROOT / top):
             folders[:] = [name for name in folders if name not in ("__pycache__", "bin")]
             found |= {str(Path(folder, name).relative_to(ROOT)) for name in names}
     return found
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
-    """A wheel built from a copy of the sources, without network."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a wheel and an archive of sources, built from a copy of the sources without network."""
     folder = tmp_path_factory.mktemp("sources")
-    for name in PACKAGES:
-        shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "bin"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
+    left = shutil.ignore_patterns("__pycache__", "bin")
+    for name in (*PACKAGES, *OTHERS):
+        shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=left)
+    for name in (*FILES, "MANIFEST.in", "constraints.txt"):
         shutil.copy(ROOT / name, folder / name)
     subprocess.run([sys.executable, "-c", BUILD], cwd=folder, check=True, capture_output=True)
-    return zipfile.ZipFile(next((folder / "dist").glob("*.whl")))
+    return folder / "dist"
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> zipfile.ZipFile:
+    return zipfile.ZipFile(next(built.glob("*.whl")))
+
+
+def test_the_archive_of_sources_is_whole(built: Path) -> None:
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert sources(*PACKAGES, *OTHERS) | {*FILES, "MANIFEST.in", "constraints.txt"} <= names
 
 
 def test_a_wheel_holds_every_file_of_the_packages(wheel: zipfile.ZipFile) -> None:
     names = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert names == sources()
+    assert names == sources(*PACKAGES)
     assert "arena/migrations/script.py.mako" in names
 
 

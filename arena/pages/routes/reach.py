@@ -21,8 +21,8 @@ ITEMS = 30
 _FRAMED = "default-src 'self'; object-src 'none'; frame-ancestors *; base-uri 'none'; form-action 'none'"
 
 
-def _feed(request: web.Request, title: str, path: str, **wanted: Any) -> web.Response:
-    games = store_of(request).games.latest(limit=ITEMS, **wanted).items
+def _feed(request: web.Request, title: str, path: str, **filters: Any) -> web.Response:
+    games = store_of(request).games.latest(limit=ITEMS, **filters).items
     base = request.app[CONTEXT].settings.public_url.rstrip("/")
     given = {"title": title, "path": path, "base": base, "games": games, "at": games[0].finished if games else now()}
     text = aiohttp_jinja2.get_env(request.app).get_template("feed.atom").render(given)
