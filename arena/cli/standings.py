@@ -82,3 +82,27 @@ def show_bracket(games: Iterable[Mapping[str, Any]]) -> None:
         if number == min(rounds):
             for name in sorted(later - playing):
                 output.text(f"  {name} has a bye")
+
+
+def show_rules(lines: list[dict[str, Any]]) -> None:
+    """What handicaps and the lot did to the results; nothing where all games were played by the same rules."""
+    if not lines:
+        return
+    sides = list(lines[0]["won"])
+    output.text("")
+    output.table(
+        ("rules", "games", *(f"{side} won" for side in sides), "drawn"),
+        (
+            (
+                " ".join(
+                    [line["variant"], *(f"{name}={str(value).lower()}" for name, value in line["options"].items())]
+                ),
+                str(line["games"]),
+                *(str(line["won"][side]) for side in sides),
+                str(line["draws"]),
+            )
+            for line in lines
+        ),
+        numbers=("games", *(f"{side} won" for side in sides), "drawn"),
+        wrap=("rules",),
+    )

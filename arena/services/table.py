@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,8 @@ from arena.tournaments import crosstable
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.standing import StandingTable, by_points, standing
 from referee.ratings.standings import forfeits
+from referee.rules import load
+from referee.rules.core import SIDES
 
 if TYPE_CHECKING:
     from arena.services.arena import Arena
@@ -27,6 +29,23 @@ OVER = ("finished", "cancelled")
 """States in which a tournament's tables are final, unless it is extended."""
 
 
+@dataclass(frozen=True, slots=True)
+class RulesLine:
+    """How the games by one set of rules ended, where the lot or handicaps make several: who won, by its side's name."""
+
+    variant: str
+    options: dict[str, Any]
+    games: int
+    won: dict[str, int]
+    draws: int
+
+    @property
+    def text(self) -> str:
+        """The variant and its options, as people write them."""
+        options = (f"{name}={str(value).lower()}" for name, value in self.options.items())
+        return " ".join([self.variant, *options])
+
+
 @dataclass(frozen=True)
 class Table:
     """A tournament with its results as of now, and the standings that follow from them."""
@@ -34,6 +53,8 @@ class Table:
     tournament: Tournament
     results: Sequence[Result]
     standing: StandingTable
+    rules: Sequence[RulesLine] = ()
+    """What handicaps and the lot did to the results; empty where all games are played by the same rules."""
 
     @property
     def is_final(self) -> bool:
@@ -96,4 +117,25 @@ def _made(store: Store, tournament: Tournament) -> Table:
         found = standing(store, tournament.id)
     except SettingsError:
         found = by_points(store, tournament.id, results)
-    return Table(tournament, results, found)
+    return Table(tournament, results, found, by_rules(store, tournament))
+
+
+def by_rules(store: Store, tournament: Tournament) -> tuple[RulesLine, ...]:
+    """How the games ended by each set of rules, where the lot or handicaps make several; else nothing."""
+    settings = tournament.settings
+    if settings.get("first") != "lot" and not any(one.get("rules") for one in settings.get("handicaps", ())):
+        return ()
+    assert tournament.id is not None
+    rules = load(tournament.family)
+    found: dict[str, RulesLine] = {}
+    for variant, options, winner, count in store.results.by_options(tournament.id):
+        line = found.setdefault(
+            f"{variant} {options}", RulesLine(variant, options, 0, dict.fromkeys(map(str.lower, rules.sides), 0), 0)
+        )
+        won, draws = dict(line.won), line.draws
+        if winner in SIDES:
+            won[rules.settle(variant, options).sides[SIDES.index(winner)].lower()] += count
+        else:
+            draws += count
+        found[f"{variant} {options}"] = replace(line, games=line.games + count, won=won, draws=draws)
+    return tuple(found.values())

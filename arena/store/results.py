@@ -5,11 +5,12 @@ Lists come without records, which are read as a stream.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, Unpack
 
-from sqlalchemy import func, select
+from sqlalchemy import String, cast, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -160,6 +161,18 @@ class Results:
             last = max(last, newest)
         self._sides[pool] = (last, undone, found)
         return dict(found)
+
+    def by_options(self, tournament_id: int) -> list[tuple[str, dict[str, Any], str, int]]:
+        """How the games of a tournament ended by the rules they were played by: (variant, options, winner, games)."""
+        options = cast(col(Game.spec)["options"], String)
+        query = (
+            select(col(Game.variant), options, col(Game.winner), func.count())
+            .where(col(Game.tournament_id) == tournament_id, col(Game.winner).is_not(None))
+            .group_by(col(Game.variant), options, col(Game.winner))
+            .order_by(col(Game.variant), options, col(Game.winner))
+        )
+        with self._sessions.reading() as session:
+            return [(row[0], json.loads(row[1]), row[2], row[3]) for row in fetch(session, query)]
 
     def committed(self, tournament_id: int, after: int, limit: int) -> list[GameLine]:
         """The results of a tournament behind a commit number, in the order of their commits."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from aiohttp import web
@@ -22,6 +23,7 @@ from arena.api.schemas import (
     GameItem,
     In,
     Number,
+    RulesItem,
     StandingItem,
     Standings,
     TournamentDocument,
@@ -171,6 +173,7 @@ def _standings(table: Table) -> Standings:
         tie_breaks=list(found.tie_breaks),
         strengths=found.strengths.as_json(),
         verdict=found.verdict.as_json() if found.verdict else None,
+        rules=[RulesItem(**asdict(line)) for line in table.rules],
     )
 
 

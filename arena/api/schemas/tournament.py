@@ -75,9 +75,20 @@ class StandingItem(Out):
     estimate: dict[str, Any]
 
 
+class RulesItem(Out):
+    """How the games by one set of rules ended: `won` by the names of the sides."""
+
+    variant: str
+    options: dict[str, Any]
+    games: int
+    won: dict[str, int]
+    draws: int
+
+
 class Standings(Out):
     """The standings, best first: by points, then by `tie_breaks` in their order.
 
+    `rules`: what handicaps and the lot did to the results, empty where all games are played by the same rules.
     `strengths` is an estimate that no order of games changes (Bradley-Terry with draws); `verdict` that of a sequential
     test, null elsewhere.
     """
@@ -88,6 +99,7 @@ class Standings(Out):
     tie_breaks: list[str]
     strengths: dict[str, Any]
     verdict: dict[str, Any] | None
+    rules: list[RulesItem]
 
 
 class CrossCell(Out):

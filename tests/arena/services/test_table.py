@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -90,3 +91,33 @@ def test_few_tables_are_kept(arena: Arena, field: Field, monkeypatch: pytest.Mon
     table.read(arena, two)
     table.read(arena, three)
     assert table.read(arena, one) is not found
+
+
+def test_results_are_counted_by_the_rules_that_the_lot_and_handicaps_made(arena: Arena, field: Field) -> None:
+    mine = cup(field)
+    records = field.play(4, mine)
+    counted = {(options_of, winner): games for _, options_of, winner, games in _counted(arena, mine)}
+    assert sum(counted.values()) == 4
+    for winner in ("first", "second", "draw"):
+        assert counted.get(("{}", winner), 0) == sum(record.winner == winner for record in records)
+    assert table.read(arena, mine).rules == (), "all games have the same rules"
+
+
+def _counted(arena: Arena, tournament: int) -> list[tuple[str, str, str, int]]:
+    found = arena.store.results.by_options(tournament)
+    return [(variant, str(options), winner, games) for variant, options, winner, games in found]
+
+
+def test_wins_are_those_of_the_sides_whoever_moves_first() -> None:
+    rows = [
+        ("bell", {"first_player": "defenders"}, "draw", 1),
+        ("bell", {"first_player": "defenders"}, "first", 4),
+        ("bell", {}, "first", 3),
+        ("bell", {}, "second", 2),
+    ]
+    store = SimpleNamespace(results=SimpleNamespace(by_options=lambda tournament: rows))
+    cup = Tournament(id=1, name="cup", family="tablut", settings={"first": "lot"})
+    turned, usual = table.by_rules(store, cup)  # type: ignore[arg-type]
+    assert (turned.text, turned.games, turned.draws) == ("bell first_player=defenders", 5, 1)
+    assert (turned.won, usual.won) == ({"attackers": 0, "defenders": 4}, {"attackers": 3, "defenders": 2})
+    assert table.by_rules(store, Tournament(id=1, family="tablut", settings={})) == ()  # type: ignore[arg-type]
