@@ -23,6 +23,7 @@ from arena.pages import filters, prose, schema, session
 from arena.pages.drawing.replay import Replays
 from arena.pages.routes import (
     account,
+    archive,
     bot,
     compare,
     dumps,
@@ -156,7 +157,7 @@ def setup(app: web.Application) -> None:
         app.add_routes([_kept(route) for route in module.routes])
 
 
-_KEPT = (home, tournament, game, games, bot, versus, compare, people, errors, dumps, help_, reach)
+_KEPT = (home, tournament, game, games, archive, bot, versus, compare, people, errors, dumps, help_, reach)
 _MADE = (submit, account, organise, schedule, referee, interface)
 """Pages that depend on who asks, or change by the second, or are made at once."""
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import bindparam, select
+from sqlalchemy import Integer, bindparam, select, type_coerce
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -42,14 +43,16 @@ Numbers = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 
+_AT_ONCE = 50_000
 _GENERATION = select(col(Counter.value)).where(col(Counter.name) == GENERATION)
 _NAMES = select(col(ArchiveName.id), col(ArchiveName.kind), col(ArchiveName.name)).where(
     col(ArchiveName.id) > bindparam("after")
 )
 _ROWS = (
-    select(col(ArchiveGame.serial), col(ArchiveGame.is_withdrawn), *map(col, _READ.values()))
+    select(col(ArchiveGame.serial), type_coerce(ArchiveGame.is_withdrawn, Integer), *map(col, _READ.values()))
     .where(col(ArchiveGame.serial) > bindparam("after"))
     .order_by(col(ArchiveGame.serial))
+    .limit(_AT_ONCE)
 )
 
 
@@ -110,15 +113,20 @@ class ArchiveColumns:
             for number, kind, name in session.execute(_NAMES, {"after": self._last_name}):
                 self._names[kind].add(number or 0, name)
                 self._last_name = max(self._last_name, number or 0)
-            rows = session.execute(_ROWS, {"after": self._count}, execution_options={"yield_per": 50_000})
-            for part in rows.partitions():
-                self._take(part)
-            end, orders = self._count, self._orders
+            while True:
+                rows = (
+                    session.connection().execute(_ROWS, {"after": self._count}).cursor.fetchall()
+                )  # a million of them
+                if not rows:
+                    break
+                self._take(rows)
+            end = self._count
             columns = {name: block[:end] for name, block in self._blocks.items()}
-            return View(end, self._is_in[:end], columns, self._names, lambda name: self._order(name, columns, orders))
+            return View(end, self._is_in[:end], columns, self._names, lambda name: self._order(name, columns[name]))
 
     def _take(self, rows: Sequence[Any]) -> None:
-        table = np.array([tuple(row) for row in rows], dtype=np.int64)
+        width = 2 + len(COLUMNS)
+        table = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * width).reshape(-1, width)
         end = int(table[-1, 0])
         if end > len(self._is_in):
             self._is_in = _grown(self._is_in, 2 * end)
@@ -127,13 +135,18 @@ class ArchiveColumns:
         self._is_in[places] = table[:, 1] == 0
         for number, name in enumerate(COLUMNS, 2):
             self._blocks[name][places] = table[:, number]
-        self._count, self._orders = end, {}
+        self._count = end
 
-    def _order(self, name: str, columns: Mapping[str, Numbers], orders: dict[str, Numbers]) -> Numbers:
+    def _order(self, name: str, column: Numbers) -> Numbers:
+        """The order of a column, what is new put where it belongs."""
         with self._lock:
-            if name not in orders:
-                orders[name] = np.argsort(columns[name], kind="stable").astype(np.int32)
-            return orders[name]
+            known = self._orders.get(name, np.empty(0, np.int32))
+            if len(known) < len(column):
+                new = np.arange(len(known), len(column), dtype=np.int32)
+                new = new[np.argsort(column[new], kind="stable")]
+                places = np.searchsorted(column[known], column[new], side="right")
+                self._orders[name] = known = np.insert(known, places, new)
+            return known if len(known) == len(column) else known[known < len(column)]
 
 
 def among(column: Numbers, numbers: Iterable[int], size: int) -> Mask:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import zstandard
-from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -109,21 +109,21 @@ def _rows(entries: Entries, part: ArchivePart, first_bucket: int, last_bucket: i
 _PARTS = select(
     col(ArchivePart.id), col(ArchivePart.first), col(ArchivePart.last), col(ArchivePart.bits), col(ArchivePart.entries)
 )
+_BUCKETS = select(col(ArchivePosition.part_id), col(ArchivePosition.data))
 
 
 def look_up(session: Session, key: int) -> Entries:
     """The entries of a key, by serial."""
-    parts = {row.id: row for row in session.execute(_PARTS.where(col(ArchivePart.is_live))).all()}
-    if not parts:
-        return joined([])
-    places = [(number, key >> 64 - part.bits) for number, part in parts.items()]
-    rows = session.execute(
-        select(col(ArchivePosition.part_id), col(ArchivePosition.data)).where(
-            tuple_(col(ArchivePosition.part_id), col(ArchivePosition.bucket)).in_(places)
-        )
-    ).all()
-    buckets = sorted(((parts[number].first, data) for number, data in rows), key=lambda one: one[0])
-    return joined([_unpack(data, first).between(key, key + 1) for first, data in buckets])
+    parts = session.execute(_PARTS.where(col(ArchivePart.is_live))).all()
+    alike: dict[int, dict[int, int]] = {}
+    for part in parts:
+        alike.setdefault(part.bits, {})[part.id or 0] = part.first
+    found: dict[int, Entries] = {}
+    for bits, firsts in alike.items():  # a query for each: no database goes by an index for pairs
+        query = _BUCKETS.where(col(ArchivePosition.bucket) == key >> 64 - bits)
+        for number, data in session.execute(query.where(col(ArchivePosition.part_id).in_(list(firsts)))):
+            found[firsts[number]] = _unpack(data, firsts[number]).between(key, key + 1)
+    return joined([found[first] for first in sorted(found)])
 
 
 def add_part(session: Session, first: int, last: int, entries: Entries) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from arena.api.registry import Route
-from arena.api.routes import account, bots, bundles, families, games, leaderboards, service, tournaments, users
+from arena.api.routes import account, archive, bots, bundles, families, games, leaderboards, service, tournaments, users
 
 TABLE: tuple[Route, ...] = tuple(
     route
-    for module in (service, families, leaderboards, bots, bundles, tournaments, games, account, users)
+    for module in (service, families, leaderboards, bots, bundles, tournaments, games, archive, account, users)
     for route in module.routes.table
 )
 
@@ -21,6 +21,8 @@ PAGES = {
     "/tournaments/{tournament}/crosstable.json": "/tournaments/{tournament}/crosstable",
     "/games.json": "/games",
     "/games/{game}.json": "/games/{game}",
+    "/archive.json": "/archive",
+    "/archive/{serial}.json": "/archive/{serial}",
     "/submissions/{submission_id}.json": "/submissions/{submission_id}",
     "/referees.json": "/referee",
     "/errors.json": "/voids",

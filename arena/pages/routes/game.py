@@ -112,36 +112,22 @@ async def viewed(request: web.Request, template: str) -> web.Response:
     replay = await _replay(request, found)
     line = found.line
     before, behind, swapped = await run(_beside, store_of(request), line)
-    asked = request.query.get("ply")
-    ply = replay.clamp(number(request.query, "ply", 0, low=0, high=_MAX_PLY)) if asked else replay.last
-    flip = choice(request.query, "flip", ("0", "1"), "0") == "1"
-    scene = replay.scenes[ply]
+    ply, flip = _place(request, replay)
     user = await session_of(request)
     is_shown = {side: found.may_read_log(side, user) for side in SIDES}
     logs = found.record.logs if found.record else {}
-    label = f"{replay.rules.title} board after ply {ply}" if ply else f"{replay.rules.title} board, start"
     return page(
         request,
         template,
+        **view_of(request, replay),
+        base=f"/games/{line.id}",
         game=line,
         spec=found.spec,
         record=found.record,
-        replay=replay,
-        rules=replay.rules,
-        ply=ply,
-        flip=flip,
-        scene=scene,
         sentence=sentence(line, replay),
-        drawing=board.svg(replay.rules, scene, label=label, flip=flip),
-        sprites=board.sprites([replay.rules]),
-        legend=board.legend(replay.rules, scene),
-        grid=_grid(replay, ply),
-        piece_key=_piece_key(replay.rules),
-        taken=_taken(replay, ply),
         before=before,
         behind=behind,
         swapped=swapped,
-        table=replay.rows(),
         charts=_charts(replay),
         thoughts={side: _thought(replay, side, ply, flip=flip) for side in SIDES},
         changes={
@@ -153,6 +139,34 @@ async def viewed(request: web.Request, template: str) -> web.Response:
         is_live=line.state in ("queued", "running", "planned"),
         keep="no-cache",
     )
+
+
+def _place(request: web.Request, replay: Replay) -> tuple[int, bool]:
+    """The ply asked for, the last one unless told, and whether the board is turned."""
+    asked = request.query.get("ply")
+    ply = replay.clamp(number(request.query, "ply", 0, low=0, high=_MAX_PLY)) if asked else replay.last
+    return ply, choice(request.query, "flip", ("0", "1"), "0") == "1"
+
+
+def view_of(request: web.Request, replay: Replay) -> dict[str, Any]:
+    """What the viewer shows of any game, at the ply asked for."""
+    ply, flip = _place(request, replay)
+    scene = replay.scenes[ply]
+    label = f"{replay.rules.title} board after ply {ply}" if ply else f"{replay.rules.title} board, start"
+    return {
+        "replay": replay,
+        "rules": replay.rules,
+        "ply": ply,
+        "flip": flip,
+        "scene": scene,
+        "drawing": board.svg(replay.rules, scene, label=label, flip=flip),
+        "sprites": board.sprites([replay.rules]),
+        "legend": board.legend(replay.rules, scene),
+        "grid": _grid(replay, ply),
+        "piece_key": _piece_key(replay.rules),
+        "taken": _taken(replay, ply),
+        "table": replay.rows(),
+    }
 
 
 def _thought(replay: Replay, side: Side, ply: int, *, flip: bool) -> dict[str, Any]:
@@ -251,22 +265,30 @@ async def scenes(request: web.Request) -> web.Response:
         "sentence": sentence(found.line, replay),
         "detail": filters.plain(found.line.detail),
         "result": filters.result(found.line.winner) if is_over else "",
+        "moved_at": live.moved_at if (live := request.app[CONTEXT].live.games.get(found.line.id)) else None,
+        **told_of(replay, after),
+    }
+    response = web.json_response(body, dumps=as_json)
+    response.headers["Cache-Control"] = "public, max-age=86400" if is_over else "no-store"
+    response.enable_compression()
+    return response
+
+
+def told_of(replay: Replay, after: int) -> dict[str, Any]:
+    """The scenes behind a ply, with their times and clocks; from -1 on with what is needed to draw them."""
+    body: dict[str, Any] = {
         "last": replay.last,
         "scenes": [scene.as_json() for scene in replay.scenes[after + 1 :]],
         "plies": [_ply(replay, index) if index else None for index in range(after + 1, replay.last + 1)],
         "to_move": replay.scenes[-1].to_move,
         "left_ms": replay.clocks[-1],
-        "moved_at": live.moved_at if (live := request.app[CONTEXT].live.games.get(found.line.id)) else None,
         "left": [[replay.share(ply, side) for side in (0, 1)] for ply in range(after + 1, replay.last + 1)],
         "clocks": [[filters.clock(ms) if ms is not None else "" for ms in pair] for pair in replay.clocks[after + 1 :]],
     }
     if after < 0:
         body["chart"] = board.chart(replay.rules, replay.scenes[0].board)
         body["sides"] = list(replay.sides)
-    response = web.json_response(body, dumps=as_json)
-    response.headers["Cache-Control"] = "public, max-age=86400" if is_over else "no-store"
-    response.enable_compression()
-    return response
+    return body
 
 
 def _ply(replay: Replay, number: int) -> dict[str, Any]:

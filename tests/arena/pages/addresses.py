@@ -26,6 +26,8 @@ MORE = (
     "/loa/leaderboard?at=1999-01-01",
     "/tournaments/1?state=planned",
     "/errors?family=abalone",
+    "/archive?family=abalone&number=427",
+    "/archive?player=nobody&sort=-date",
 )
 """Pages as filters and links show them."""
 
@@ -45,6 +47,8 @@ def examples(site: Site) -> dict[str, Sequence[object]]:
         "game": [*stage.finished.values(), *(game.id for game in stage.running.values()), stage.forfeit],
         "submission": (stage.submission,),
         "topic": sorted(set(re.findall(r'href="/help/([a-z-]+)"', site.server.get("/help").body.decode()))),
+        "serial": (1,),
+        "player": ("Tour / Lutu",),
         "name": ("nothing.sha256",),
         "path": ("loa",),
     }

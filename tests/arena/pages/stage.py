@@ -10,7 +10,9 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlmodel import col
 
+from arena.collections.following import follow
 from arena.store import Store
+from arena.store.archived_game import ArchivedGame
 from arena.store.credentials import hash_password
 from arena.store.models import Bot, Game, Schedule, Tournament, Version, Void
 from arena.submission.check import spec_of
@@ -18,7 +20,7 @@ from referee.record import GameRecord, Ply
 from referee.rules import families, load
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
-from referee.rules.rules import Ruleset
+from referee.rules.rules import GameText, Ruleset
 from referee.spec import GameSpec, PlannedGame, TimeControl
 
 HOSTILE = "<script>alert(1)</script>\u202eevil\x07 \"quoted' & <b>bold</b> " + "x" * 200
@@ -177,6 +179,7 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
     for number, family in enumerate(families()):
         _tournament(stage, zoe.id, versions, names, family, number, plies)
     _call_names(stage)
+    _archive(store)
     row = store.schedules.add(
         Schedule(
             name="Fridays",
@@ -190,6 +193,32 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
     )
     stage.schedule = row.id or 0
     return stage
+
+
+def _archive(store: Store) -> None:
+    """An imported game, number 1, of people with names of all kinds, and those that were played here."""
+    rules = load("abalone").settle()
+    moves = random_moves(rules, 14, seed=3)
+    text = rules.rules.formats[0].write(GameText(tuple(moves)), rules)
+    game = ArchivedGame(
+        id="0123456789abcdef",
+        family="abalone",
+        variant=rules.variant.name,
+        options={},
+        position=rules.write(rules.read()),
+        moves=tuple(moves),
+        first="Tour / Lutu",
+        second=HOSTILE[:200],
+        winner="first",
+        termination="resigned",
+        number="427",
+        source=HOSTILE[:80],
+        format=rules.rules.formats[0].name,
+        text=text + HOSTILE,
+        tags={"Date": "2003-07", "Event": HOSTILE},
+    )
+    store.archive.add([game])
+    follow(store)
 
 
 def _examine(store: Store, version_id: int) -> None:

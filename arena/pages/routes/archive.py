@@ -1,0 +1,261 @@
+"""The archive: games of all times found, shown and imported, and the people who played them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from arena import services
+from arena.errors import ArenaError
+from arena.http.call import CONTEXT
+from arena.http.identity import is_from_own_page, session_of
+from arena.http.json_text import as_json
+from arena.http.problem import Problem
+from arena.http.upload import WHOLE_S, within
+from arena.pages import filters
+from arena.pages.drawing.replay import Replay
+from arena.pages.lists import column
+from arena.pages.routes.game import told_of, viewed
+from arena.pages.table import Column, choice, number, sorting
+from arena.pages.view import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
+from arena.services.archive import MOST_TEXT_BYTES, RESULTS, SEARCHED, Query
+from arena.store.archive_line import ArchiveLine
+from arena.store.archived_game import ArchivedGame
+from referee.rules import families, load
+
+routes = web.RouteTableDef()
+_COLUMNS = (
+    Column("number", "No."),
+    column("", "Family"),
+    column("", "First"),
+    column("", "Second"),
+    Column("", "Result"),
+    column("", "Ended by"),
+    Column("length", "Plies"),
+    Column("date", "Date"),
+    column("", "Collection"),
+)
+_PLIES, _WORDS = ("shortest", "longest"), 4000
+_NOTHING = dict.fromkeys(("family", "source", "variant", "notation", "text"), "")
+_MOST_PLIES, _SHOWN = 100_000, 50
+
+
+@routes.get("/archive")
+@takes(*SEARCHED, "sort", "after")
+async def index(request: web.Request) -> web.Response:
+    """Games by anything they have, the latest in the archive first."""
+    query, given = _query(request)
+    table = sorting(request, _COLUMNS, "-number")
+    problem, found = "", None
+    after = number(request.query, "after", 0, low=0, high=2**31 - 1)
+    arena = arena_of(request)
+    try:
+        found = await act(
+            services.archive.search,
+            arena,
+            query,
+            sort=table.key,
+            is_falling=table.is_falling,
+            limit=_SHOWN,
+            after=after or None,
+        )
+    except ArenaError as error:
+        if error.status >= 500:
+            raise
+        problem = told(error)
+    return page(
+        request,
+        "archive.html",
+        status=400 if problem else 200,
+        found=found,
+        sorting=table,
+        given=given,
+        is_searched=any(given.values()),
+        problem=problem,
+        results=RESULTS,
+        sources=await run(arena.store.archive.names, "source"),
+        endings=await run(arena.store.archive.names, "termination"),
+    )
+
+
+def _query(request: web.Request) -> tuple[Query, dict[str, str]]:
+    """What is looked for, and the same as it stands in the form. Raises Problem (400)."""
+    given = {name: request.query.get(name, "")[:_WORDS].strip() for name in SEARCHED}
+    choice(request.query, "result", RESULTS)
+    choice(request.query, "family", families())
+    words: dict[str, Any] = {name: text or None for name, text in given.items()}
+    for name in _PLIES:
+        if given[name]:
+            words[name] = number(request.query, name, 0, low=0, high=_MOST_PLIES)
+    return Query(**words), given
+
+
+@routes.get("/archive/players/{player}")
+@takes()
+async def player(request: web.Request) -> web.Response:
+    """Somebody whose games are in the archive: results by family, opponents, games."""
+    name = request.match_info["player"]
+    found = await run(services.archive.read_player, arena_of(request), name)
+    games = await run(services.archive.search, arena_of(request), Query(name=name), limit=_SHOWN)
+    return page(request, "archive_player.html", player=found, games=games)
+
+
+@routes.get("/archive/import")
+@takes()
+async def form(request: web.Request) -> web.Response:
+    """The form for a text of games, for organisers."""
+    return _form(request)
+
+
+def _form(
+    request: web.Request,
+    *,
+    problem: str = "",
+    status: int = 200,
+    given: Mapping[str, str] = _NOTHING,
+    done: services.archive.Import | None = None,
+) -> web.Response:
+    notations = {name: [one.name for one in load(name).formats] for name in families()}
+    return page(
+        request,
+        "archive_import.html",
+        status=status,
+        keep="no-store",
+        problem=problem,
+        notations=notations,
+        limit=MOST_TEXT_BYTES,
+        done=done,
+        given=given,
+    )
+
+
+@routes.post("/archive/import")
+async def take_in(request: web.Request) -> web.Response:
+    """Import a text, and say what is wrong with the games that cannot be used."""
+    identity = await session_of(request)
+    if identity is None:
+        raise Problem("unauthorised", "log in to import games", hint="or use `arena archive import` on the server")
+    if wait := await request.app[CONTEXT].limiters["upload"].admit(f"user:{identity.user_id}"):
+        return _form(request, problem=f"Too many uploads; there is room again in {wait:.0f} s.", status=429)
+    given = await _fields(request)
+    if not is_from_own_page(request, identity, given.pop("csrf", "")):
+        raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")
+    try:
+        done = await act(
+            services.archive.upload,
+            arena_of(request),
+            given["text"],
+            identity,
+            family=given["family"],
+            source=given["source"],
+            variant=given["variant"] or None,
+            notation=given["notation"] or None,
+        )
+    except ArenaError as error:
+        if error.status >= 500:
+            raise
+        return _form(request, problem=told(error), status=error.status, given=given)
+    return _form(request, done=done, given={**given, "text": given["text"] if done.problems else ""})
+
+
+async def _fields(request: web.Request) -> dict[str, str]:
+    """The fields of the form; the text is a file, if one was chosen. Raises Problem."""
+    if request.content_type != "multipart/form-data":
+        raise Problem("media-type", "this takes a form with a file")
+    found = {**_NOTHING, "csrf": ""}
+    try:
+        async with within(WHOLE_S):
+            reader = await request.multipart()
+            while (part := await reader.next()) is not None:
+                name = getattr(part, "name", "") or ""
+                data = bytearray()
+                while chunk := await part.read_chunk():  # type: ignore[union-attr]
+                    data += chunk
+                    if len(data) > MOST_TEXT_BYTES:
+                        limit = f"a text has {MOST_TEXT_BYTES:,} bytes at most"
+                        raise Problem("too-large", limit, limit=MOST_TEXT_BYTES)
+                text = await asyncio.to_thread(bytes(data).decode, "utf-8-sig")
+                if name == "file":
+                    found["text"] = text or found["text"]
+                    found["source"] = found["source"] or (getattr(part, "filename", "") or "")
+                elif name in found:
+                    found[name] = text if name == "text" else text.strip()[:200]
+    except UnicodeDecodeError:
+        raise Problem("bad-request", "the text is not UTF-8", hint="save it as UTF-8") from None
+    except (ValueError, AssertionError, LookupError, AttributeError) as error:
+        raise Problem("bad-request", "the form cannot be read", hint="send it again") from error
+    return found
+
+
+@routes.get("/archive/{serial}")
+@takes("ply", "flip")
+async def show(request: web.Request) -> web.Response:
+    """A game of the archive in the viewer; those played here have a page of their own."""
+    line, game = await _find(request)
+    if line.is_played_here:
+        return redirect(f"/games/{line.id}")
+    replay = await _replay(request, game)
+    return page(
+        request,
+        "archive_game.html",
+        **viewed(request, replay),
+        base=f"/archive/{line.serial}",
+        game=line,
+        whole=game,
+        notations=load(game.family).formats,
+        sentence=_sentence(line, replay),
+        tags={name: value for name, value in game.tags.items() if re.fullmatch(r"[\w .-]{1,40}", name)},
+        charts=[],
+        thoughts={},
+        is_live=False,
+        keep="no-cache",
+    )
+
+
+async def _find(request: web.Request) -> tuple[ArchiveLine, ArchivedGame]:
+    serial = number_in(request, "serial", "game of the archive")
+    return await run(services.archive.read, arena_of(request), serial)
+
+
+async def _replay(request: web.Request, game: ArchivedGame) -> Replay:
+    return await run(lambda: request.app[REPLAYS].of_record(game.record()))
+
+
+def _sentence(line: ArchiveLine, replay: Replay) -> str:
+    """Who beat whom, as far as the text says."""
+    sides = replay.rules.sides
+    first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
+    length = f"{replay.last} pl{'y' if replay.last == 1 else 'ies'}"
+    if line.winner is None:
+        return f"{first} against {second}, {length}; the end is not known"
+    if line.winner == "draw":
+        return f"{first} and {second} drew by {line.termination}, after {length}"
+    winner, loser = (first, second) if line.winner == "first" else (second, first)
+    return f"{winner} beat {loser} by {line.termination}, after {length}"
+
+
+@routes.get("/archive/{serial}/scenes.json")
+@takes("after")
+async def scenes(request: web.Request) -> web.Response:
+    """The scenes behind `?after=` plies, as those of `/games/{game}/scenes.json`."""
+    line, game = await _find(request)
+    replay = await _replay(request, game)
+    after = number(request.query, "after", -1, low=0, high=_MOST_PLIES)
+    body = {
+        "state": "finished",
+        "is_over": True,
+        "attempt": 0,
+        "sentence": _sentence(line, replay),
+        "detail": "",
+        "result": filters.result(line.winner),
+        "moved_at": None,
+        **told_of(replay, after),
+    }
+    response = web.json_response(body, dumps=as_json)
+    response.headers["Cache-Control"] = "public, max-age=86400"
+    response.enable_compression()
+    return response

@@ -1,0 +1,86 @@
+"""The archive on the web: found, shown, imported."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from urllib.parse import quote
+
+import pytest
+
+from arena.store.archive_search import Search
+from referee.rules import load
+from tests.arena.pages.conftest import Site
+
+GAME = "1.a1b2 i5h5 2.a2b3 i6h6"
+
+
+def shown(site: Site, address: str, status: int = 200) -> str:
+    reply = site.server.get(address)
+    assert reply.status == status, (address, reply.status)
+    return str(reply.body.decode())
+
+
+def numbers(page: str) -> list[int]:
+    return [int(found) for found in re.findall(r'<a href="/archive/(\d+)">\1</a>', page)]
+
+
+def test_games_of_all_times_are_found_together(site: Site) -> None:
+    total = site.stage.store.archive.count(Search())
+    assert f"<strong>{total:,}</strong> games" in shown(site, "/archive")
+    assert numbers(shown(site, "/archive?number=427")) == [1]
+    assert numbers(shown(site, "/archive?player=tour&since=2003&until=2003-07")) == [1]
+    assert numbers(shown(site, "/archive?since=2003-08&until=2003&player=tour")) == []
+    page = shown(site, "/archive?source=arena&sort=number")
+    assert numbers(page)[:3] == [2, 3, 4]
+    more = re.search(r'href="(/archive\?[^"]*after=(\d+))"', page)
+    assert more
+    assert numbers(shown(site, more[1].replace("&amp;", "&")))[0] == numbers(page)[-1] + 1 == int(more[2]) + 1
+
+
+def test_a_position_is_found_however_the_board_is_turned(site: Site) -> None:
+    rules = load("abalone").settle()
+    start = quote(rules.write(rules.read()))
+    everywhere = re.search(r"<strong>([\d,]+)</strong>", shown(site, f"/archive?family=abalone&position={start}"))
+    assert everywhere
+    assert int(everywhere[1]) == site.stage.store.archive.count(Search(family="abalone", variant=rules.variant.name))
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("moves=a1b2", "Moves are those of a family"),
+        ("family=loa&position=nonsense", "column"),
+        ("family=loa&variant=nonsense", "unknown variant"),
+        ("since=yesterday", "not a day"),
+    ],
+)
+def test_what_cannot_be_searched_for_is_said_above_the_form(site: Site, query: str, problem: str) -> None:
+    page = shown(site, f"/archive?{query}", 400)
+    assert problem.lower() in page.lower()
+    assert 'role="alert"' in page
+    assert "<form" in page
+
+
+def test_the_page_of_a_game_and_of_a_player(site: Site) -> None:
+    page = shown(site, "/archive/1")
+    assert "Tour / Lutu" in page
+    assert "427 in its collection" in page
+    for form in load("abalone").formats:
+        assert f"/api/v1/archive/1/text?notation={form.name}" in page
+    assert len(site.server.get("/archive/1/scenes.json").json["scenes"]) == 15
+    (link,) = set(re.findall(r'href="(/archive/players/Tour[^"]*)"', page))
+    player = shown(site, link)
+    assert numbers(player) == [1]
+    assert '<td class="n">1</td><td class="n">1</td>' in player.replace("\n", ""), "one game, won"
+    reply = site.server.get("/archive/2")
+    assert (reply.status, reply.headers["Location"][:7]) == (303, "/games/")
+    shown(site, "/archive/999999", 404)
+    shown(site, "/archive/players/nobody", 404)
+
+
+def multipart(fields: Mapping[str, str]) -> tuple[bytes, str]:
+    mark = uuid.uuid4().hex
+    parts = [f'--{mark}\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{v}\r\n' for k, v in fields.items()]
+    return ("".join(parts) + f"--{mark}--\r\n").encode(), f"multipart/form-data; boundary={mark}"
