@@ -20,7 +20,7 @@ from arena.pages import filters
 from arena.pages.drawing.replay import Replay
 from arena.pages.lists import column
 from arena.pages.routes.game import told_of, viewed
-from arena.pages.table import Column, choice, number, sorting
+from arena.pages.table import Column, arranged, choice, number, sorting
 from arena.pages.view import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
 from arena.services.archive import MOST_TEXT_BYTES, RESULTS, SEARCHED, Query
 from arena.store.archive_line import ArchiveLine
@@ -40,6 +40,14 @@ _COLUMNS = (
     column("", "Collection"),
 )
 _PLIES, _WORDS = ("shortest", "longest"), 4000
+_FIGURES = (
+    column("family", "Family"),
+    Column("games", "Games"),
+    Column("wins", "Won"),
+    Column("draws", "Drawn"),
+    Column("losses", "Lost"),
+    Column("other", "Not known"),
+)
 _NOTHING = dict.fromkeys(("family", "source", "variant", "notation", "text"), "")
 _MOST_PLIES, _SHOWN = 100_000, 50
 
@@ -95,13 +103,24 @@ def _query(request: web.Request) -> tuple[Query, dict[str, str]]:
 
 
 @routes.get("/archive/players/{player}")
-@takes()
+@takes("sort", "families")
 async def player(request: web.Request) -> web.Response:
     """Somebody whose games are in the archive: results by family, opponents, games."""
     name = request.match_info["player"]
     found = await run(services.archive.read_player, arena_of(request), name)
-    games = await run(services.archive.search, arena_of(request), Query(name=name), limit=_SHOWN)
-    return page(request, "archive_player.html", player=found, games=games)
+    table = sorting(request, _COLUMNS, "-number")
+    games = await run(
+        services.archive.search,
+        arena_of(request),
+        Query(name=name),
+        sort=table.key,
+        is_falling=table.is_falling,
+        limit=_SHOWN,
+    )
+    by_family = arranged(request, _FIGURES, found.families, parameter="families")
+    return page(
+        request, "archive_player.html", player=found, games=games, sorting=table, by_family=by_family, keep="no-cache"
+    )
 
 
 @routes.get("/archive/import")

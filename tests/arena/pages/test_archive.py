@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import uuid
-from collections.abc import Mapping
 from urllib.parse import quote
 
 import pytest
 
 from arena.store.archive_search import Search
 from referee.rules import load
+from tests.arena.api.server import Reply
 from tests.arena.pages.conftest import Site
+from tests.arena.pages.test_organise import logged_in
 
 GAME = "1.a1b2 i5h5 2.a2b3 i6h6"
 
@@ -24,6 +24,12 @@ def shown(site: Site, address: str, status: int = 200) -> str:
 
 def numbers(page: str) -> list[int]:
     return [int(found) for found in re.findall(r'<a href="/archive/(\d+)">\1</a>', page)]
+
+
+def cells(page: str) -> list[str]:
+    """What the cells of the bodies of tables say."""
+    bodies = "".join(re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL))
+    return [re.sub("<[^>]+>", "", one) for one in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", bodies, re.DOTALL)]
 
 
 def test_games_of_all_times_are_found_together(site: Site) -> None:
@@ -73,14 +79,51 @@ def test_the_page_of_a_game_and_of_a_player(site: Site) -> None:
     (link,) = set(re.findall(r'href="(/archive/players/Tour[^"]*)"', page))
     player = shown(site, link)
     assert numbers(player) == [1]
-    assert '<td class="n">1</td><td class="n">1</td>' in player.replace("\n", ""), "one game, won"
+    assert cells(player)[:6] == ["Abalone", "1", "1", "0", "0", "0"], "one game, won"
     reply = site.server.get("/archive/2")
     assert (reply.status, reply.headers["Location"][:7]) == (303, "/games/")
     shown(site, "/archive/999999", 404)
     shown(site, "/archive/players/nobody", 404)
 
 
-def multipart(fields: Mapping[str, str]) -> tuple[bytes, str]:
-    mark = uuid.uuid4().hex
-    parts = [f'--{mark}\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{v}\r\n' for k, v in fields.items()]
-    return ("".join(parts) + f"--{mark}--\r\n").encode(), f"multipart/form-data; boundary={mark}"
+def send(site: Site, cookie: str, **fields: str) -> Reply:
+    """What the form for imports sends."""
+    page = site.server.get("/archive/import", headers={"Cookie": cookie}).body.decode()
+    token = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert token, page[:500]
+    parts = {"csrf": token[1], "family": "abalone", "source": "", **fields}
+    body = "".join(
+        f'--x\r\nContent-Disposition: form-data; name="{name}"{FILE * (name == "file")}\r\n\r\n{text}\r\n'
+        for name, text in parts.items()
+    )
+    headers = {"Cookie": cookie, "Content-Type": "multipart/form-data; boundary=x"}
+    return site.server.post("/archive/import", data=f"{body}--x--\r\n".encode(), headers=headers)
+
+
+FILE = '; filename="old games.txt"'
+
+
+def test_organisers_import_and_bad_games_are_placed(site: Site) -> None:
+    cookie = logged_in(site.server, "zoe")
+    before = site.stage.store.archive.count(Search())
+    reply = send(site, cookie, file=f"{GAME}\n\n1.a1b2 a1b2\n")
+    page = reply.body.decode()
+    assert reply.status == 200, page
+    assert "<strong>1 games imported</strong> as aba-pro" in page.replace("\n", " ")
+    assert cells(page)[:3] == ["3", "2", "illegal move a1b2"]
+    assert site.stage.store.archive.count(Search()) == before + 1
+    assert site.stage.store.archive.count(Search(source="old games.txt")) == 1
+    assert "were there already" in send(site, cookie, text=GAME, source="again").body.decode()
+    assert send(site, cookie, text=GAME).status == 422, "a text without a file needs a name"
+    nothing = send(site, cookie, text=" ", source="x")
+    assert nothing.status == 422
+    assert "No game in it" in nothing.body.decode()
+
+
+def test_nobody_else_imports(site: Site) -> None:
+    assert "Organisers import games" in shown(site, "/archive/import")
+    body = b'--x\r\nContent-Disposition: form-data; name="text"\r\n\r\n1.a1b2\r\n--x--\r\n'
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    assert site.server.post("/archive/import", data=body, headers=headers).status == 401
+    headers["Cookie"] = logged_in(site.server, "zoe")
+    assert site.server.post("/archive/import", data=body, headers=headers).status == 403, "not from our own page"

@@ -360,8 +360,8 @@ def test_a_parameter_that_a_page_does_not_have_is_named(site: Site) -> None:
 
 NO_PAGES = ("/account", "/dumps/nothing.sha256")
 """What asks for a log-in first, and files."""
-FREE = {"next", "retired"}
-"""Parameters that may be anything: where to go after log-in; an address of old."""
+FREE = {"next", "retired", "number", "player", "variant", "ending", "source"}
+"""Parameters that may be anything: where to go after log-in; an address of old; words that are searched for."""
 
 
 def test_no_part_of_any_address_takes_nonsense(site: Site) -> None:
