@@ -19,7 +19,7 @@ from arena.http.upload import WHOLE_S, within
 from arena.pages import filters
 from arena.pages.drawing.replay import Replay
 from arena.pages.lists import column
-from arena.pages.routes.game import told_of, viewed
+from arena.pages.routes.game import told_of, view_of
 from arena.pages.table import Column, arranged, choice, number, sorting
 from arena.pages.view import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
 from arena.services.archive import MOST_TEXT_BYTES, RESULTS, SEARCHED, Query
@@ -221,7 +221,7 @@ async def show(request: web.Request) -> web.Response:
     return page(
         request,
         "archive_game.html",
-        **viewed(request, replay),
+        **view_of(request, replay),
         base=f"/archive/{line.serial}",
         game=line,
         whole=game,
@@ -246,7 +246,7 @@ async def _replay(request: web.Request, game: ArchivedGame) -> Replay:
 
 def _sentence(line: ArchiveLine, replay: Replay) -> str:
     """Who beat whom, as far as the text says."""
-    sides = replay.rules.sides
+    sides = replay.sides
     first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
     length = f"{replay.last} pl{'y' if replay.last == 1 else 'ies'}"
     if line.winner is None:
