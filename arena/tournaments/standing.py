@@ -125,6 +125,7 @@ _PLAIN = ("Sonneborn-Berger", "wins")
 TIE_BREAKS = {
     "swiss": ("Buchholz", "Buchholz cut 1", "Sonneborn-Berger", "wins"),
     "knockout": ("round reached", "points"),
+    "ladder": ("points per game", "points"),
 }
 
 

@@ -148,8 +148,8 @@ def lines(
             )
         )
         parts += [
-            Markup('<circle class="dot" cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
-                x(p.x), y(p.y), p.text
+            Markup('<circle class="dot d{}" cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
+                one.style, x(p.x), y(p.y), p.text
             )
             for p in thin(one.points, _MAX_DOTS)
             if p.text

@@ -11,7 +11,7 @@ from arena.pages import filters
 from arena.tournaments.standing import StandingLine
 from referee.ratings.sprt import Sprt, Verdict
 
-_WIDTH, _HEIGHT, _EDGE = 560, 74, 20
+_WIDTH, _HEIGHT, _EDGE = 340, 74, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,16 @@ class Test:
         one, two = filters.plain(self.candidate.name, 60), filters.plain(self.rival, 60)
         pairs = f"{found.pairs:,} pair{'' if found.pairs == 1 else 's'} of games"
         if found.state == "H1":
-            return f"{one} is stronger than {two}: after {pairs} the test accepts {test.elo1:+g} Elo."
+            return f"{one} is stronger than {two}: after {pairs} the test accepts {_elo(test.elo1)} Elo."
         if found.state == "H0":
-            return f"{one} is not stronger than {two}: after {pairs} the test refuses more than {test.elo0:+g} Elo."
+            return f"{one} is not stronger than {two}: after {pairs} the test refuses more than {_elo(test.elo0)} Elo."
         lean = "to neither side" if not found.llr else "to stronger" if found.llr > 0 else "to not stronger"
         return f"Not decided yet after {pairs}: it leans {lean}."
+
+    @property
+    def late(self) -> int:
+        """Games that were under way when the test was decided: they count for the difference, not for the verdict."""
+        return self.candidate.games - 2 * self.verdict.pairs if self.verdict.state != "continue" else 0
 
     @property
     def elo(self) -> str:
@@ -85,10 +90,14 @@ class Test:
             part=round(abs(now - zero), 1),
             zero=zero,
             now=now,
-            elo0=filters.minus(f"{self.test.elo0:+g}"),
-            elo1=filters.minus(f"{self.test.elo1:+g}"),
+            elo0=_elo(self.test.elo0),
+            elo1=_elo(self.test.elo1),
             lower=filters.minus(f"{found.lower:.2f}"),
             upper=filters.minus(f"{found.upper:.2f}"),
-            middle=min(max(now, start + 90), end - 90),
+            middle=min(max(now, start + 95), end - 95),
             llr=filters.minus(f"{found.llr:+.2f}"),
         )
+
+
+def _elo(value: float) -> str:
+    return filters.minus(f"{value:+g}") if value else "0"
