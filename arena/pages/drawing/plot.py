@@ -180,7 +180,7 @@ def _svg(title: str, body: Markup, size: tuple[int, int], x: _Scale) -> Markup:
     # data-x tells the viewer's script where to put the line of the present ply.
     return Markup(
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}" data-x="{:g} {:g} {:g} {:g}">{}'
-        '<path class="cursor" d="M0 0" data-top="{}" data-bottom="{}" hidden=""/></svg>'
+        '<path class="cursor" d="M0 0" data-top="{}" data-bottom="{}" visibility="hidden"/></svg>'
     ).format(*size, title, x.low, x.high, x.start, x.end, body, _TOP, size[1] - _BOTTOM)
 
 

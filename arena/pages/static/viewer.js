@@ -316,7 +316,7 @@ function cursor(drawing) {
   const [low, high, start, end] = drawing.dataset.x.split(" ").map(Number);
   const line = drawing.querySelector(".cursor");
   const x = start + ((now - low) / (high - low || 1)) * (end - start);
-  line.toggleAttribute("hidden", now < low || now > high);
+  line.setAttribute("visibility", now < low || now > high ? "hidden" : "visible");
   line.setAttribute("d", `M${x.toFixed(1)} ${line.dataset.top}V${line.dataset.bottom}`);
 }
 
