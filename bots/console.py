@@ -14,7 +14,8 @@ import time
 from bots.clock import EOF_GRACE_MS, Clock
 from protocol.errors import BadLine, LineTooLong
 from protocol.lines import LineSplitter
-from protocol.messages import BotMessage, Go, Info, IsReady, Quit, ReadyOk, RefereeMessage, Stop, parse_referee_line
+from protocol.messages import BotMessage, Go, Info, IsReady, Quit, ReadyOk, RefereeMessage, Stop
+from protocol.parser import parse_referee_line
 
 LINE_BYTES = 2**20
 """The longest line accepted from a referee: a `position` with some hundred thousand moves."""

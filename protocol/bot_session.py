@@ -25,9 +25,9 @@ from protocol.messages import (
     Ugi,
     UgiOk,
     Unknown,
-    parse_referee_line,
 )
 from protocol.options import OptionDecl
+from protocol.parser import parse_referee_line
 from protocol.turn import State, Stray, encoded, refused
 
 

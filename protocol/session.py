@@ -34,9 +34,9 @@ from protocol.messages import (
     Ugi,
     UgiOk,
     Unknown,
-    parse_bot_line,
 )
 from protocol.options import OptionDecl
+from protocol.parser import parse_bot_line
 from protocol.turn import State, Stray, encoded, refused
 
 MAX_OPTIONS = 1000

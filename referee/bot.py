@@ -41,8 +41,8 @@ from protocol.messages import (
     Result,
     Ugi,
     UgiOk,
-    parse_bot_line,
 )
+from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
 from protocol.turn import State, Stray
 from referee.exchange import MOMENT_MS

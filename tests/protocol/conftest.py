@@ -14,7 +14,8 @@ from protocol.bot_session import BotSession
 from protocol.capabilities import Capabilities
 from protocol.errors import BadOption, OutOfTurn
 from protocol.lines import LineSplitter
-from protocol.messages import BestMove, Response, SetOption, Unknown, parse_bot_line, parse_referee_line
+from protocol.messages import BestMove, Response, SetOption, Unknown
+from protocol.parser import parse_bot_line, parse_referee_line
 from protocol.session import RefereeSession
 from protocol.turn import Stray
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from protocol import messages
+from protocol import messages, parser
 from protocol.errors import BadLine, ProtocolError
 from protocol.messages import (
     NO_MOVES,
@@ -30,15 +30,15 @@ from protocol.messages import (
     Ugi,
     UgiOk,
     Unknown,
-    parse_bot_line,
-    parse_referee_line,
 )
 from protocol.options import OptionDecl, parse_option
+from protocol.parser import parse_bot_line, parse_referee_line
 
 KEYWORDS = {"name", "type", "default", "min", "max", "var", "value", "moves", "draw", "ponder", "resign", "<empty>"}
 INFO_WORDS = {"depth", "nodes", "time", "score", "pv", "string", "seldepth", "multipv", "hashfull", "nps", "tbhits"}
 
-SPOKEN = sorted(set(re.findall(r'"([^"\s]+)"', Path(messages.__file__).read_text(encoding="utf-8"))))
+SOURCES = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in (messages, parser))
+SPOKEN = sorted(set(re.findall(r'"([^"\s]+)"', SOURCES)))
 """Every word the language itself uses, and then some: what is easiest mistaken for something else."""
 WORD = st.one_of(
     st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=8),

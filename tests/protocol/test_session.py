@@ -26,9 +26,9 @@ from protocol.messages import (
     Ugi,
     UgiOk,
     Unknown,
-    parse_referee_line,
 )
 from protocol.options import OptionDecl, parse_option
+from protocol.parser import parse_referee_line
 from protocol.session import (
     MAX_ANOMALIES,
     MAX_FAMILIES,

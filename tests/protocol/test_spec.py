@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from protocol import capabilities, messages, negotiation, session
+from protocol import capabilities, messages, negotiation, parser, session
 from protocol.lines import LIMIT_BYTES
-from protocol.messages import BestMove, Info, SetPosition, parse_bot_line, parse_referee_line
+from protocol.messages import BestMove, Info, SetPosition
 from protocol.options import TYPES
+from protocol.parser import parse_bot_line, parse_referee_line
 from referee.rules import load
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
@@ -26,7 +27,7 @@ def rows(heading: str) -> dict[str, list[str]]:
     return {row[0].strip().strip("`"): [cell.strip() for cell in row[1:]] for row in cells}
 
 
-@pytest.mark.parametrize("verb", [*messages._BOT, *messages._REFEREE])
+@pytest.mark.parametrize("verb", [*parser._BOT, *parser._REFEREE])
 def test_every_verb_is_in_the_grammar(verb):
     assert re.search(rf"\b{verb}\b", SPEC.partition("## Grammar")[2])
     assert re.search(rf"^[<>] {verb}\b", SPEC, re.MULTILINE), f"no transcript shows {verb}"

@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 from arena.api.registry import Route
-from arena.api.routes import account, archive, bots, bundles, families, games, leaderboards, service, tournaments, users
+from arena.api.routes import (
+    account,
+    archive,
+    bots,
+    bundles,
+    families,
+    games,
+    leaderboards,
+    service,
+    steering,
+    tournaments,
+    users,
+)
 
 TABLE: tuple[Route, ...] = tuple(
     route
-    for module in (service, families, leaderboards, bots, bundles, tournaments, games, archive, account, users)
+    for module in (
+        service,
+        families,
+        leaderboards,
+        bots,
+        bundles,
+        tournaments,
+        steering,
+        games,
+        archive,
+        account,
+        users,
+    )
     for route in module.routes.table
 )
 

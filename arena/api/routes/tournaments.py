@@ -1,27 +1,24 @@
-"""Tournaments: lists, documents, tables, streams, and the verbs that move them."""
+"""Tournaments: lists, documents, tables, streams; one is made here. What moves them is in `steering`."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from aiohttp import web
-from pydantic import Field
 
 from arena import services
 from arena.api.page import Page, PageQuery, page
 from arena.api.registry import Routes
 from arena.api.routes.games import RECORDS, StreamQuery, export
 from arena.api.schemas import (
-    BotName,
     CrossCell,
     CrossRow,
     Crosstable,
     EntryItem,
     FamilyName,
     GameItem,
-    In,
     Number,
     RulesItem,
     StandingItem,
@@ -60,19 +57,6 @@ class PlanQuery(PageQuery):
     state: Literal["planned", "queued", "running", "finished", "void", "cancelled"] | None = None
 
 
-class Extension(In):
-    """How much longer: rounds or games, as the format has it."""
-
-    amount: Annotated[int, Field(ge=1, le=1_000_000)]
-
-
-class EntryWish(In):
-    """A version: that number, or the newest active one."""
-
-    bot: BotName
-    number: Number | None = None
-
-
 async def found(call: Call, tournament: int) -> Tournament:
     """The tournament of that number. Raises NotFoundError."""
     return await call.run(call.store.tournaments.get, tournament)
@@ -104,7 +88,7 @@ async def create(call: Call, body: Document) -> Answer[TournamentDocument]:
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.tournament.create, call.arena, document, call.user)
     assert row.id is not None
-    body_out = await call.run(_document, call, await found(call, row.id))
+    body_out = await call.run(document_of, call, await found(call, row.id))
     return Answer(body_out, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)
 
 
@@ -112,7 +96,7 @@ async def create(call: Call, body: Document) -> Answer[TournamentDocument]:
 async def show(call: Call, tournament: Number) -> Answer[TournamentDocument]:
     """A tournament with its settings, its entries, and its games counted by state."""
     row = await found(call, tournament)
-    return Answer(await call.run(_document, call, row), keep=_keep(row))
+    return Answer(await call.run(document_of, call, row), keep=_keep(row))
 
 
 def _keep(row: Tournament) -> Keep:
@@ -120,7 +104,7 @@ def _keep(row: Tournament) -> Keep:
     return "settled" if row.state in OVER else "never"
 
 
-def _document(call: Call, row: Tournament) -> TournamentDocument:
+def document_of(call: Call, row: Tournament) -> TournamentDocument:
     """Reads the store: for a thread."""
     assert row.id is not None
     return TournamentDocument(
@@ -200,86 +184,6 @@ async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
         items.append(CrossRow(**_row(table, line), cells=cells))
     body = Crosstable(items=items, tournament=tournament, is_final=table.is_final)
     return Answer(body, keep=_keep(table.tournament))
-
-
-# -- verbs -------------------------------------------------------------------------------------------------------------
-
-
-async def _steer(call: Call, tournament: int, act: str) -> Answer[TournamentDocument]:
-    await call.run(services.tournament.steer, call.arena, tournament, act, call.user)
-    return await _changed(call, tournament)
-
-
-async def _changed(call: Call, tournament: int) -> Answer[TournamentDocument]:
-    row = await found(call, tournament)
-    return Answer(await call.run(_document, call, row), is_private=True)
-
-
-_WORDS: dict[str, Any] = {"tag": "tournaments", "scope": "organise", "problems": ("conflict",)}
-
-
-@routes.post("/tournaments/{tournament}/start", summary="Start a tournament now", **_WORDS)
-async def start(call: Call, tournament: Number) -> Answer[TournamentDocument]:
-    """Do not wait for its time."""
-    return await _steer(call, tournament, "start")
-
-
-@routes.post("/tournaments/{tournament}/pause", summary="Pause a tournament", **_WORDS)
-async def pause(call: Call, tournament: Number) -> Answer[TournamentDocument]:
-    """Call off what is being played; it is played again after `resume`."""
-    return await _steer(call, tournament, "pause")
-
-
-@routes.post("/tournaments/{tournament}/drain", summary="Finish running games, then pause", **_WORDS)
-async def drain(call: Call, tournament: Number) -> Answer[TournamentDocument]:
-    """Start no more games; paused when the running ones are over."""
-    return await _steer(call, tournament, "drain")
-
-
-@routes.post("/tournaments/{tournament}/resume", summary="Go on with a tournament", **_WORDS)
-async def resume(call: Call, tournament: Number) -> Answer[TournamentDocument]:
-    """Go on where it was paused."""
-    return await _steer(call, tournament, "resume")
-
-
-@routes.post("/tournaments/{tournament}/cancel", summary="Cancel a tournament", **_WORDS)
-async def cancel(call: Call, tournament: Number) -> Answer[TournamentDocument]:
-    """End it for good; results so far stay."""
-    return await _steer(call, tournament, "cancel")
-
-
-@routes.post(
-    "/tournaments/{tournament}/extend",
-    summary="Make a tournament longer",
-    example="""/api/v1/tournaments/1/extend -d '{"amount": 2}'""",
-    **_WORDS,
-)
-async def extend(call: Call, tournament: Number, body: Extension) -> Answer[TournamentDocument]:
-    """By so many rounds of a Swiss, games per pairing of a round robin, games of a ladder or a test.
-
-    A finished one goes on.
-    """
-    await call.run(services.tournament.extend, call.arena, tournament, body.amount, call.user)
-    return await _changed(call, tournament)
-
-
-@routes.post(
-    "/tournaments/{tournament}/entries",
-    summary="Enter a version",
-    example="""/api/v1/tournaments/1/entries -d '{"bot": "zeta", "number": 3}'""",
-    **_WORDS,
-)
-async def enter(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
-    """Before the tournament begins, or into a running ladder. Without `number` it is the newest active version."""
-    await call.run(services.tournament.enter, call.arena, tournament, body.bot, body.number, call.user)
-    return await _changed(call, tournament)
-
-
-@routes.post("/tournaments/{tournament}/withdraw", summary="Withdraw a version", **_WORDS)
-async def withdraw(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
-    """It is paired no more; its planned games are called off."""
-    await call.run(services.tournament.withdraw, call.arena, tournament, body.bot, body.number, call.user)
-    return await _changed(call, tournament)
 
 
 # -- stream ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,250 @@
+"""Lines as messages: `parse_bot_line` reads what a bot writes and forgives what real engines get wrong;
+`parse_referee_line` reads what the referee writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from protocol.errors import BadLine
+from protocol.messages import (
+    NO_MOVES,
+    BestMove,
+    BotMessage,
+    Declared,
+    Go,
+    Id,
+    Info,
+    IsReady,
+    NewGame,
+    Query,
+    Quit,
+    ReadyOk,
+    RefereeMessage,
+    Response,
+    Result,
+    Result3,
+    ScoreKind,
+    SetOption,
+    SetPosition,
+    Stop,
+    Ugi,
+    UgiOk,
+    Unknown,
+)
+from protocol.options import EMPTY, parse_option, whole
+
+_UGI, _UGI_OK, _READY_OK, _IS_READY = Ugi(), UgiOk(), ReadyOk(), IsReady()
+_NEW_GAME, _STOP, _QUIT = NewGame(), Stop(), Quit()
+
+
+# Reading what a bot writes ----------------------------------------------------------------------------------------
+
+
+_NOT_MOVES: dict[str, BestMove] = {
+    "": BestMove(None),
+    "resign": BestMove(None, "resign"),
+    "draw": BestMove(None, "draw"),
+    **{token: BestMove(None) for token in NO_MOVES},
+}
+
+
+def _bestmove(rest: str, line: str) -> BestMove:
+    if rest in _NOT_MOVES:
+        return _NOT_MOVES[rest]
+    words = rest.split()
+    if len(words) > 1:
+        # What is not understood stays part of the move: the dialect judges it, and some spell moves with blanks.
+        if "ponder" in words[1:]:
+            del words[words.index("ponder", 1) :]
+        if words[-1] == "draw" and len(words) > 1:
+            move = " ".join(words[:-1])
+            return BestMove(None if move in NO_MOVES else move, "draw")
+        rest = " ".join(words)
+        if rest in _NOT_MOVES:
+            return _NOT_MOVES[rest]
+    return BestMove(rest)
+
+
+def _id(rest: str, line: str) -> Id:
+    words = rest.split(None, 1)
+    if not words:
+        raise BadLine("id of nothing", line=line, hint="write: id name N, id author A or id family F")
+    return Id(words[0], words[1] if len(words) > 1 else "")
+
+
+def _option(rest: str, line: str) -> Declared:
+    return Declared(parse_option(line))
+
+
+def _response(rest: str, line: str) -> Response:
+    if not rest:
+        raise BadLine("a response without a value", line=line, hint="write: response true")
+    return Response(rest)
+
+
+_INFO_NUMBERS = frozenset({"depth", "nodes", "time"})
+_INFO_IGNORED = frozenset({"seldepth", "multipv", "hashfull", "nps", "tbhits", "cpuload", "currmovenumber", "currmove"})
+_INFO_WORDS = _INFO_NUMBERS | _INFO_IGNORED | {"score", "pv", "string", "lowerbound", "upperbound"}
+
+
+def _number(word: str) -> int | None:
+    """A whole number; the fraction some engines write is cut off."""
+    head, dot, tail = word.partition(".")
+    return whole(head) if not dot or (tail.isdecimal() and tail.isascii()) else None
+
+
+def _info(rest: str, line: str) -> Info:
+    words = rest.split()
+    if words and words[0] not in _INFO_WORDS:
+        return Info(text=rest)  # such as `info error "…"`
+    numbers: dict[str, int | None] = {}
+    score: int | None = None
+    kind: ScoreKind = "cp"
+    pv: tuple[str, ...] = ()
+    text = ""
+    at, end = 0, len(words)
+    while at < end:
+        word = words[at]
+        at += 1
+        if word == "string":
+            text = rest.split(None, at)[-1] if at < end else ""
+            break
+        if word == "pv":
+            start = at
+            while at < end and words[at] not in _INFO_WORDS:
+                at += 1
+            pv = tuple(words[start:at])
+        elif word == "score" and at < end:
+            if words[at] in ("cp", "win", "mate"):
+                named: ScoreKind = "cp" if words[at] == "cp" else "win"
+                at += 1
+            else:
+                named = "cp"
+            number = _number(words[at]) if at < end else None
+            if number is not None:
+                score, kind = number, named
+                at += 1
+        elif word in _INFO_NUMBERS and at < end:
+            number = _number(words[at])
+            if number is not None and number >= 0:
+                numbers[word] = number
+                at += 1
+        elif word in _INFO_IGNORED:
+            at += 1
+    return Info(numbers.get("depth"), numbers.get("nodes"), numbers.get("time"), score, kind, pv, text)
+
+
+_BOT: dict[str, Callable[[str, str], BotMessage]] = {
+    "bestmove": _bestmove,
+    "info": _info,
+    "id": _id,
+    "option": _option,
+    "response": _response,
+    "ugiok": lambda rest, line: _UGI_OK,
+    "readyok": lambda rest, line: _READY_OK,
+}
+
+
+def parse_bot_line(line: bytes | str) -> BotMessage:
+    """What a line of a bot says, whatever the state. Blanks may be many; a verb nobody knows gives `Unknown`.
+
+    Raises BadLine for `id`, `option` or `response` that say nothing usable; a `bestmove` or `info` never raises.
+    """
+    if isinstance(line, bytes):
+        line = line.decode("utf-8", "replace")
+    words = line.split(None, 1)
+    if words:
+        read = _BOT.get(words[0])
+        if read is not None:
+            return read(words[1].rstrip() if len(words) > 1 else "", line)
+    return Unknown(line.strip())
+
+
+# Reading what the referee writes ----------------------------------------------------------------------------------
+
+
+def _setoption(rest: str, line: str) -> SetOption:
+    words = rest.split()
+    if not words:
+        raise BadLine("setoption of nothing", line=line, hint="write: setoption name N value V")
+    if words[0] != "name" or len(words) == 1:
+        return SetOption(words[0], " ".join(words[1:]) or None)
+    if "value" not in words[2:]:
+        return SetOption(" ".join(words[1:]))
+    at = words.index("value", 2)
+    value = " ".join(words[at + 1 :])
+    return SetOption(" ".join(words[1:at]), "" if value == EMPTY else value)
+
+
+def _position(rest: str, line: str) -> SetPosition:
+    words = rest.split()
+    at = words.index("moves") if "moves" in words else len(words)
+    moves = tuple(words[at + 1 :])
+    if words[:1] == ["startpos"] and at == 1:
+        return SetPosition(None, moves)
+    if words[:1] == ["fen"] and at > 1:
+        return SetPosition(" ".join(words[1:at]), moves)
+    raise BadLine("a position without a start", line=line, hint="write: position startpos|fen P [moves M...]")
+
+
+_GO_NUMBERS = frozenset({"p1time", "p2time", "p1inc", "p2inc", "movetime", "depth", "nodes"})
+
+
+def _go(rest: str, line: str) -> Go:
+    words = rest.split()
+    found: dict[str, int] = {}
+    infinite = False
+    at = 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word == "infinite":
+            infinite = True
+        elif word in _GO_NUMBERS:
+            number = whole(words[at]) if at < len(words) else None
+            if number is None:
+                raise BadLine(f"go {word} without a number", line=line, hint=f"write: go {word} 1000")
+            found[word] = number
+            at += 1
+    return Go(infinite=infinite, **found)
+
+
+def _query(rest: str, line: str) -> Query:
+    if not rest:
+        raise BadLine("a query of nothing", line=line, hint="write: query gameover, query p1turn or query result")
+    return Query(rest)
+
+
+def _result(rest: str, line: str) -> Result:
+    winner, _, termination = rest.partition(" ")
+    if winner not in ("p1win", "p2win", "draw"):
+        raise BadLine("a result without a winner", line=line, hint="write: result p1win|p2win|draw <termination>")
+    return Result(cast(Result3, winner), termination.strip())
+
+
+_REFEREE: dict[str, Callable[[str, str], RefereeMessage]] = {
+    "position": _position,
+    "go": _go,
+    "stop": lambda rest, line: _STOP,
+    "quit": lambda rest, line: _QUIT,
+    "isready": lambda rest, line: _IS_READY,
+    "setoption": _setoption,
+    "uginewgame": lambda rest, line: _NEW_GAME,
+    "query": _query,
+    "result": _result,
+    "ugi": lambda rest, line: _UGI,
+}
+
+
+def parse_referee_line(line: bytes | str) -> RefereeMessage:
+    """What a line of the referee says, for bots. A verb nobody knows gives `Unknown`; raises BadLine."""
+    if isinstance(line, bytes):
+        line = line.decode("utf-8", "replace")
+    words = line.split(None, 1)
+    if words:
+        read = _REFEREE.get(words[0])
+        if read is not None:
+            return read(words[1].rstrip() if len(words) > 1 else "", line)
+    return Unknown(line.strip())
