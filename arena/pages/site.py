@@ -44,7 +44,7 @@ from arena.pages.routes import (
     tournament,
     versus,
 )
-from arena.pages.view import REPLAYS, kept, moved, run, store_of
+from arena.pages.view import REPLAYS, SURROUNDINGS, kept, moved, run, store_of, surrounded
 from arena.store import Store, StoreError
 from referee.rules import families, load
 
@@ -139,8 +139,9 @@ def setup(app: web.Application) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
-        context_processors=[session.context, _surroundings],
     )
+    app[SURROUNDINGS] = (session.context, _surroundings)
+    app.middlewares.append(surrounded)
     environment.filters |= {one.__name__: one for one in _FILTERS}
     environment.filters["type_name"] = schema.type_name
     environment.filters["type_link"] = schema.type_link

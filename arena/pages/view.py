@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
+from weakref import WeakSet
 
 import aiohttp_jinja2
 from aiohttp import web
@@ -14,6 +15,7 @@ from aiohttp import web
 from arena.errors import ArenaError, did_you_mean, near
 from arena.http.call import CONTEXT
 from arena.http.identity import cookie_name
+from arena.http.middleware import is_data
 from arena.http.problem import Problem, not_found, shown
 from arena.pages.drawing.replay import Replays
 from arena.pages.folding import folded
@@ -71,6 +73,27 @@ def page(
 
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Surroundings = Callable[[web.Request], Awaitable[dict[str, Any]]]
+SURROUNDINGS: web.AppKey[Sequence[Surroundings]] = web.AppKey("surroundings", Sequence)
+"""What every template knows beside what its page says."""
+_MADE_ONCE: WeakSet[Handler] = WeakSet()
+"""The handlers of `kept`: they look at the surroundings of a page when they make it."""
+
+
+async def surround(request: web.Request) -> None:
+    """Find what stands around a page, before it is made."""
+    found: dict[str, Any] = {}
+    for look in request.app[SURROUNDINGS]:
+        found |= await look(request)
+    request[aiohttp_jinja2.REQUEST_CONTEXT_KEY] = found
+
+
+@web.middleware
+async def surrounded(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Find what stands around pages, but not for data, nor for a page that may have been made before."""
+    if not is_data(request) and request.match_info.handler not in _MADE_ONCE:
+        await surround(request)
+    return await handler(request)
 
 
 def takes(*names: str) -> Callable[[Handler], Handler]:
@@ -99,11 +122,15 @@ def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = Non
     """
 
     async def answer(request: web.Request) -> web.StreamResponse:
+        async def make() -> web.StreamResponse:
+            await surround(request)
+            return await handler(request)
+
         context = request.app[CONTEXT]
         more = extra(request) if extra else None
-        cookie = cookie_name(context.is_https)
-        return await context.responses.answer(request, cookie, lambda: handler(request), more, may_rest=may_rest)
+        return await context.responses.answer(request, cookie_name(context.is_https), make, more, may_rest=may_rest)
 
+    _MADE_ONCE.add(answer)
     return answer
 
 

@@ -14,6 +14,7 @@ from arena.pages import lists
 from arena.pages.table import choice
 from arena.pages.view import arena_of, page, run, takes
 from arena.services import Arena
+from arena.store.errors import NotFoundError
 from arena.store.game_filter import GameFilter
 from referee.rules import families, load
 
@@ -56,7 +57,10 @@ def _read(arena: Arena, chosen: dict[str, str], days: dict[str, datetime | None]
     store = arena.store
     versions = None
     if chosen["bot"]:
-        bot = services.bot.find(arena, chosen["bot"])
+        try:
+            bot = services.bot.find(arena, chosen["bot"])
+        except NotFoundError as error:  # the address is there, the word in it is wrong
+            raise Problem("bad-request", str(error), hint=error.hint, field="bot", **error.extra) from None
         versions = [line.id for line in store.versions.of_bot(bot.id or 0)]
     until = days["until"]
     narrow = GameFilter(

@@ -16,6 +16,7 @@ from aiohttp.test_utils import make_mocked_request
 from arena.http import response_cache as module
 from arena.http.address import PREFIX
 from arena.http.response_cache import ResponseCache
+from arena.pages import site
 from arena.store import Store
 from arena.store.changes import Changes
 from arena.store.models import now
@@ -329,3 +330,18 @@ def test_marks_of_both_databases(store: Store) -> None:
     finally:
         changes.close()
         elsewhere.close()
+
+
+def test_what_stands_around_a_page_is_looked_for_when_it_is_made(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+
+    def is_damaged(_: object) -> bool:
+        looked.append(1)
+        return False
+
+    monkeypatch.setattr(site, "_is_damaged", is_damaged)
+    for _ in range(3):
+        assert arena.server.get("/loa/leaderboard").status == 200
+    assert len(looked) == 1
+    assert arena.server.get("/api/v1/families").status == 200
+    assert len(looked) == 1, "no page"

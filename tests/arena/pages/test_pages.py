@@ -268,7 +268,7 @@ BAD = (
     ("/games?since=2026-13-01", 400, "no day"),
     ("/games?until=9999-12-31", 400, "no day"),
     ("/games?variant=chess", 400, "variant is one of"),
-    ("/games?bot=adaa", 404, "ada"),
+    ("/games?bot=adaa", 400, "ada"),
     ("/bots/ada?by=weight", 400, "by is one of"),
     ("/bots/adaa", 404, "ada"),
     ("/bots/ada/v/7", 404, "no version"),
