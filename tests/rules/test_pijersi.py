@@ -18,7 +18,18 @@ from hypothesis import strategies as st
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.pijersi import RULES
 from referee.rules.pijersi.notation import display_move, read_move, read_setup, write_move, write_setup
-from referee.rules.pijersi.start import FAMILIES, STANDARD, TRIPLETS, draw, rows, wings
+from referee.rules.pijersi.start import (
+    FAMILIES,
+    STANDARD,
+    TRIPLETS,
+    draw,
+    is_mirrored,
+    is_setup,
+    numbers,
+    permutations_of,
+    rows,
+    wings,
+)
 from referee.rules.pijersi.state import pieces_of, state_of
 from referee.rules.pijersi.tables import CELL_NAMES, coordinates
 from referee.rules.position import IllegalMoveError, Position
@@ -812,3 +823,75 @@ def test_more_cubes_score_more() -> None:
     less = KERNEL.evaluate(RULESET.read("6/s-6/6/7/6/P-6/6 w 0 1"), CONFIG)
     assert more > less + 50
     assert KERNEL.evaluate(RULESET.read("6/s-6/6/7/6/P-R-5/6 w 20 1"), CONFIG) == 0
+
+
+# -- numbers, permutations, what a text claims of its set-up ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_number_is_found_by_its_position(family):
+    rng = random.Random(family)
+    last = FAMILIES[family]
+    for number in {0, last - 1, *(rng.randrange(last) for _ in range(10))}:
+        other = rng.randrange(last)
+        alone, apart = (RULES.variant(f"{family}#{name}") for name in (number, f"{number}/{other}"))
+        assert numbers(alone.position)[family] == [number]
+        assert numbers(apart.position)[family] == [number if number == other else f"{number}/{other}"]
+        assert (is_setup(apart.position), is_mirrored(alone.position)) == (True, True)
+        assert is_mirrored(apart.position) == (number == other)
+
+
+def test_what_is_no_set_up_has_no_number():
+    start = RULES.settle()
+    later = Position.start(start).play("a4b5c4")
+    for position in (str(later), "6/7/6/7/6/7/R-5 w 0 1", STANDARD.replace("ww", "rr").replace("WW", "RR")):
+        assert not is_setup(position)
+        assert set(map(tuple, numbers(position).values())) == {()}
+    assert numbers(RULES.variant("full-random").position)["pijersi-24"] == []
+
+
+def test_permutations_rename_the_three_kinds():
+    found = permutations_of(STANDARD)
+    assert found[0] == STANDARD
+    assert len(set(found)) == 6
+    assert {numbers(one)["pijersi-36"][0] for one in found} <= set(range(36))
+    assert all(permutations_of(one)[0] == one and set(permutations_of(one)) == set(found) for one in found)
+
+
+def test_positional_notation_is_a_position():
+    text = "A16:RPSRPS / b17:PSR(WW)SRP / f17:prs(ww)rsp / g16:sprspr"
+    rules = RULES
+    assert rules.settle().write(rules.settle().read(text)) == STANDARD
+    swapping = rules.settle(options={"swap_phase": True})
+    assert swapping.write(swapping.read(text)) == f"{STANDARD} swap"
+    with pytest.raises(ParseError, match="names 3 cells but 2 contents"):
+        rules.settle().read("a13:RP")
+
+
+def test_a_number_in_a_game_text():
+    form, ruleset = RULES.formats[0], RULES.settle()
+    position = RULES.variant("pijersi-24#17").position
+    lines = write_setup(ruleset.read(position))
+    (alone,) = form.read("#! pijersi-24#17\n1 a2-b2\n", ruleset)
+    assert (alone.variant, alone.position) == ("pijersi-24#17", None)
+    assert form.read(f"#! pijersi-24#17\n{lines}\n1 a2-b2\n", ruleset)[0].moves == ("a2b2",)
+    assert form.read(f"#! pijersi-24\n{lines}\n1 a2-b2\n", ruleset)[0].moves == ("a2b2",)
+    for claim in ("pijersi-24#16", "pijersi-8100#17/23", "standard"):
+        with pytest.raises(ParseError, match="set-up"):
+            form.read(f"#! {claim}\n{lines}\n1 a2-b2\n", ruleset)
+    for claim in ("random/symmetry", "random", "exercise"):
+        assert form.read(f"#! {claim}\n{lines}\n", ruleset)[0].tags["Setup"] == claim
+    apart = write_setup(ruleset.read(RULES.variant("pijersi-24#17/3").position))
+    with pytest.raises(ParseError, match="contradicts #! random/symmetry"):
+        form.read(f"#! random/symmetry\n{apart}\n", ruleset)
+    with pytest.raises(ParseError, match="contradicts #! random"):
+        form.read("#! random\nc4:(RW) / g12: s p\n", ruleset)
+    with pytest.raises(ParseError, match="no set-up 24"):
+        form.read("#! pijersi-24#24\n1 a2-b2\n", ruleset)
+
+
+def test_the_first_exclamation_of_a_ply_that_takes_is_the_sign_of_that():
+    form, ruleset = RULES.formats[0], RULES.settle()
+    lines = "c3:R / d3:s / g1:p"
+    for text, mark in (("1 c3-d3!", {}), ("1 c3-d3!!", {1: "!"}), ("1 c3-d3! ?!", {1: "?!"}), ("1 c3-c4!", {1: "!"})):
+        assert form.read(f"{lines}\n{text}\n", ruleset)[0].marks == mark, text

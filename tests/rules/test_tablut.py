@@ -876,3 +876,20 @@ def test_the_kernel_is_the_same_without_compilation() -> None:
         outputs.append(run.stdout)
     assert outputs[0].startswith("[[], ")
     assert outputs[0] == outputs[1]
+
+
+def test_the_sides_have_their_own_words_whoever_moves_first() -> None:
+    bell, ashton = RULES.settle("bell"), RULES.settle("ashton")
+    assert (bell.sides, ashton.sides) == (("Attackers", "Defenders"), ("Defenders", "Attackers"))
+    assert (bell.side_named("moscovites"), ashton.side_named("Moscovites"), bell.side_named("white")) == (0, 1, None)
+    assert ashton.side_named("first") == bell.side_named("FIRST") == 0
+
+
+def test_raichi_and_tuichi_stand_in_the_move_list() -> None:
+    game = GameText(("e2c2", "e4h4", "f9f7", "e3e2", "a6a8", "e5e3", "e8b8"), "bell", marks={6: "!"})
+    text = PLAIN.write(game, RULES.settle())
+    assert "3. a6a8 e5e3! tuichi 4. e8b8 tuichi" in text
+    assert PLAIN.read(text, RULES.settle()) == [game]
+    assert PLAIN.read("e2c2 raichi!? e4h4", RULES.settle())[0].marks == {1: "!?"}
+    here = Position.start(RULES.settle()).play_all(game.moves[:6])
+    assert (here.announced, here.previous.announced if here.previous else "") == ("tuichi", "")

@@ -396,3 +396,23 @@ def test_console_script():
     )
     assert done.returncode == 2
     assert done.stderr.startswith("error: unknown variant of loa 'nonsense'")
+
+
+# Set-ups
+
+
+def test_rules_setup(capsys):
+    code, data = document(capsys, "rules", "setup", "pijersi", "--name", "Pijersi-24#17")
+    assert code == 0
+    assert list(data) == ["position", "notation", "numbers", "permutations"]
+    assert data["notation"] == "a16:SPRPSR / b17:PRS(WW)RPS / f17:spr(ww)srp / g16:rsprps"
+    assert data["numbers"]["pijersi-24"] == [17]
+    assert (len(data["permutations"]), data["permutations"][0]) == (6, data["position"])
+    assert document(capsys, "rules", "setup", "pijersi", "--position", data["notation"])[1] == data
+    code, out, _ = run(capsys, "rules", "setup", "pijersi", "--name", "pijersi-8100#17/23")
+    assert code == 0
+    assert "numbers  pijersi-8100#17/23" in out
+    code, out, _ = run(capsys, "rules", "moves", "pijersi", "--position", data["notation"])
+    assert (code, data["position"] in out) == (0, True)
+    code, _, err = run(capsys, "rules", "setup", "loa")
+    assert (code, "no numbered set-ups" in err) == (2, True)
