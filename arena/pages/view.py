@@ -21,7 +21,7 @@ from arena.pages.drawing.replay import Replays
 from arena.pages.folding import folded
 from arena.services.arena import Arena
 from arena.store import BadValueError, Store
-from referee.rules import families, load
+from referee.rules import families, family_named, load
 from referee.rules.rules import Rules
 
 P = ParamSpec("P")
@@ -155,8 +155,8 @@ def number_in(request: web.Request, name: str, what: str) -> int:
 def family_in(request: web.Request) -> Rules:
     """The family in the address. Raises Problem (404) with near names."""
     name = request.match_info["family"]
-    if name.lower() in families() and name != name.lower():
-        path = request.path.replace(name, name.lower(), 1)
+    if (known := family_named(name)) in families() and name != known:
+        path = request.path.replace(name, known, 1)
         raise web.HTTPPermanentRedirect(str(request.rel_url.with_path(path, keep_query=True)))
     if name not in families():
         raise not_found("page or family", name, [*families(), *PAGES])
