@@ -241,6 +241,7 @@ function tick() {
 
 function thought(side) {
   const card = document.querySelector(`[data-thought="${side}"]`);
+  if (!card) return; // a game of people: nobody said what they thought
   let ply = now;
   while (ply > 0 && scenes[ply].side !== side) ply--;
   const told = plies[ply];

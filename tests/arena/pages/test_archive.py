@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -127,3 +128,12 @@ def test_nobody_else_imports(site: Site) -> None:
     assert site.server.post("/archive/import", data=body, headers=headers).status == 401
     headers["Cookie"] = logged_in(site.server, "zoe")
     assert site.server.post("/archive/import", data=body, headers=headers).status == 403, "not from our own page"
+
+
+def test_the_viewer_steps_through_a_game_of_people(site: Site, page: Any, witness: Any) -> None:
+    page.goto(f"{site.url}/archive/1")
+    page.wait_for_selector("#viewer[data-ready=yes]")
+    page.click("[data-go=home]")
+    page.click("[data-go=right]")
+    assert page.inner_text("#status").startswith("Ply 1 of 14")
+    assert page.locator("#thoughts").count() == 0
