@@ -139,6 +139,24 @@ def test_one_address_is_slowed_down_whatever_names_it_tries(arena: Arena) -> Non
         account.authenticate(arena, "somebody", "wrong", AWAY)
 
 
+def test_who_knows_the_password_has_all_tries_from_there_again_and_the_address_has_not(arena: Arena) -> None:
+    user.add(arena, "ada", "author", PASSWORD)
+
+    def wrong(name: str) -> None:
+        with pytest.raises(UnauthorisedError):
+            account.log_in(arena, name, "wrong", AWAY)
+
+    for _ in range(4):
+        wrong("ada")
+    account.log_in(arena, "ada", PASSWORD, AWAY)
+    for number in range(16):
+        wrong(f"other {number}")
+    with pytest.raises(account.TooManyTriesError):
+        account.log_in(arena, "another", "wrong", AWAY)
+    for _ in range(5):  # here she is known by now
+        wrong("ada")
+
+
 def test_all_processes_count_together(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     other = Arena(Store(str(arena.store.engine.url)), arena.settings)
