@@ -110,7 +110,8 @@ class Results:
             query = query.order_by(col(Game.committed).desc()).limit(limit)
         with self._sessions.reading() as session:
             rows = fetch(session, query)
-        found = [Result(*(*row[:-2], Kind(row[-2]), Termination(row[-1]))) for row in rows]
+        ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few, of many games
+        found = [Result(*(*row[:-2], *ways[row[-2:]])) for row in rows]
         return found if tournament_id is not None else found[::-1]
 
     def last_records(self, tournament_id: int, version_id: int, count: int) -> list[GameRecord]:
