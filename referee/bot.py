@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -105,6 +105,8 @@ class Bot:
         self.overshoot = overshoot or expected_of(spec)
         self.has_answered = False
         """Whether this process was asked for a move by a move time before; its first answer may have to load."""
+        self.on_wait: Callable[[], None] | None = None
+        """Called when its answer takes longer than a moment."""
         self._has_been_ready = False
         self._sandbox = sandbox
         self._watchdog = watchdog or Watchdog()
@@ -283,11 +285,17 @@ class Bot:
         if start:
             if wire.word:
                 wire.lines.append(b"bestmove " + wire.word)
-            return start
-        if wire.has_spoken:
-            self._catch_up()
-        wire.write(question)
-        return wire.start_clock(is_quick=True)
+        else:
+            if wire.has_spoken:
+                self._catch_up()
+            wire.write(question)
+            start = wire.start_clock(is_quick=True)
+        if self.on_wait:
+            begin = time.monotonic_ns()
+            self.on_wait()
+            if wire.has_spoken:  # nobody knows when, so what others were told meanwhile took no time of its
+                wire.held_ns += time.monotonic_ns() - begin
+        return start
 
     def _catch_up(self) -> None:
         """Take what the bot said before it was asked: harmless lines are counted, an answer is a protocol error."""

@@ -177,12 +177,13 @@ class SlotPool(Executor):
     def _answer(self, connection: Connection) -> tuple[str, Any]:
         while True:
             kind, value = connection.recv()
-            if kind != "event":
+            if kind != "events":
                 with self._lock:
                     self._connections[connection] = None
                 return kind, value
-            if self._on_event:
-                self._on_event(value)
+            for event in value:
+                if self._on_event:
+                    self._on_event(event)
 
     def _forget(self, connection: Connection) -> None:
         with self._lock:

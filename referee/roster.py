@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from referee.bot import Bot, expected_of
 from referee.overshoot import Overshoot
@@ -35,6 +35,8 @@ class Roster:
         self.sandbox = sandbox
         self._number = number
         self.stop_fd = stop_fd
+        self.on_wait: Callable[[], None] | None = None
+        """Called whenever a bot takes longer than a moment for its move."""
         self._is_reaper = is_reaper
         self._spare = spare
         self._idle: list[Bot] = []
@@ -67,7 +69,9 @@ class Roster:
         self._overshoots[key] = overshoot
         if len(self._overshoots) > _REMEMBERED:
             del self._overshoots[next(iter(self._overshoots))]
-        return Bot(spec, limits, self.sandbox, stop_fd=self.stop_fd, watchdog=self._watchdog, overshoot=overshoot)
+        bot = Bot(spec, limits, self.sandbox, stop_fd=self.stop_fd, watchdog=self._watchdog, overshoot=overshoot)
+        bot.on_wait = self.on_wait
+        return bot
 
     @property
     def idle(self) -> tuple[Bot, ...]:

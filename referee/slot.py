@@ -10,6 +10,7 @@ import gc
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from multiprocessing.connection import Connection
@@ -25,6 +26,8 @@ from referee.spec import PlannedGame
 
 Emit = Callable[[dict[str, Any]], None]
 
+TOGETHER_S = 0.05
+"""How long plies wait for others at most while bots answer at once."""
 _CLEAN_S = 5
 """How long a slot whose parent is gone may take to see its bots killed."""
 
@@ -74,6 +77,31 @@ def _watch(game: str) -> Callable[[int, str, Ply], None]:
     return watch
 
 
+class Outbox:
+    """What is told while games are played, on its way to the parent: plies that follow one another fast go together.
+
+    What waits is sent with whatever else is told, and at the latest when a bot takes longer than a moment.
+    """
+
+    def __init__(self, send: Callable[[tuple[str, list[dict[str, Any]]]], None]) -> None:
+        self._send = send
+        self._waiting: list[dict[str, Any]] = []
+        self._sent_s = 0.0
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """Send it, or let a ply wait for the next one."""
+        self._waiting.append(event)
+        if event["event"] != "ply" or time.monotonic() - self._sent_s > TOGETHER_S:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what waits, now."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            self._send(("events", waiting))
+            self._sent_s = time.monotonic()
+
+
 def open_slot(
     sandbox: str = "none", stop_fd: int | None = None, emit: Emit | None = None, spare: int = 0, number: int = 0
 ) -> Roster:
@@ -92,9 +120,10 @@ def main() -> None:
     _die_with_parent()
     if core >= 0:
         os.sched_setaffinity(0, {core})
-    emit: Emit = lambda event: connection.send(("event", event))  # noqa: E731
-    with open_slot(sandbox, connection.fileno(), emit, spare, number) as roster:
-        _serve(connection, roster)
+    outbox = Outbox(connection.send)
+    with open_slot(sandbox, connection.fileno(), outbox.tell, spare, number) as roster:
+        roster.on_wait = outbox.flush
+        _serve(connection, roster, outbox)
     signal.signal(signal.SIGCONT, signal.SIG_DFL)  # on its way out already: a parent that died has nothing to add
 
 
@@ -111,7 +140,7 @@ def _die_with_parent() -> None:
     wake_at_death_of_parent()
 
 
-def _serve(connection: Connection, roster: Roster) -> None:
+def _serve(connection: Connection, roster: Roster, outbox: Outbox) -> None:
     while True:
         try:
             if not connection.poll(roster.end_idle()):
@@ -128,6 +157,7 @@ def _serve(connection: Connection, roster: Roster) -> None:
         except Exception as error:
             answer = ("error", f"{type(error).__name__}: {error}")
         try:
+            outbox.flush()
             connection.send(answer)
         except OSError:
             return

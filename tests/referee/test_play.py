@@ -219,3 +219,11 @@ def test_watchers_see_every_ply_in_order(game: Build, roster: Roster) -> None:
     seen: list[tuple[int, str]] = []
     record: GameRecord = play(game([*BLACK, "resign"], WHITE), roster, watch_of(seen))
     assert seen == list(enumerate(record.moves, 1))
+
+
+def test_what_waits_to_be_told_is_told_before_a_bot_is_waited_for(game: Build, roster: Roster) -> None:
+    told: list[int] = []
+    seen: list[tuple[int, str]] = []
+    roster.on_wait = lambda: told.append(len(seen))
+    record = play(game(BLACK[:1], WHITE, time=TimeControl("clock", 100, 0)), roster, watch_of(seen))
+    assert (record.termination, told[-1], len(seen)) == ("stalled", 2, 2)
