@@ -212,6 +212,7 @@ def same(one: Entries, two: Entries) -> bool:
 def test_parts_are_merged_and_nothing_is_lost(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(positions, "BUCKET", 16)
     monkeypatch.setattr(positions, "_RANGE_BITS", 2)
+    monkeypatch.setattr(positions, "_MUCH", 100)
     monkeypatch.setattr(positions, "SPAN", 40)
     rng, added, first = np.random.default_rng(4), [], 1
     for span in (1, 1, 1, 7, 2, 20, 1, 9, 30, 3):
