@@ -62,7 +62,7 @@ def test_whatever_is_hit_every_game_has_one_result_and_nothing_is_left_behind(to
         "--topology",
         topology,
         "--games",
-        "24",
+        "30",
         "--faults",
         str(len(FAULTS[topology])),
         "--lease",
