@@ -18,7 +18,7 @@ from arena.store.archive import Found
 from arena.store.archive_line import ArchiveLine
 from arena.store.archive_search import Search
 from arena.store.archived_game import ArchivedGame, day_of
-from arena.store.page import DEFAULT_LIMIT, MAX_LIMIT, bounded
+from arena.store.page import DEFAULT_LIMIT, bounded
 from referee.rules import load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import IllegalMoveError, Position
@@ -326,24 +326,3 @@ def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None) -> Co
         return best_reading(text, ruleset, (*ruleset.rules.formats, RECORD))
     except ValueError as error:
         raise NoGameError(f"{error}; it should hold games of {ruleset.rules.family}") from None
-
-
-__all__ = [
-    "MAX_LIMIT",
-    "MOST_TEXT_BYTES",
-    "RESULTS",
-    "SEARCHED",
-    "Import",
-    "Player",
-    "PlayerFigures",
-    "Query",
-    "find_format",
-    "read",
-    "read_player",
-    "read_query",
-    "read_text",
-    "search",
-    "take_in",
-    "upload",
-    "write",
-]

@@ -88,11 +88,6 @@ class Archive:
         while positions.merge(self._sessions):
             pass
 
-    def followed(self) -> int:
-        """The commit number up to which the games played here are in the archive."""
-        with self._sessions.reading() as session:
-            return counter(session, FOLLOWED)
-
     def to_follow(self, limit: int) -> tuple[int, list[tuple[int, bytes]]]:
         """Up to which commit number games are there, and the next ones: (commit number, stored record)."""
         with self._sessions.reading() as session:
