@@ -10,6 +10,7 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.collections.conversion import to_record
 from arena.errors import ArenaError
 from arena.http.call import CONTEXT
 from arena.http.identity import is_from_own_page, session_of
@@ -241,7 +242,7 @@ async def _find(request: web.Request) -> tuple[ArchiveLine, ArchivedGame]:
 
 
 async def _replay(request: web.Request, game: ArchivedGame) -> Replay:
-    return await run(lambda: request.app[REPLAYS].of_record(game.record()))
+    return await run(lambda: request.app[REPLAYS].of_record(to_record(game)))
 
 
 def _sentence(line: ArchiveLine, replay: Replay) -> str:
