@@ -131,13 +131,17 @@ class Engine:
         self.errors = b""
         self.error_bytes = self.byte_count = 0
         self.has_closed = False
-        for read in (self._read_output, self._read_errors):
-            threading.Thread(target=read, daemon=True).start()
+        self.readers = [threading.Thread(target=read, daemon=True) for read in (self._read_output, self._read_errors)]
+        for reader in self.readers:
+            reader.start()
 
     def _read_output(self) -> None:
         assert self.process.stdout
         while True:
-            data = os.read(self.process.stdout.fileno(), 65_536)
+            try:
+                data = os.read(self.process.stdout.fileno(), 65_536)
+            except (OSError, ValueError):  # closed meanwhile: nobody asks any more
+                return
             self.byte_count += len(data)
             if self.byte_count > OUTPUT_BYTES:
                 self.problems.append(("too-much-output", f"{self.byte_count:,} bytes on standard output"))
@@ -235,6 +239,8 @@ class Engine:
                 os.kill(one, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
+        for reader in self.readers:  # they see the end, unless somebody out of reach holds the pipes
+            reader.join(1)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             with contextlib.suppress(OSError):
                 assert pipe

@@ -40,7 +40,7 @@ class Handicap(BaseModel):
     rules: dict[Annotated[str, Field(min_length=1, max_length=64)], bool | int | _Text] = Field(
         default={}, max_length=64
     )
-    """Options of the rules in its games, by name: of Tablut `goal = "edge_no_bases"`, `king_max_step = 4`."""
+    """Options of the rules in its games, by name, such as `king_max_step = 4`."""
     side: Annotated[str, Field(max_length=40)] | None = None
     """These rules hold only where it has this side: `first`, `second`, or as people call it, such as `defenders`."""
 

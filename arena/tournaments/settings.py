@@ -227,8 +227,8 @@ class Document(_Part):
     """A book in place of that: each text a position, moves, or `POSITION ; MOVES`."""
     first: Literal["swap", "lot"] = "swap"
     """Who has the first side: bots in turns, or (`lot`) in the last game of an odd number whom the seed draws. With
-    `lot` it also draws, for each pair of games, which side moves first, where the rules leave that open (in Tablut
-    attackers or defenders) and the opening has no moves; `openings` is `none` then unless it is written.
+    `lot` it also draws, for each pair of games, which side moves first, where the rules leave that open (attackers or
+    defenders) and the opening has no moves; `openings` is `none` then unless it is written.
     """
     seed: int = Field(default=0, ge=0, le=2**31 - 1)
     """The same seed, the same pairings and openings."""

@@ -19,7 +19,7 @@ def signatures() -> dict[tuple[str, str], int]:
     """How often each function of this process was compiled."""
     from numba.core.registry import CPUDispatcher
 
-    found = [each for each in gc.get_objects() if isinstance(each, CPUDispatcher)]
+    found = [each for each in gc.get_objects() if issubclass(type(each), CPUDispatcher)]
     return {(each.py_func.__module__, each.py_func.__qualname__): len(each.signatures) for each in found}
 
 

@@ -25,7 +25,7 @@ NO_SETTINGS = {
 TEXTS = sorted(
     path
     for path in DEPLOY.rglob("*")
-    if path.is_file() and path.suffix != ".json" and "secrets" not in path.relative_to(DEPLOY).parts[:-1]
+    if path.is_file() and path.suffix not in (".json", ".webp") and "secrets" not in path.relative_to(DEPLOY).parts[:-1]
 )
 
 

@@ -9,6 +9,7 @@ from arena.errors import KINDS
 from arena.events import messages
 from arena.http import cache
 from arena.http.address import DOCS, OPENAPI
+from arena.pages.view import surround
 
 routes = web.RouteTableDef()
 
@@ -16,6 +17,7 @@ routes = web.RouteTableDef()
 @routes.get(DOCS)
 async def show(request: web.Request) -> web.Response:
     """Every operation with a line that runs, every document, every error, every topic."""
+    await surround(request)  # its address is one of data, its content a page
     topics = [kind.TOPIC for kind in messages.KINDS if kind.TOPIC.is_public]
     context = {"document": request.app[OPENAPI], "problems": KINDS, "topics": topics}
     text = aiohttp_jinja2.render_string("api.html", request, context)

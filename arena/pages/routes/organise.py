@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -73,7 +74,7 @@ async def _organiser(request: web.Request) -> Identity | web.Response:
     """Who may organise; those who are not logged in are led to the form. Raises Problem (403)."""
     identity = await session_of(request)
     if identity is None:
-        return redirect(f"/login?next={request.path}")
+        return redirect(f"/login?next={quote(request.rel_url.raw_path)}")
     if "organise" not in identity.scopes:
         raise Problem("forbidden", "your account may not organise tournaments", hint="ask an admin for it")
     return identity

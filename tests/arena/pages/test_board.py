@@ -137,7 +137,7 @@ def test_a_push_shows_its_row_and_what_went_over_the_edge() -> None:
 
 
 def test_captures_are_told_by_their_method() -> None:
-    pinch = said_of("baroque", "4k3/8/8/8/8/2p5/2P5/R2PK3 w 0 1", "d1d3")
+    pinch = said_of("baroque", "8/8/8/7k/8/2p5/2P5/R2PK3 w 0 1", "d1d3")
     assert pinch.effect.between == ()
     assert "pinches" not in pinch.said
     pinch = said_of("baroque", "4k3/8/8/8/8/1Pp5/8/3PK3 w 0 1", "d1d3")
