@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from arena.config import Settings
 from arena.events.bus import BusError, E, EventBus, Subscription
@@ -415,9 +416,7 @@ def test_a_referee_and_pages_that_start_without_the_broker_connect_to_it_later(m
     within(main())
 
 
-def test_start_up_with_something_that_is_no_broker(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_start_up_with_something_that_is_no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "TIMEOUT_S", 0.5)
 
     async def main() -> None:
@@ -432,9 +431,10 @@ def test_start_up_with_something_that_is_no_broker(
         server = await asyncio.start_server(nothing, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         metrics = Metrics()
-        async with open_bus(Settings(mqtt=f"mqtt://127.0.0.1:{port}"), metrics):
-            assert not is_connected(metrics)
-        assert "see whether an MQTT broker without TLS listens there" in capsys.readouterr().out
+        with capture_logs() as said:
+            async with open_bus(Settings(mqtt=f"mqtt://127.0.0.1:{port}"), metrics):
+                assert not is_connected(metrics)
+        assert "see whether an MQTT broker without TLS listens there" in str(said)
         is_over.set()
         await is_closed.wait()
         server.close()
