@@ -46,8 +46,12 @@ async function load() {
 }
 
 function take(data) {
-  if (attempt !== null && (data.attempt !== attempt || data.last < last())) {
+  if (attempt !== null && data.attempt !== attempt) {
     location.reload(); // the game was begun again: what is shown is not the game any more
+    return;
+  }
+  if (data.last < last()) {
+    setTimeout(bring, 1000); // asked between the last of its news and its record
     return;
   }
   attempt = data.attempt;
