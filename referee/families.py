@@ -48,9 +48,18 @@ def is_name(text: str) -> bool:
 def folder(family: str) -> Path:
     """The folder of a family's files, without importing it. Raises KeyError, FamilyPackageError."""
     module = homes()[family]
-    spec = find_spec(module)
+    try:
+        return folder_of(module)
+    except LookupError:
+        problem = f"the family {family!r} is said to be the package {module}, which is not there"
+        raise FamilyPackageError(problem) from None
+
+
+def folder_of(package: str) -> Path:
+    """The folder of a package, without importing it. Raises LookupError where there is none."""
+    spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise FamilyPackageError(f"the family {family!r} is said to be the package {module}, which is not there")
+        raise LookupError(f"no package {package}")
     return Path(spec.submodule_search_locations[0])
 
 

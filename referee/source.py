@@ -9,10 +9,9 @@ import hashlib
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 
-from referee.families import folder, homes
+from referee.families import folder, folder_of, homes
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
 """What the kernels become depends on them."""
@@ -28,7 +27,7 @@ def parts() -> Mapping[str, str]:
     folders = {family: folder(family) for family in homes()}
     found = {family: _digest(place, ()) for family, place in folders.items()}
     for package in ("protocol", "referee"):
-        found[package] = _digest(_folder(package), tuple(folders.values()))
+        found[package] = _digest(folder_of(package), tuple(folders.values()))
     for name in _COMPILERS:
         try:
             found[name] = version(name)
@@ -41,13 +40,6 @@ def parts() -> Mapping[str, str]:
 def digest() -> str:
     """All parts as one short hexadecimal number."""
     return _short("\n".join(f"{name} {value}" for name, value in sorted(parts().items())).encode())
-
-
-def _folder(package: str) -> Path:
-    spec = find_spec(package)
-    assert spec is not None, package
-    assert spec.submodule_search_locations, package
-    return Path(spec.submodule_search_locations[0])
 
 
 def _digest(folder: Path, without: tuple[Path, ...]) -> str:

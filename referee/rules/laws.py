@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import random
 import re
-import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -311,7 +310,7 @@ def kernel_is_sound(rules: Rules) -> None:
 
 def page_names_everything(rules: Rules) -> None:
     """`RULES.md` names every variant and every option."""
-    kernel = sys.modules.get(rules.kernel_module) or importlib.import_module(rules.kernel_module)
+    kernel = importlib.import_module(rules.kernel_module)
     page = (Path(str(kernel.__file__)).parent / "RULES.md").read_text(encoding="utf-8")
     names = [variant.name for variant in rules.variants] + [option.name for option in rules.options]
     missing = [name for name in names if name not in page]

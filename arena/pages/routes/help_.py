@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, redirect, run, takes
 from arena.tournaments import pace
-from referee.families import folder
+from referee.families import folder, folder_of
 from referee.ratings import trueskill
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind
@@ -61,23 +60,17 @@ def _part(row: tuple[Any, ...], key: str) -> Any:
     return row[int(key)]
 
 
-def _folder(package: str) -> Path:
-    found = importlib.util.find_spec(package)
-    places = list(found.submodule_search_locations or ()) if found else []
-    return Path(places[0]) if places else Path()
-
-
 def _document(topic: str) -> Path | None:
     """The file behind a topic."""
     kind, _, family = topic.partition("-")
     if topic == "first-bot":
-        return _folder("bots") / "README.md"
+        return folder_of("bots") / "README.md"
     if topic == "protocol":
-        return _folder("protocol") / "SPEC.md"
+        return folder_of("protocol") / "SPEC.md"
     if topic in ("changelog", "reference"):
-        return _folder("arena") / f"{topic.upper()}.md"
+        return folder_of("arena") / f"{topic.upper()}.md"
     if kind == "dialect" and family in families():
-        built_in = _folder("protocol") / "dialects" / f"{family}.md"
+        built_in = folder_of("protocol") / "dialects" / f"{family}.md"
         return built_in if built_in.is_file() else folder(family) / "DIALECT.md"
     if kind == "rules" and family in families():
         return folder(family) / "RULES.md"
