@@ -20,8 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from protocol.capabilities import Capabilities
@@ -42,6 +41,7 @@ from protocol.messages import (
     Ugi,
     UgiOk,
 )
+from protocol.options import OptionDecl
 from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
 from protocol.turn import State, Stray
@@ -53,6 +53,7 @@ from referee.rules.core import Termination
 from referee.sandbox import Sandbox
 from referee.sandbox.selftest import fault
 from referee.sandbox.watchdog import Watchdog
+from referee.seat import Thought
 from referee.spec import BotSpec, Limits
 from referee.wire import Wire
 
@@ -63,20 +64,8 @@ _CATCH_UP_BYTES = 2**20
 """How much is taken of what a bot said unasked before it is asked: its pipe never holds more."""
 
 
-@dataclass(slots=True)
-class Thought:
-    """A bot's answer to one `go`. Times in milliseconds. `code`: of a move that needed no reading."""
-
-    move: str | None
-    offer: str | None
-    ms: float
-    lag_ms: float
-    info: Info | None
-    code: int | None = None
-
-
 class Bot:
-    """A bot from spawn to reaping: its `process`, the `wire` to it, the `session` spoken on it.
+    """The seat of a process, from spawn to reaping: its `process`, the `wire` to it, the `session` spoken on it.
 
     Not safe for several threads; one slot owns it. `stop_fd` becomes readable when everything is to be called off
     (raises Stopped wherever the bot is waited for). `watchdog` is shared by the bots of a slot, so that waiting for
@@ -115,13 +104,34 @@ class Bot:
 
     def start(self) -> None:
         """Spawn the process. Raises BotError (`handshake-failed`) when there is nothing to run, SandboxError."""
-        self.process.start()
-        self.wire.open()
+        if not self.process.is_running:
+            self.process.start()
+            self.wire.open()
 
     @property
     def has_shaken_hands(self) -> bool:
         """Whether `ugiok` has come."""
         return self.session.state not in (State.STARTED, State.HANDSHAKE)
+
+    @property
+    def options(self) -> Mapping[str, OptionDecl]:
+        """The options it has announced, by name."""
+        return self.session.options
+
+    @property
+    def families(self) -> Collection[str]:
+        """The families it has announced."""
+        return self.session.families
+
+    @property
+    def anomaly_count(self) -> int:
+        """How many of its lines the protocol did not allow and did not mind."""
+        return self.session.anomaly_count
+
+    @property
+    def log(self) -> str:
+        """The tail of what it wrote to standard error, while it is there."""
+        return self.wire.log if self.process.child else ""
 
     @property
     def is_reusable(self) -> bool:
@@ -130,6 +140,20 @@ class Bot:
             return False
         option = self.session.options.get("UGI_Reuse")
         return not (option and option.default == "false")
+
+    def condemn(self) -> None:
+        """It failed, or is called off: the process plays no other game."""
+        self.process.is_sound = False
+
+    def begin_turn(self) -> None:
+        """It is to move: it rests no longer."""
+        if rest := self.process.rest:
+            rest.end()
+
+    def end_turn(self, took_ms: float) -> None:
+        """It has moved, and rests."""
+        if rest := self.process.rest:
+            rest.begin(self.wire.arrived_ns, int(took_ms * 1e6))
 
     def close(self) -> None:
         """End the process for good: `quit` if it is sound, then kill all of it, reap, close every descriptor."""
@@ -177,6 +201,8 @@ class Bot:
 
     def handshake(self) -> None:
         """`ugi` … `ugiok`. Raises BotError (`handshake-failed`, or the limit it ran into), SandboxError."""
+        if self.has_shaken_hands:
+            return
         try:
             self.wire.write(self.session.send(Ugi()))
             self._expect(UgiOk, self.limits.start_ms, "`ugi`", Termination.HANDSHAKE_FAILED)

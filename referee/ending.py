@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from referee.bot import Bot
 from referee.course import Course
 from referee.failure import BotError
 from referee.rules.core import SIDES, Outcome, Termination, Winner
+from referee.seat import Seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ def by_resignation(course: Course, side: int) -> Ending:
     return Ending(SIDES[1 - side], Termination.RESIGNED, f"{SIDES[side]} resigned at ply {len(course.moves) + 1}")
 
 
-def by_failure(course: Course, side: int, bot: Bot, error: BotError) -> Ending:
+def by_failure(course: Course, side: int, bot: Seat, error: BotError) -> Ending:
     """The bot of that side failed; its process plays no other game."""
-    bot.process.is_sound = False
+    bot.condemn()
     detail = f"{SIDES[side]} ({bot.spec.name}) lost at ply {len(course.moves) + 1}: {error.detail}"
     return Ending(SIDES[1 - side], error.termination, detail)
 
 
-def by_illegal_move(course: Course, side: int, bot: Bot, text: str | None) -> Ending:
+def by_illegal_move(course: Course, side: int, bot: Seat, text: str | None) -> Ending:
     """The bot of that side answered with what is no legal move."""
     shown = "no move" if text is None else repr(text[:80])
     return by_failure(course, side, bot, BotError(Termination.ILLEGAL_MOVE, f"{shown} in {course.position}"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from protocol.capabilities import Capabilities
-from referee.bot import Bot, Thought
+from referee.bot import Bot
 from referee.check_report import CheckReport, Step
 from referee.course import Course
 from referee.player import Player
@@ -16,6 +16,7 @@ from referee.record import Ply
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox
+from referee.seat import Thought
 from referee.spec import BotSpec, GameSpec, Limits
 from referee.timing import MOVE_TIMES_MS
 

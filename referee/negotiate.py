@@ -11,19 +11,19 @@ from collections.abc import Collection, Mapping
 from protocol.messages import SetOption
 from protocol.negotiation import Agreement, Ineligible, plan_setoptions
 from protocol.options import OptionDecl
-from referee.bot import Bot
 from referee.failure import BotError
 from referee.rules.core import Termination
 from referee.rules.rules import Ruleset
+from referee.seat import Seat
 
 
-def negotiate(bot: Bot, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement | Ineligible:
+def negotiate(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement | Ineligible:
     """What a bot that has shaken hands must be told to play by these rules, or why it cannot.
 
     `is_shown`: the start is shown as a position, so that no name of it need be told.
     """
-    session, startpos_only = bot.session, bot.capabilities.startpos_only
-    return negotiate_options(session.options, session.families, ruleset, is_shown=is_shown, startpos_only=startpos_only)
+    startpos_only = bot.capabilities.startpos_only
+    return negotiate_options(bot.options, bot.families, ruleset, is_shown=is_shown, startpos_only=startpos_only)
 
 
 def negotiate_options(
@@ -71,7 +71,7 @@ def _differs_in_start_only(ruleset: Ruleset) -> bool:
     return ruleset.variant.params == default.params and not changed & tell
 
 
-def prepare(bot: Bot, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement:
+def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement:
     """Make a bot that has shaken hands ready for a new game by these rules, whose start it `is_shown` or told.
 
     Raises BotError: `handshake-failed` when it has not announced what they demand, else how it failed.
@@ -79,14 +79,14 @@ def prepare(bot: Bot, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement:
     plan = negotiate(bot, ruleset, is_shown=is_shown)
     if isinstance(plan, Ineligible):
         raise BotError(Termination.HANDSHAKE_FAILED, f"cannot play this: {plan.reason}")
-    family = bot.session.options.get("Family")
+    family = bot.options.get("Family")
     if family and family.accepts(ruleset.rules.family):
         bot.tell(SetOption("Family", ruleset.rules.family))
     for name, value in bot.spec.options:
         bot.tell(SetOption(name, value))
     told = frozenset(setting.name for setting in plan.setoptions)
     for name in sorted(bot.told - told):  # a process that has played by other rules still has them set
-        bot.tell(SetOption(name, bot.session.options[name].default))
+        bot.tell(SetOption(name, bot.options[name].default))
     for setting in plan.setoptions:
         bot.tell(setting)
     bot.told = told

@@ -5,13 +5,12 @@ Synchronous, with blocking polls on the bots' pipes. Refuses to know who schedul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from protocol.messages import Result
 from referee.adjudicate import Adjudicator
-from referee.bot import Bot
 from referee.clock import Clock
 from referee.course import Course, Watch
 from referee.ending import Ending, by_failure, by_illegal_move, by_outcome, by_resignation
@@ -23,6 +22,7 @@ from referee.roster import Roster
 from referee.rules.core import SIDES, Termination, Winner
 from referee.sample_warmup import have_warm
 from referee.score import hundredths
+from referee.seat import Seat
 from referee.spec import PlannedGame
 from referee.unplayed import record_of
 from referee.variation import kept
@@ -60,34 +60,27 @@ def play(game: PlannedGame, roster: Roster, watch: Watch | None = None) -> GameR
     if ending.winner is not None:
         for bot in bots:
             bot.announce(Result(_RESULTS[ending.winner], ending.termination.value))
-    logs: dict[str, str] = {
-        side: bot.wire.log for side, bot in zip(SIDES, bots, strict=True) if bot.process.child and bot.wire.log
-    }
+    logs: dict[str, str] = {side: log for side, bot in zip(SIDES, bots, strict=True) if (log := bot.log)}
     roster.release(bots)
     record = _record(game.id, course, ending, bots, started=started, sandbox=roster.sandbox.name, logs=logs)
     return replace(record, pondering=spec.pondering, out_of_turn_ms=out_of_turn_ms)
 
 
-def _get_ready(course: Course, bots: Sequence[Bot]) -> list[Player] | Ending:
+def _get_ready(course: Course, bots: Sequence[Seat]) -> list[Player] | Ending:
     """Start both bots, shake hands, negotiate; the ending when one of them cannot play."""
     players: list[Player] = []
-    for stage in (_start, _shake_hands, lambda bot: players.append(Player(bot, course))):
+    stages: tuple[Callable[[Seat], None], ...] = (
+        lambda bot: bot.start(),
+        lambda bot: bot.handshake(),
+        lambda bot: players.append(Player(bot, course)),
+    )
+    for stage in stages:
         for side, bot in enumerate(bots):  # both start before either is waited for
             try:
                 stage(bot)
             except BotError as error:
                 return replace(by_failure(course, side, bot, error), at_start=True)
     return players
-
-
-def _start(bot: Bot) -> None:
-    if not bot.process.is_running:
-        bot.start()
-
-
-def _shake_hands(bot: Bot) -> None:
-    if not bot.has_shaken_hands:
-        bot.handshake()
 
 
 def _contest(course: Course, players: Sequence[Player]) -> Ending:
@@ -141,7 +134,7 @@ def _record(
     game_id: str,
     course: Course,
     ending: Ending,
-    bots: Sequence[Bot],
+    bots: Sequence[Seat],
     *,
     started: str,
     sandbox: str,
@@ -156,7 +149,7 @@ def _record(
         plies=course.plies,
         sandbox=sandbox,
         final_position=course.position,
-        anomalies=(bots[0].session.anomaly_count, bots[1].session.anomaly_count),
+        anomalies=(bots[0].anomaly_count, bots[1].anomaly_count),
         logs=logs,
         adjudication=spec.adjudication.changes,
         at_start=ending.at_start,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from protocol.capabilities import movetime_for, shortened
-from referee.bot import Bot, Thought
 from referee.clock import Clock
 from referee.course import Course
 from referee.failure import BotError
 from referee.negotiate import prepare
 from referee.rules.core import Termination
+from referee.seat import Seat, Thought
 
 
 class Player:
@@ -21,7 +21,7 @@ class Player:
 
     __slots__ = ("_question", "_separator", "bot", "passes_phase")
 
-    def __init__(self, bot: Bot, course: Course) -> None:
+    def __init__(self, bot: Seat, course: Course) -> None:
         plan = prepare(bot, course.ruleset, is_shown=course.spec.position is not None)
         self.bot = bot
         self.passes_phase = plan.passes_phase
@@ -61,19 +61,16 @@ class Player:
         return bytes(self._question)
 
     def ask(self, clock: Clock, side: int, known: Mapping[bytes, int]) -> Thought:
-        """Its answer to `position … go …`, as `Bot.think`; before and after it rests. Raises what `Bot.think` does."""
+        """Its answer to `position … go …`, as `Seat.think`; before and after it rests. Raises what that does."""
         bot = self.bot
-        rest = bot.process.rest
-        if rest:
-            rest.end()
+        bot.begin_turn()
         words, allowance_ms = self._words(clock, side), clock.allowance_ms(side)
         question = b"%b\ngo %b\n" % (self.position, words)
         if words.startswith(b"movetime"):
             thought = self._ask_in_time(int(words[9:]), question, allowance_ms, known)
         else:
             thought = bot.think(question, allowance_ms, known)
-        if rest:
-            rest.begin(bot.wire.arrived_ns, int(thought.ms * 1e6))
+        bot.end_turn(thought.ms)
         return thought
 
     def _ask_in_time(

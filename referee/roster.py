@@ -1,4 +1,7 @@
-"""The bots a game slot has running: seats them for a game, keeps sound ones for the next, ends the rest."""
+"""Seats the bots of a slot for a game, keeps sound processes for the next one, ends the rest.
+
+Only processes are kept: every other kind of seat is opened for one game.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from collections.abc import Callable, Sequence
 
 from referee.bot import Bot, expected_of
 from referee.overshoot import Overshoot
+from referee.rules.core import UnknownNameError
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import children, sweep
 from referee.sandbox.watchdog import Watchdog
+from referee.seat import Seat
 from referee.spec import BotSpec, Limits, Pondering
 
 _REMEMBERED = 64
@@ -47,9 +52,9 @@ class Roster:
         self._others = children() if is_reaper else set()
         """What this process had running before: none of the bots' doing."""
 
-    def seat(self, specs: Sequence[BotSpec], limits: Limits) -> list[Bot]:
-        """One bot per spec, running ones first; a bot playing itself gets two processes. Not yet started when new."""
-        seated: list[Bot] = []
+    def seat(self, specs: Sequence[BotSpec], limits: Limits) -> list[Seat]:
+        """A seat for each spec, running bots first; one playing itself gets two processes. Not yet started when new."""
+        seated: list[Seat] = []
         for spec in specs:
             bot = next((bot for bot in self._idle if bot.spec == spec and bot.limits == limits), None)
             if bot is not None:
@@ -63,7 +68,9 @@ class Roster:
         self._close_idle(keep=self._spare)
         return seated
 
-    def _new(self, spec: BotSpec, limits: Limits) -> Bot:
+    def _new(self, spec: BotSpec, limits: Limits) -> Seat:
+        if spec.place:
+            return _open_elsewhere(spec, limits)
         key = (spec.name, spec.version, *spec.command)
         overshoot = self._overshoots.pop(key, None) or expected_of(spec)
         self._overshoots[key] = overshoot
@@ -78,17 +85,17 @@ class Roster:
         """The bots that wait for their next game."""
         return tuple(self._idle)
 
-    def begin(self, bots: Sequence[Bot], pondering: Pondering) -> None:
+    def begin(self, bots: Sequence[Seat], pondering: Pondering) -> None:
         """The game of these bots begins. `pinned` takes two cores: where the slot has one, resting bots are frozen."""
         cores = sorted(os.sched_getaffinity(0))
         is_pinned = pondering == "pinned" and len(cores) > 1
         for side, bot in enumerate(bots):
-            if rest := bot.process.rest:
+            if isinstance(bot, Bot) and (rest := bot.process.rest):
                 own = cores[(2 * self._number + side) % len(cores)]
                 rest.pin(frozenset({own}) if is_pinned else frozenset())
                 rest.start("frozen" if pondering == "pinned" and not is_pinned else pondering)
 
-    def rouse(self, bots: Sequence[Bot]) -> tuple[float, float]:
+    def rouse(self, bots: Sequence[Seat]) -> tuple[float, float]:
         """The game is over, both bots go on; the processor time in milliseconds that each used out of turn."""
         first, second = (_roused_ms(bot) for bot in bots)
         return first, second
@@ -100,10 +107,10 @@ class Roster:
             self._close_idle(keep=len(self._idle) - 1)
         return max(0.0, left) if self._idle else None
 
-    def release(self, bots: Sequence[Bot]) -> None:
-        """Take bots back after a game: sound ones wait for the next, the others are killed."""
+    def release(self, bots: Sequence[Seat]) -> None:
+        """Take bots back after a game: sound processes wait for the next, the others are killed."""
         for bot in bots:
-            if bot.is_reusable and bot.process.rest:
+            if isinstance(bot, Bot) and bot.is_reusable and bot.process.rest:
                 bot.process.rest.freeze()
                 self._idle.append(bot)
                 self._idle_since[bot] = time.monotonic()
@@ -111,10 +118,10 @@ class Roster:
                 bot.close()
         self._sweep()
 
-    def discard(self, bots: Sequence[Bot]) -> None:
+    def discard(self, bots: Sequence[Seat]) -> None:
         """Kill bots without asking them to quit."""
         for bot in bots:
-            bot.process.is_sound = False
+            bot.condemn()
             bot.close()
         self._sweep()
 
@@ -141,8 +148,13 @@ class Roster:
         self.close()
 
 
-def _roused_ms(bot: Bot) -> float:
-    rest = bot.process.rest
+def _open_elsewhere(spec: BotSpec, limits: Limits) -> Seat:
+    """The seat of what is no process of this slot. Raises UnknownNameError for a place unknown here."""
+    raise UnknownNameError("place of a bot", spec.place, ())
+
+
+def _roused_ms(bot: Seat) -> float:
+    rest = bot.process.rest if isinstance(bot, Bot) else None
     if rest is None:
         return 0.0
     rest.end()

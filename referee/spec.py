@@ -157,6 +157,8 @@ class BotSpec:
     """The SHA-256 of the stored bundle the command runs in; empty for a bot of this machine, run in `folder`."""
     time: TimeControl | None = None
     """The bot's own time control, in place of the game's: time odds."""
+    place: Literal["", "remote", "person"] = ""
+    """What plays at its seat (see `referee.seat`): a process here, a bot on its author's machine, a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +195,14 @@ class GameSpec:
         return str(first) if first == second else f"{first}{VERSUS}{second}"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data; a bot without a time control of its own has no key for it, nor has the usual pondering."""
+        """Plain data; what is as usual (a bot's time control and place, pondering) has no key: ids are made of this."""
         data = asdict(self)
         if self.pondering == PONDERING[0]:
             del data["pondering"]
         for bot in (data["first"], data["second"]):
-            if bot["time"] is None:
-                del bot["time"]
+            for name in ("time", "place"):
+                if not bot[name]:
+                    del bot[name]
         return data
 
 

@@ -11,11 +11,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from protocol.capabilities import Capabilities
-from referee.bot import Thought, expected_of
+from referee.bot import expected_of
 from referee.failure import BotError
 from referee.play import play
 from referee.record import GameRecord
 from referee.rules.core import Termination
+from referee.seat import Thought
 from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "pijersi.json"
@@ -77,15 +78,16 @@ class Modelled:
         self.limits = Limits()
         self.capabilities = Capabilities(clocks=self.habit.has_clocks)
         self.overshoot = expected_of(self.spec)
-        self.has_answered = self.has_shaken_hands = self.has_moved = False
-        self.session = SimpleNamespace(options={}, families=(), anomaly_count=0)
-        self.process = SimpleNamespace(is_running=True, child=None, rest=None)
+        self.has_answered = self.has_moved = False
+        self.options: dict[str, Any] = {}
+        self.families: tuple[str, ...] = ()
+        self.anomaly_count, self.log = 0, ""
         self.told: frozenset[str] = frozenset()
 
     def nothing(self, *_: Any) -> None:
         """What is said to it has no effect."""
 
-    start = handshake = tell = new_game = ready = announce = nothing
+    start = handshake = tell = new_game = ready = announce = begin_turn = end_turn = condemn = close = nothing
 
     def think(self, question: bytes, allowance_ms: float, known: Container[bytes] = ()) -> Thought:
         """Its answer after the time it takes. Raises BotError (`time`)."""
