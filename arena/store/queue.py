@@ -182,7 +182,8 @@ def _row(
     spec = game.spec
     rules = f"{spec.family} {spec.variant} {sorted(spec.options.items())}"
     if rules not in pools:
-        pools[rules] = pool_of(load(spec.family).settle(spec.variant, spec.options))
+        kind = tournament.settings.get("pool", "bots")
+        pools[rules] = pool_of(load(spec.family).settle(spec.variant, spec.options), kind)
     return {
         "id": game.id,
         "tournament_id": tournament.id,

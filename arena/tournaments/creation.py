@@ -14,7 +14,6 @@ from arena.store.models import Tournament
 from arena.tournaments import format, openings
 from arena.tournaments.entry import Field, resolve
 from arena.tournaments.settings import Document, SettingsError, read
-from referee.ratings.trueskill import pool_of
 
 LATEST = timedelta(days=366)
 """How far ahead a tournament may be announced."""
@@ -86,7 +85,7 @@ def _row(document: Document, field: Field, starts: datetime, by: int) -> Tournam
         options=dict(document.options),
         format=document.format,
         settings=document.as_json(),
-        pool=pool_of(document.ruleset),
+        pool=document.rating_pool,
         is_rated=document.rated,
         problem="; ".join(field.problems),
         starts=starts,

@@ -18,7 +18,7 @@ from arena.tournaments.handicap import fastest, seat_of
 from arena.tournaments.settings import SEEDED, Document
 from protocol.capabilities import Capabilities
 from referee.bot_settings import wrong_option
-from referee.ratings.trueskill import Rating, pool_of
+from referee.ratings.trueskill import Rating
 
 _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
 
@@ -88,7 +88,7 @@ def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[st
 
 def _seeded(store: Store, document: Document, entries: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """The entries by rating, best first; equals keep their order."""
-    strengths = store.ratings.strengths(pool_of(document.ruleset), [version_id for version_id, _ in entries])
+    strengths = store.ratings.strengths(document.rating_pool, [version_id for version_id, _ in entries])
     unknown = Rating()
     return sorted(entries, key=lambda entry: -strengths.get(entry[0], unknown).conservative)
 
@@ -103,7 +103,7 @@ def _query(store: Store, document: Document, lines: list[VersionLine]) -> Iterat
     out = set(wanted.without)
     known = {line.id: line for line in lines if line.name not in out and line.bot not in out}
     if wanted.top:
-        yield from _best(store, pool_of(document.ruleset), known, wanted.top)
+        yield from _best(store, document.rating_pool, known, wanted.top)
     if wanted.all:
         yield from known.values()
     elif wanted.newest:

@@ -22,6 +22,7 @@ from arena.validation import Misfit, misfits
 from referee import toml
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.ratings.sprt import Sprt
+from referee.ratings.trueskill import PoolKind, pool_of
 from referee.rules import families, family_named, load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.rules import Ruleset
@@ -234,6 +235,10 @@ class Document(_Part):
     """The same seed, the same pairings and openings."""
     rated: bool = True
     """Whether the games move the ratings; never with handicaps."""
+    pool: PoolKind = "bots"
+    """Whose ratings: those of bots in the sandbox of the arena, of people, or of remote bots. Bots of the sandbox may
+    play in all three, and have ratings of their own in each.
+    """
     starts: datetime | None = None
     """When it begins, such as `2027-01-31T20:00:00Z`; at once unless named."""
     entries: Entries = Entries()
@@ -272,6 +277,11 @@ class Document(_Part):
     def ruleset(self) -> Ruleset:
         """The rules every game is played by, openings apart. Raises UnknownNameError or ParseError."""
         return load(self.family).settle(self.variant, self.options)
+
+    @property
+    def rating_pool(self) -> str:
+        """The pool of ratings its games belong to."""
+        return pool_of(self.ruleset, self.pool)
 
     @property
     def control(self) -> TimeControl:

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from referee.ratings.scored import Scored
 from referee.rules.core import Kind
@@ -136,11 +136,21 @@ def leaderboard(table: dict[str, Rating]) -> list[dict[str, Any]]:
     return [{"rank": rank, "name": name, **rating.as_json()} for rank, (name, rating) in enumerate(order, 1)]
 
 
-def pool_of(ruleset: Ruleset) -> str:
+PoolKind = Literal["bots", "people", "remote"]
+"""Who plays the games of a pool: bots in the sandbox of the arena; people; bots on their authors' machines."""
+
+
+def pool_of(ruleset: Ruleset, kind: PoolKind = "bots") -> str:
     """The pool a game belongs to: the family, and the rules class where moves or results differ from its default.
 
     Variants that differ in their start position only share one pool: `loa`, `loa/zen`, `tablut/bell+king_max_step=4`.
+    People and remote bots have their own: `loa/remote`, `loa/zen/people`.
     """
+    name = _class_of(ruleset)
+    return name if kind == "bots" else f"{name}/{kind}"
+
+
+def _class_of(ruleset: Ruleset) -> str:
     rules, default = ruleset.rules, ruleset.rules.variants[0]
     changed = ruleset.changed()
     if not changed and ruleset.variant.params == default.params:

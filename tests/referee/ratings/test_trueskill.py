@@ -136,4 +136,6 @@ def test_a_leaderboard_is_ordered_by_what_is_sure_and_then_by_name() -> None:
     ],
 )
 def test_a_pool_is_a_class_of_rules(family: str, variant: str | None, options: dict[str, int], pool: str) -> None:
-    assert pool_of(load(family).settle(variant, options)) == pool
+    ruleset = load(family).settle(variant, options)
+    assert pool_of(ruleset) == pool
+    assert pool_of(ruleset, "remote") == f"{pool}/remote"
