@@ -135,7 +135,7 @@ def _list(arguments: argparse.Namespace) -> int:
         return Exit.DONE
     for rules in found:
         output.text(f"{output.styled(rules.family, 'bold')}  {rules.title}, rules version {rules.version}")
-        output.text(f"{rules.sides[0]} moves first, then {rules.sides[1]}.")
+        output.text(f"First to move: {rules.sides[0]}, then {rules.sides[1]}.")
         if rules.summary:
             output.text(textwrap.fill(rules.summary, output.width()))
         if rules.words.family:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Final, TypeAlias
 
+from referee.rules import gametable
 from referee.rules.core import ParseError
-from referee.rules.gametags import write_tag
+from referee.rules.gametags import placed, write_tag
 from referee.rules.names import fold, words
 from referee.rules.rules import GameText, Rules, Ruleset
 
@@ -63,11 +64,31 @@ class _Section:
     titles: list[str] = field(default_factory=list)
 
 
+def _depths(text: str, brackets: str) -> Iterator[tuple[str, int]]:
+    """Each line, and within how many brackets it begins."""
+    depth = 0
+    for line in text.splitlines(keepends=True):
+        yield line, depth
+        if brackets:
+            bare = _QUOTED.sub("", line)
+            opened = sum(map(bare.count, brackets[::2])) - sum(map(bare.count, brackets[1::2]))
+            depth = max(0, depth + opened)
+
+
+def _without_headings(text: str, rules: Rules, brackets: str) -> str:
+    """The text with blanks for the titles of columns and the lines drawn below them; nothing else moves."""
+    found, is_below = [], False
+    for line, depth in _depths(text, brackets):
+        is_below = depth == 0 and (gametable.is_heading(line, rules) or (is_below and gametable.is_ruled(line)))
+        found.append(re.sub(r"[^\r\n]", " ", line) if is_below else line)
+    return "".join(found)
+
+
 def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *, is_table: bool) -> Iterator[_Section]:
-    section, depth, is_free, at = _Section(0), 0, True, 0
+    section, is_free, at = _Section(0), True, 0
     sides = {fold(name) for names in (rules.sides, *rules.words.sides) for name in names}
-    lines = text.splitlines(keepends=True)
-    for line, below in zip_longest(lines, lines[1:], fillvalue=""):
+    lines = list(_depths(text, brackets))
+    for (line, depth), (below, _) in zip_longest(lines, lines[1:], fillvalue=("", 0)):
         # Above a table stand the titles of its columns: of other titles an empty line tells them.
         is_alone = is_free and not (is_table and below.strip())
         if depth == 0 and _is_title(line, rules, moves, sides, is_free=is_alone):
@@ -80,10 +101,6 @@ def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *,
             is_free = True
         else:
             is_free = not line.strip()
-            if brackets:
-                bare = _QUOTED.sub("", line)
-                opened = sum(map(bare.count, brackets[::2])) - sum(map(bare.count, brackets[1::2]))
-                depth = max(0, depth + opened)
         at += len(line)
     section.end = len(text)
     yield section
@@ -111,6 +128,7 @@ def titled(
 
     `tag` writes the variant that a title names in the notation; `moves` are words of it that may stand alone in a line;
     `brackets` are what no title stands between; above a table those that name no variant need an empty line below.
+    `is_table`: the reader sees to the titles of columns itself; else they are taken off.
     Lines of words behind the last game are a comment on its last move.
     """
 
@@ -130,7 +148,13 @@ def titled(
                 raise ParseError("a title without a game", text=text, index=0, hint=hint)
         return games
 
-    return read_titled
+    def read_pasted(text: str, ruleset: Ruleset) -> Sequence[GameText]:
+        try:
+            return read_titled(_without_headings(text, ruleset.rules, brackets), ruleset)
+        except ParseError as error:
+            raise placed(error, text, 0) from None
+
+    return read_titled if is_table else read_pasted
 
 
 def _placed_read(read: Reader, text: str, section: _Section, before: str, ruleset: Ruleset) -> list[GameText]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from referee.rules import gametable
 from referee.rules.abalone.notation import read_move, write_move
 from referee.rules.abalone.state import BY_BLACK, BY_WHITE, NUMBER, QUIET, SIDE, follow
 from referee.rules.abalone.tables import CELLS, NAMES, PLACES, is_cell, number
@@ -285,14 +286,12 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
     rows: list[list[str]] = []
     for ply in _plies(game, ruleset):
         if ply.side == 0 or not rows:
-            rows.append([f"{ply.number}.", "..." if ply.side else ply.text, "", ""])
+            rows.append([f"{ply.number}.", gametable.NO_MOVE if ply.side else ply.text, "", ""])
         if ply.side:
             rows[-1][2] = ply.text
         rows[-1][3] = ply.score or rows[-1][3]
-    first, second = ruleset.rules.sides
-    table = [["", first, second, "score" if ruleset.values["show_score"] else ""], *rows]
-    lines = [f"{row[0]:>5}  {row[1]:<10} {row[2]:<10} {row[3]}".rstrip() for row in table]
-    lines[:0] = _wrapped([braced(game.comments.get(0, ""))])
+    titles = (*ruleset.rules.sides, "score" if ruleset.values["show_score"] else "")
+    lines = [*_wrapped([braced(game.comments.get(0, ""))]), *gametable.lines(titles, [tuple(row) for row in rows])]
     return "\n".join([*_tags(game), *lines, *([] if rows else ["*"])]) + "\n"
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from referee.rules import gametable
 from referee.rules.baroque.notation import display_move, explain, read_move, square_name, victim_squares, write_move
 from referee.rules.baroque.state import NUMBER, SIDE, SYMBOLS
 from referee.rules.core import ParseError, UnknownNameError
@@ -155,7 +156,8 @@ def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
         if found["space"]:
             continue
         if found["comment"]:
-            draft.comment(len(draft.exact if is_exact else draft.moves), found["comment"].strip("{;()}"))
+            said = found["comment"]
+            draft.comment(len(draft.exact if is_exact else draft.moves), said[1:] if said[0] == ";" else said[1:-1])
             continue
         if found["name"] and draft.is_begun:
             games.append(draft.finish(ruleset, text))
@@ -207,19 +209,31 @@ def _other_tags(game: GameText) -> list[str]:
     ]
 
 
+def _words(
+    game: GameText, played: Sequence[tuple[State, int]], config: Config, spell: Callable[[int, State, Config], str]
+) -> list[str]:
+    """The moves, each with its mark, what it does in words, and its comment."""
+    words = []
+    for ply, (state, move) in enumerate(played, 1):
+        said = explain(move, state, config) if spell is display_move else ""
+        comment = braced("; ".join(part for part in (said, game.comments.get(ply, "")) if part))
+        shown = spell(move, state, config) + game.marks.get(ply, "")
+        words.append(f"{shown} {comment}" if comment else shown)
+    return words
+
+
 def _numbered(
     game: GameText, played: Sequence[tuple[State, int]], config: Config, spell: Callable[[int, State, Config], str]
 ) -> str:
     """`1. Pa2a3 Pa7a6 2. ...`; `1... Pa7a6` where Black begins; with marks and comments."""
     words = [braced(game.comments.get(0, ""))]
-    for ply, (state, move) in enumerate(played, 1):
+    for ply, word in enumerate(_words(game, played, config, spell), 1):
+        state, _ = played[ply - 1]
         if not state[SIDE]:
             words.append(f"{int(state[NUMBER])}.")
         elif ply == 1:
             words.append(f"{int(state[NUMBER])}...")
-        words.append(spell(move, state, config) + game.marks.get(ply, ""))
-        said = explain(move, state, config) if spell is display_move else ""
-        words.append(braced("; ".join(part for part in (said, game.comments.get(ply, "")) if part)))
+        words.append(word)
     return " ".join(word for word in words if word)
 
 
@@ -260,17 +274,31 @@ def _play(game: GameText, ruleset: Ruleset) -> list[tuple[State, int]]:
     return list(_played(ruleset, game.position, list(zip(places, game.moves, strict=False)), text))
 
 
-def _write(game: GameText, ruleset: Ruleset, spell: Callable[[int, State, Config], str]) -> str:
+def _head(game: GameText) -> list[str]:
+    """The lines of a game's tags."""
     lines = _other_tags(game)
     if game.variant:
         lines.append(_tag("Variant", game.variant))
     lines += [_tag(RULE + name, value) for name, value in game.options.items()]
     if game.position:
         lines.append(_tag("Position", game.position))
-    lines.append(_tag("Result", game.result))
+    return [*lines, _tag("Result", game.result), ""]
+
+
+def _write(game: GameText, ruleset: Ruleset, spell: Callable[[int, State, Config], str]) -> str:
     settled = _settled(game, ruleset)
     moves = _numbered(game, _play(game, settled), settled.config, spell)
-    return "\n".join([*lines, "", *_wrapped(f"{moves} {game.result}".strip()), ""])
+    return "\n".join([*_head(game), *_wrapped(f"{moves} {game.result}".strip()), ""])
+
+
+def write_table(game: GameText, ruleset: Ruleset) -> str:
+    """A game in the display form, a row for each pair of moves. Raises ParseError for moves that cannot be played."""
+    settled = _settled(game, ruleset)
+    words = _words(game, _play(game, settled), settled.config, display_move)
+    start = settled.read(game.position)
+    table = gametable.lines(settled.sides, gametable.rows(words, int(start[NUMBER]), int(start[SIDE])))
+    said = [braced(game.comments[0])] if 0 in game.comments else []
+    return "\n".join([*_head(game), *said, *table, game.result, ""])
 
 
 def write(game: GameText, ruleset: Ruleset) -> str:
@@ -304,6 +332,7 @@ read = titled(read_games)
 
 FORMATS: tuple[GameFormat, ...] = (
     GameFormat("display", read, write, "piece, origin and destination: 1. Pc2c4X Kd4xe5"),
+    GameFormat("display-table", read, write_table, "the same in a numbered row for each pair of moves"),
     GameFormat("coordinates", read, write_coordinates, "canonical moves: 1. c2c4 d4e5"),
     GameFormat("vchess", read, write_vchess, "as vchess.club saves games: 1. Pc2c4X Kxe5, then a list for machines"),
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from referee.rules import gametable
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import MARK, RESULTS, RULE, Draft, braced, placed, plain, remarked, unescape, write_tag
 from referee.rules.gametitle import titled
@@ -124,41 +125,53 @@ def _tag(name: str, value: str) -> str:
     return write_tag(name, re.sub(r"[\r\n]", " ", value)) + "\n"
 
 
+def _head(game: GameText) -> str:
+    """The lines of a game's tags."""
+    lines = "".join(_tag(name, value) for name, value in game.tags.items())
+    lines += _tag("Variant", game.variant) if game.variant else ""
+    lines += "".join(_tag(RULE + name, str(value)) for name, value in game.options.items())
+    lines += _tag("Position", game.position) if game.position is not None else ""
+    return lines + _tag("Result", game.result)
+
+
+def _moves(game: GameText, settled: Ruleset) -> tuple[list[str], int]:
+    """The moves with what is said of each behind it, and who makes the first of them, 0 or 1."""
+    words = [remarked(re.sub(r"(?<=[0-9])(?=[a-l])", "-", move), game, ply) for ply, move in enumerate(game.moves, 1)]
+    return words, settled.rules.side(settled.read(game.position), settled.config)
+
+
 def write_game(game: GameText, ruleset: Ruleset) -> str:
     """One game's text: its tags, the numbered moves with dashes, and the result.
 
     Captures are not told apart (the separator has no meaning). The second move number column of the text starts with
     the side to move in the game's position.
     """
-    rules = ruleset.rules
-    lines = "".join(_tag(name, value) for name, value in game.tags.items())
-    lines += _tag("Variant", game.variant) if game.variant else ""
-    lines += "".join(_tag(RULE + name, str(value)) for name, value in game.options.items())
-    lines += _tag("Position", game.position) if game.position is not None else ""
-    lines += _tag("Result", game.result)
-    settled = rules.settle(game.variant or ruleset.variant.name, game.options)
-    state = settled.read(game.position)
-    turn = rules.side(state, settled.config)
+    moves, turn = _moves(game, ruleset.rules.settle(game.variant or ruleset.variant.name, game.options))
     words = braced(game.comments.get(0, "")).split()
-    for ply, move in enumerate(game.moves, 1):
-        place = ply + turn - 1
-        if place % 2 == 0 or ply == 1:
+    for place, move in enumerate(moves, turn):
+        if place % 2 == 0 or place == turn:
             words.append(f"{place // 2 + 1}." + (".." if place % 2 else ""))
-        words += remarked(re.sub(r"(?<=[0-9])(?=[a-l])", "-", move), game, ply).split()
+        words += move.split()
     body, width = "", 0
     for word in [*words, game.result]:
         if width and width + 1 + len(word) > 100:
             body, width = body + "\n", 0
         body += (" " if width else "") + word
         width += len(word) + 1
-    return f"{lines}\n{body}\n"
+    return f"{_head(game)}\n{body}\n"
 
+
+def write_table(game: GameText, ruleset: Ruleset) -> str:
+    """The same with a row for each pair of moves."""
+    moves, turn = _moves(game, ruleset.rules.settle(game.variant or ruleset.variant.name, game.options))
+    said = [braced(game.comments[0])] if 0 in game.comments else []
+    table = gametable.lines(ruleset.rules.sides, gametable.rows(moves, 1, turn))
+    return "\n".join([_head(game), *said, *table, game.result, ""])
+
+
+_read = titled(read_games, moves=("pass",))
 
 FORMATS = (
-    GameFormat(
-        "loa",
-        titled(read_games, moves=("pass",)),
-        write_game,
-        "numbered moves with dashes, PGN-like tags, {comments}, results",
-    ),
+    GameFormat("loa", _read, write_game, "numbered moves with dashes, PGN-like tags, {comments}, results"),
+    GameFormat("loa-table", _read, write_table, "a numbered row for each pair of moves"),
 )

@@ -11,9 +11,10 @@ Refuses to know limits and repetition: a game is read as far as its turns are le
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from referee.rules import gametable
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import MARK, RULE, Draft, placed, plain, split_mark, step, unescape, write_tag
 from referee.rules.gametitle import titled
@@ -32,12 +33,13 @@ from referee.rules.rules import GameFormat, GameText, Ruleset, State
 KINDS = ("standard", "random", "random/symmetry", "exercise")
 """What `#!` may say of the set-up: `random/symmetry` mirrors, `random` does not, `exercise` is made up."""
 
+SIDES = ("White", "Black")
 RESULTS = {0: "*", 1: "1-0", 2: "0-1", 3: "1/2-1/2"}
 
 _LINE = re.compile(r"[^\r\n]+")
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*")
 _TAG = re.compile(r"#[ \t]*\[([A-Za-z][A-Za-z0-9_.]*)[ \t]+\"((?:[^\"\\]|\\[\"\\])*)\"\][ \t]*")
-_WORD = re.compile(r"\([^()]*\)|[^ \t]+")
+_WORD = re.compile(r"\([^()]*\)|[^ \t|]+")
 _PLY = re.compile(r"[0-9]+(?:\.+|…)?")
 _MARK = re.compile(rf"{MARK}|\$[0-9]{{1,3}}")
 _DOTS = re.compile(r"\.+|…")
@@ -256,12 +258,8 @@ def _comment(text: str, before: str = "") -> str:
     return f"{before}# {text.replace('[', '(').replace(']', ')')}" if text else ""
 
 
-def write_game(game: GameText, ruleset: Ruleset) -> str:
-    """One game's text: tags, set-up lines where the start is not the standard one, and two plies per line.
-
-    Raises ValueError for moves that are not legal in turn.
-    """
-    settled = ruleset.rules.settle(game.variant or ruleset.variant.name, {**ruleset.overrides, **game.options})
+def _head(game: GameText, ruleset: Ruleset, settled: Ruleset) -> list[str]:
+    """The lines above the moves: tags, and set-up lines where the start is not the standard one."""
     config = settled.config
     state = settled.read(game.position)
     tags = dict(game.tags)
@@ -279,30 +277,76 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     if expressible and start != STANDARD:
         setup = write_setup(state)
         lines += [setup] if setup else []
-    body = [""]
+    return lines
+
+
+def _plies(game: GameText, settled: Ruleset) -> tuple[list[str], str]:
+    """The plies with their marks, and the result that they lead to. Raises ValueError for one that is not legal."""
+    config = settled.config
+    state, words = settled.read(game.position), []
     for number, text in enumerate(game.moves, start=1):
         code = read_move(text, state, config)
         after = step(settled, state, code)
         if after is None:
             raise ValueError(f"ply {number}, {text}, is not legal in {write_position(state, config)}")
-        shown = [f"{number} {display_move(code, state, config)}", game.marks.get(number, "")]
-        is_full = body[-1].count("   ") or "#" in body[-1]
-        body += [""] if body[-1] and is_full else []
-        body[-1] += ("   " if body[-1] else "") + " ".join(word for word in shown if word)
-        body[-1] += _comment(game.comments.get(number, ""), " ")
+        words.append(f"{display_move(code, state, config)} {game.marks.get(number, '')}".rstrip())
         state = after
-    reached = RESULTS[int(settled.rules.kernel.result(state, config, 1, 0)) % 4] if game.moves else "*"
+    code = int(settled.rules.kernel.result(state, config, 1, 0)) if words else 0
+    return words, RESULTS[code % 4]
+
+
+def _write(game: GameText, ruleset: Ruleset, body: Callable[[GameText, Sequence[str], int], list[str]]) -> str:
+    settled = ruleset.rules.settle(game.variant or ruleset.variant.name, {**ruleset.overrides, **game.options})
+    lines = _head(game, ruleset, settled)
+    words, reached = _plies(game, settled)
     if game.result != reached:
         lines.append(_tag("Result", game.result))
     said = _comment(game.comments.get(0, ""))
-    return "\n".join([*lines, *([said] if said else []), *(line for line in body if line)]) + "\n"
+    turn = settled.rules.side(settled.read(game.position), settled.config)
+    return "\n".join([*lines, *([said] if said else []), *body(game, words, turn)]) + "\n"
 
+
+def _pairs(game: GameText, words: Sequence[str], _: int) -> list[str]:
+    """Two numbered plies a line, one where a comment ends it."""
+    body = [""]
+    for number, word in enumerate(words, start=1):
+        is_full = body[-1].count("   ") or "#" in body[-1]
+        body += [""] if body[-1] and is_full else []
+        body[-1] += ("   " if body[-1] else "") + f"{number} {word}"
+        body[-1] += _comment(game.comments.get(number, ""), " ")
+    return [line for line in body if line]
+
+
+def _rows(game: GameText, words: Sequence[str], turn: int) -> list[str]:
+    """A table whose rows bear the number of their first ply; a comment ends its row."""
+    rows: list[gametable.Row] = []
+    for ply, word in enumerate(words, start=1):
+        cell = word + _comment(game.comments.get(ply, ""), " ")
+        if (ply + turn) % 2:
+            rows.append((str(ply), cell))
+        elif ply > 1 and "#" not in rows[-1][1]:
+            rows[-1] = (*rows[-1], cell)
+        else:
+            rows.append((str(ply), gametable.NO_MOVE, cell))
+    return gametable.lines(SIDES, rows)
+
+
+def write_game(game: GameText, ruleset: Ruleset) -> str:
+    """One game's text: tags, set-up lines where the start is not the standard one, and two plies per line.
+
+    Raises ValueError for moves that are not legal in turn.
+    """
+    return _write(game, ruleset, _pairs)
+
+
+def write_table(game: GameText, ruleset: Ruleset) -> str:
+    """The same with the plies in a table. Raises ValueError as well."""
+    return _write(game, ruleset, _rows)
+
+
+_read = titled(read_games, tag=lambda variant: _tag("Variant", variant) + "\n", brackets="")
 
 FORMATS = (
-    GameFormat(
-        "pijersi",
-        titled(read_games, tag=lambda variant: _tag("Variant", variant) + "\n", brackets=""),
-        write_game,
-        "set-up lines, numbered plies a4-b5=c4, # comments, #! tags",
-    ),
+    GameFormat("pijersi", _read, write_game, "set-up lines, numbered plies a4-b5=c4, # comments, #! tags"),
+    GameFormat("pijersi-table", _read, write_table, "the same in a row for each pair of plies"),
 )

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from referee.rules import gametable
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import (
     MARK,
@@ -190,21 +191,39 @@ def _rules_of(game: GameText, ruleset: Ruleset) -> Ruleset:
     return ruleset.rules.settle(game.variant, game.options)
 
 
-def write_game(game: GameText, ruleset: Ruleset) -> str:
-    """One game in the plain format. Raises UnknownNameError for a variant or option that does not exist."""
-    settled = _rules_of(game, ruleset)
+def _plain_lines(game: GameText, settled: Ruleset) -> tuple[list[str], list[str]]:
+    """What stands above the moves of a game in the plain format, and its moves with what is said of them."""
     lines = [_tag(name, value) for name, value in game.tags.items()]
     lines.append(_tag("Variant", settled.variant.name))
     lines += [_tag(RULE + name, value) for name, value in settled.overrides.items()]
     if game.position is not None:
         lines.append(_tag("Position", game.position))
-    result = game.result if game.result in RESULTS else "*"
-    said = [braced(game.comments[0])] if 0 in game.comments else []
+    lines += [_tag("Result", _result(game)), ""]
+    lines += [braced(game.comments[0])] if 0 in game.comments else []
     words = [
         " ".join(part for part in (move, called, braced(game.comments.get(ply, ""))) if part)
         for ply, (move, called) in enumerate(_announced(game, settled), 1)
     ]
-    return "\n".join([*lines, _tag("Result", result), "", *said, *_numbered(words, every=6), result, ""])
+    return lines, words
+
+
+def _result(game: GameText) -> str:
+    return game.result if game.result in RESULTS else "*"
+
+
+def write_game(game: GameText, ruleset: Ruleset) -> str:
+    """One game in the plain format. Raises UnknownNameError for a variant or option that does not exist."""
+    lines, words = _plain_lines(game, _rules_of(game, ruleset))
+    return "\n".join([*lines, *_numbered(words, every=6), _result(game), ""])
+
+
+def write_table(game: GameText, ruleset: Ruleset) -> str:
+    """The same with a row for each pair of moves. Raises UnknownNameError as well."""
+    settled = _rules_of(game, ruleset)
+    lines, words = _plain_lines(game, settled)
+    side = settled.rules.side(settled.read(game.position), settled.config)
+    table = gametable.lines(settled.sides, gametable.rows(words, 1, side))
+    return "\n".join([*lines, *table, _result(game), ""])
 
 
 def _announced(game: GameText, settled: Ruleset) -> Iterator[tuple[str, str]]:
@@ -432,13 +451,11 @@ def _mark(state: State, settled: Ruleset) -> str:
     return "-" if rules.announce is not None and rules.announce(state, config) else ""
 
 
+_read = titled(read_games, moves=ANNOUNCEMENTS)
+
 FORMATS = (
-    GameFormat(
-        "tablut",
-        titled(read_games, moves=ANNOUNCEMENTS),
-        write_game,
-        "tag lines, then numbered moves and the result",
-    ),
+    GameFormat("tablut", _read, write_game, "tag lines, then numbered moves and the result"),
+    GameFormat("tablut-table", _read, write_table, "tag lines, then a numbered row for each pair of moves"),
     GameFormat(
         "otn",
         titled(read_otn, tag=lambda variant: f"[variant:{variant}]\n", moves=ANNOUNCEMENTS),

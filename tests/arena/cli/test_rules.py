@@ -184,6 +184,7 @@ def test_rules_list(capsys):
     code, out, _ = run(capsys, "rules", "list", families()[0])
     assert code == 0
     assert load(families()[0]).variants[-1].name in out
+    assert f"First to move: {', then '.join(load(families()[0]).sides)}." in out
 
 
 @pytest.mark.parametrize("family", families())
