@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from referee import exchange
 from referee.rules import families, load
 
 
@@ -31,6 +30,8 @@ def warm_all() -> list[Warmed]:
 
 def warm(family: str) -> Warmed:
     """Call every function of a family's kernel once."""
+    from referee.exchange import quick
+
     started = time.perf_counter()
     ruleset = load(family).settle()
     kernel, config, state = ruleset.rules.kernel, ruleset.config, ruleset.read()
@@ -43,7 +44,7 @@ def warm(family: str) -> Warmed:
     kernel.perft(state, config, 1)
     kernel.playout(state, config, np.array([1], dtype=np.uint64), 1)
     kernel.evaluate(state, config)
-    exchange.get_ready()
+    quick.get_ready()
     statistics = [function.stats for function in vars(kernel).values() if hasattr(function, "stats")]
     return Warmed(
         family,

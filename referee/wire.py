@@ -11,15 +11,20 @@ import os
 import select
 import time
 from collections import deque
+from typing import TYPE_CHECKING
 
 from protocol.errors import LineTooLong
 from protocol.lines import LineSplitter, text
-from referee.exchange import IS_COMPILED, MOMENT_MS, MOST_BYTES, QuickWay
+from referee.exchange import MOMENT_MS, MOST_BYTES
 from referee.failure import BotError, Stopped
 from referee.lag import LagMeter
 from referee.process import Process
+from referee.rules.cache import IS_COMPILED
 from referee.rules.core import Termination
 from referee.spec import Limits
+
+if TYPE_CHECKING:
+    from referee.exchange.quick import QuickWay
 
 _MS = 1_000_000
 _CHUNK = 65_536
@@ -74,6 +79,8 @@ class Wire:
         if self._stop_fd is not None:
             self._poll.register(self._stop_fd, select.POLLIN)
         if IS_COMPILED:
+            from referee.exchange.quick import QuickWay
+
             others = [self._err, self._pid_fd] + ([] if self._stop_fd is None else [self._stop_fd])
             self._quick = QuickWay(self._in, self._out, tuple(others), self._limits.line_bytes)
 

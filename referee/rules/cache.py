@@ -1,9 +1,11 @@
-"""Where compiled kernels are kept."""
+"""Whether kernels are compiled, and where they are kept: known without what compiles them."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+IS_COMPILED: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 def cache_root() -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from referee.rules.jit import IS_COMPILED
+from referee.rules.cache import IS_COMPILED
 
 
 def when_compiling(tell: Callable[[str], None], packages: tuple[str, ...]) -> None:

@@ -23,11 +23,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from referee.rules.cache import cache_root
+from referee.rules.cache import IS_COMPILED, cache_root
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-IS_COMPILED: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 @cache

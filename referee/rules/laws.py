@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from referee.rules.cache import IS_COMPILED
 from referee.rules.core import Kind, ParseError, Termination
 from referee.rules.draw import draw
 from referee.rules.history import LineOfPlay
-from referee.rules.jit import IS_COMPILED
 from referee.rules.position import Position, outcome_of
 from referee.rules.rules import GameText, Rules, Ruleset, State
 from referee.rules.walk import after, legal, named

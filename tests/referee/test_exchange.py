@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from referee.exchange import IS_COMPILED, MOMENT_MS, UNSENT, QuickWay
+from referee.exchange import MOMENT_MS
+from referee.exchange.quick import UNSENT, QuickWay
 from referee.play import play
 from referee.record import GameRecord
 from referee.roster import Roster
+from referee.rules.cache import IS_COMPILED
 from referee.spec import PlannedGame
 from tests.referee.conftest import BLACK, WHITE
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from referee.rules import jit
+from referee.rules import cache, jit
 
 SIGNATURES = ["array(int64, 1d, C)", "Array(int64, 1, 'C', False, aligned=True)", "int64", "uint64"]
 
-pytestmark = pytest.mark.skipif(not jit.IS_COMPILED, reason="optional: nothing is compiled here (NUMBA_DISABLE_JIT)")
+pytestmark = pytest.mark.skipif(not cache.IS_COMPILED, reason="optional: nothing is compiled here (NUMBA_DISABLE_JIT)")
 
 
 def test_signatures_kept_at_the_same_time_are_not_mixed_up(tmp_path: Path) -> None:

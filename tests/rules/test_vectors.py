@@ -47,7 +47,7 @@ def test_every_family_has_vectors(family):
 SAMPLE = """
 import sys
 from pathlib import Path
-from referee.rules.jit import IS_COMPILED
+from referee.rules.cache import IS_COMPILED
 from referee.rules import load
 from referee.rules.vectors import check_entry, read_file
 import referee.rules
