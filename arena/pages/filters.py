@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -43,6 +44,7 @@ def url_of_version(name: str) -> str:
     return f"/bots/{found[1]}/v/{found[2]}" if found else ""
 
 
+@lru_cache(4096)
 def version(name: str) -> Markup:
     """A version's name with a link to its page, safe whatever it holds."""
     text = Markup('<bdi class="name" title="{n}">{n}</bdi>').format(n=plain(name, 80))
@@ -191,6 +193,19 @@ def twice(items: Iterable[str]) -> list[tuple[str, str]]:
 def tally(letters: str) -> str:
     """Letters counted, for cells with many games: `5W 2D 3L`."""
     return " ".join(f"{letters.count(letter)}{letter}" for letter in "WDL")
+
+
+def letters(pairs: Iterable[Iterable[tuple[str, int]]], tournament: int) -> Markup:
+    """The games of a crosstable's cell, opening by opening: each letter leads to the game of its number."""
+    # By hand: a large crosstable has thousands of them, and nothing in them that needs escaping.
+    found = []
+    for pair in pairs:
+        links = [
+            f'<a class="{letter}" href="/tournaments/{tournament}/games/{number}">{letter}</a>'
+            for letter, number in pair
+        ]
+        found.append(f"<span>{''.join(links)}</span>")
+    return Markup("\n".join(found))  # noqa: S704 - letters and numbers
 
 
 def path_part(text: str) -> str:

@@ -206,5 +206,6 @@ _FILTERS = (
     filters.moment,
     filters.twice,
     filters.tally,
+    filters.letters,
     prose.inline,
 )

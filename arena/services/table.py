@@ -71,6 +71,11 @@ class Table:
         """The crosstable, in the order of the standings."""
         return crosstable.rows(self.results, self.standing.lines)
 
+    def block(self, rows: slice, columns: slice) -> list[crosstable.Row]:
+        """Some rows of it, each with some columns: those of all take long to make where there are many bots."""
+        order = self.standing.lines
+        return crosstable.rows(self.results, order[rows], order[columns])
+
 
 class TableCache:
     """The tables last read. One is good as long as its tournament stands where it stood; others change nothing."""
@@ -112,9 +117,9 @@ def _mark(store: Store, tournament: Tournament) -> tuple[Any, ...]:
 
 def _made(store: Store, tournament: Tournament) -> Table:
     assert tournament.id is not None
-    results = store.results.of(tournament_id=tournament.id)
+    outlines, results = store.results.with_outlines(tournament.id)
     try:
-        found = standing(store, tournament.id)
+        found = standing(store, tournament.id, outlines)
     except SettingsError:
         found = by_points(store, tournament.id, results)
     return Table(tournament, results, found, by_rules(store, tournament))

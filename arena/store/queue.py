@@ -58,7 +58,7 @@ class Waiting:
     attempt: int
 
 
-_OUTLINE = tuple(col(getattr(Game, name)) for name in Outline._fields)
+OUTLINE = tuple(_GAMES.c[name] for name in Outline._fields)  # not through models: twice as fast
 
 
 class Queue:
@@ -97,7 +97,7 @@ class Queue:
 
     def outline(self, tournament_id: int) -> list[Outline]:
         """Every game of a tournament, whatever its state, in planned order."""
-        query = select(*_OUTLINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
+        query = select(*OUTLINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
         with self._sessions.reading() as session:
             return [Outline(*row) for row in fetch(session, query)]
 

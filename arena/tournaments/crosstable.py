@@ -29,16 +29,19 @@ class Ranked(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One bot: its cells in the order of the columns, None on the diagonal."""
+    """One bot: its cells in the order of the columns, None against itself."""
 
     standing: Ranked
     cells: tuple[Cell | None, ...]
 
 
-def rows(results: Iterable[Scored], order: Sequence[Ranked]) -> list[Row]:
-    """The table in rank order."""
+def rows(results: Iterable[Scored], order: Sequence[Ranked], against: Sequence[Ranked] | None = None) -> list[Row]:
+    """The table in rank order, or some rows of it `against` some columns."""
+    if against is not None:
+        shown = {(standing.name, other.name) for standing in order for other in against}
+        results = (one for one in results if (one.first, one.second) in shown or (one.second, one.first) in shown)
     met = cells(results)
-    names = [standing.name for standing in order]
+    names = [standing.name for standing in (order if against is None else against)]
     found = []
     for standing in order:
         own = [None if name == standing.name else met.get((standing.name, name), Cell()) for name in names]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 State: TypeAlias = Literal["open", "done", "void", "cancelled"]
 
@@ -32,8 +32,7 @@ class Seat:
     sigma: float = 25.0 / 3
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(NamedTuple):  # a tournament has ten thousand of them
     """One game of the tournament, whatever its state. `points` are those of `first`, None unless it is done.
 
     `order` is the place of its result among all results (the commit number), 0 without one.

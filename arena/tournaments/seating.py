@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from arena.store import Store
 from arena.store.models import Tournament
@@ -37,7 +37,7 @@ def seats_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> 
     return found
 
 
-def played(outlines: list[Outline], entries: list[EntryLine]) -> list[Played]:
+def played(outlines: Sequence[Outline], entries: Sequence[EntryLine]) -> list[Played]:
     """The games as formats see them."""
     seat_of = {entry.version_id: entry.seat for entry in entries}
     return [

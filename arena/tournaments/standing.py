@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from arena.store import Store
+from arena.store.queue import Outline
 from arena.store.results import Result
 from arena.tournaments import knockout, sequential, swiss
 from arena.tournaments.meeting import Played, Seat
@@ -75,12 +76,15 @@ class StandingTable:
         return fit(self.results)
 
 
-def standing(store: Store, tournament_id: int) -> StandingTable:
-    """The table of a tournament as of now. Raises NotFoundError, SettingsError for an unreadable document."""
+def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | None = None) -> StandingTable:
+    """The table of a tournament as of now, or as of these games of it.
+
+    Raises NotFoundError, SettingsError for an unreadable document.
+    """
     tournament = store.tournaments.get(tournament_id)
     document = read(tournament.settings)
     entries = seated(store, tournament)
-    games = played(store.queue.outline(tournament_id), entries)
+    games = played(store.queue.outline(tournament_id) if outlines is None else outlines, entries)
     seats = [Seat(entry.seat, entry.withdrawn is not None) for entry in entries]
     names = {entry.seat: entry.name for entry in entries}
     versions = {entry.seat: entry.version_id for entry in entries}
@@ -143,6 +147,8 @@ def rank(
         of_seat[game.first].append(game)
         if game.second != game.first:
             of_seat[game.second].append(game)
+    done = [[game for game in of_seat[seat.number] if game.points is not None] for seat in seats]
+    scored = [[game.points_of(seat.number) for game in own] for seat, own in zip(seats, done, strict=True)]
     if document.format == "swiss":
         table = swiss.lines(seats, games, document.games)
         breaks = swiss.tie_breaks(table)
@@ -150,7 +156,7 @@ def rank(
         byes = [line.byes for line in table]
     else:
         breaks, byes = [], [0] * len(seats)
-        points = [sum(game.points_of(seat.number) for game in of_seat[seat.number]) for seat in seats]
+        points = [sum(scores) for scores in scored]
     berger = [0.0] * len(seats)
     for game in games:
         if game.points is not None and not breaks:
@@ -159,8 +165,7 @@ def rank(
     reached = _reached(document, seats, games)
     found = []
     for index, seat in enumerate(seats):
-        mine = [game for game in of_seat[seat.number] if game.points is not None]
-        scores = [game.points_of(seat.number) for game in mine]
+        mine, scores = done[index], scored[index]
         found.append(
             StandingLine(
                 0,
@@ -177,7 +182,7 @@ def rank(
                 breaks[index].sonneborn_berger if breaks else berger[index],
                 reached.get(seat.number, 0),
                 seat.is_withdrawn,
-                _estimate(mine, seat.number),
+                _estimate(mine, scores),
             )
         )
     order = sorted(range(len(found)), key=lambda index: (*_key(document, found[index]), seats[index].number))
@@ -211,9 +216,9 @@ def _reached(document: Document, seats: Sequence[Seat], games: Sequence[Played])
     return reached
 
 
-def _estimate(games: Sequence[Played], seat: int) -> Estimate:
+def _estimate(games: Sequence[Played], scores: Sequence[float]) -> Estimate:
     pairs: dict[int, list[float]] = {}
-    for game in games:
-        pairs.setdefault(game.pair, []).append(game.points_of(seat))
+    for game, points in zip(games, scores, strict=True):
+        pairs.setdefault(game.pair, []).append(points)
     whole = [sum(points) for points in pairs.values() if len(points) == 2]
     return estimate(whole, [points[0] for points in pairs.values() if len(points) == 1])

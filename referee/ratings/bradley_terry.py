@@ -80,6 +80,8 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
     for (first, second, points), games in Counter(results).items():  # counted in C: there may be millions
         if points not in (0, 0.5, 1) or first == second:
             raise ValueError(f"not a result: {first!r} against {second!r} with {points} points")
+        if not with_advantage and second < first:  # who moved first makes no difference: half as many rows
+            first, second, points = second, first, 1 - points
         table.setdefault((first, second), [0, 0, 0])[int(2 - 2 * points)] += games
     names = sorted({name for pair in table for name in pair})
     if not names:
@@ -137,11 +139,13 @@ class _Model:
         rows, games = len(one), counts.sum(axis=1)
         self.total = games
         # design[k, o] is d(log-weight of outcome o of row k)/d(parameters), thinly: (columns, coefficients).
-        third = np.zeros(rows, dtype=np.int64) + (size if self.has_draws else 0)
-        fourth = np.zeros(rows, dtype=np.int64) + (self.length - 1 if with_advantage else 0)
-        self.columns = np.stack([one, two, third, fourth], axis=1)
-        draw, gain = float(self.has_draws), float(with_advantage)
-        self.coefficients = np.array([[1, 0, 0, gain / 2], [0.5, 0.5, draw, 0], [0, 1, 0, -gain / 2]])
+        used = [True, True, self.has_draws, with_advantage]
+        others = [np.full(rows, number) for number in range(size, self.length)]
+        self.columns = np.stack([one, two, *others], axis=1)
+        self.coefficients = np.array([[1, 0, 0, 0.5], [0.5, 0.5, 1, 0], [0, 1, 0, -0.5]])[:, used]
+        self.squares = np.einsum("oa,ob->oab", self.coefficients, self.coefficients).reshape(3, -1)
+        # Where the slopes and curvatures of each row are added: `bincount` takes a tenth of the time of `np.add.at`.
+        self.cells = (self.columns[:, :, None] * self.length + self.columns[:, None, :]).ravel()
 
     def _chances(self, values: _Floats) -> tuple[_Floats, float]:
         weights = values[self.columns] @ self.coefficients.T
@@ -179,11 +183,12 @@ class _Model:
         # Adding a constant to every theta changes nothing but the prior: pin the mean, or the step is nonsense.
         information[: self.size, : self.size] += 1 / self.size
         expected = self.counts - chances * self.total[:, None]
-        np.add.at(gradient, self.columns, expected @ self.coefficients)
+        gradient += np.bincount(self.columns.ravel(), (expected @ self.coefficients).ravel(), self.length)
         mean = chances @ self.coefficients
-        square = np.einsum("ko,oa,ob->kab", chances, self.coefficients, self.coefficients)
+        width = mean.shape[1]
+        square = (chances @ self.squares).reshape(-1, width, width)
         blocks = self.total[:, None, None] * (square - mean[:, :, None] * mean[:, None, :])
-        np.add.at(information, (self.columns[:, :, None], self.columns[:, None, :]), blocks)
+        information += np.bincount(self.cells, blocks.ravel(), self.length**2).reshape(self.length, self.length)
         return gradient, information
 
 

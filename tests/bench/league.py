@@ -29,6 +29,8 @@ ENTRIES = 100
 GAMES = ENTRIES * ENTRIES
 PLIES = 60
 VERSIONS_EACH = 2
+CROWD = "loa/crowd"
+"""A pool with all versions in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def _build(path: Path, tournaments: int) -> None:
         _people(base, tournaments)
         for number in range(1, tournaments + 1):
             _tournament(base, number, families()[number % len(families())])
+        _crowd(base)
         base.execute("UPDATE counters SET value = ? WHERE name = 'commit'", (tournaments * GAMES,))
         base.execute("COMMIT")
         for _, sql in indexes:
@@ -179,6 +182,18 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
         SELECT ?, i, {mu}, 1.5, {mu} - 4.5, {2 * ENTRIES}, {ENTRIES} - 10, 20, {ENTRIES} - 10, 4, 6000.0,
             {commits + GAMES} FROM n""",
         (family,),
+    )
+
+
+def _crowd(base: sqlite3.Connection) -> None:
+    """A pool in which every version has a rating, a fifth of them provisional."""
+    sigma = "CASE id % 5 WHEN 0 THEN 6.0 ELSE 1.5 END"
+    mu = "25 + ((id * 7919) % 10000) / 1000.0"
+    base.execute(
+        f"""INSERT INTO ratings (pool, version_id, mu, sigma, conservative, games, wins, draws, losses, forfeits,
+            opposition, last)
+        SELECT ?, id, {mu}, {sigma}, {mu} - 3 * {sigma}, 200, 90, 20, 90, 4, 6000.0, 1 FROM versions""",
+        (CROWD,),
     )
 
 

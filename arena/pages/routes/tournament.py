@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -14,6 +15,7 @@ from arena import services
 from arena.http.call import IDENTITY
 from arena.http.problem import not_found
 from arena.pages.drawing.sequential import Test
+from arena.pages.filters import bot_of, path_part, plain
 from arena.pages.lists import column
 from arena.pages.session import checked_form
 from arena.pages.table import Column, arranged, choice, number, sorting
@@ -44,6 +46,19 @@ class Button:
     word: str
     meaning: str
     states: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Linked:
+    """A bot of the crosstable as its thousand cells need it: its parts of their addresses, and its name to be read."""
+
+    bot: str
+    version: str
+    text: str
+
+    @classmethod
+    def of(cls, name: str) -> _Linked:
+        return cls(path_part(bot_of(name)), quote(name), plain(name, 60))
 
 
 def _before(state: str) -> tuple[str, ...]:
@@ -203,9 +218,9 @@ async def show(request: web.Request) -> web.Response:
     tournament: Tournament = found["tournament"]
     tables: Table = found["tables"]
     order = tables.standing.lines
-    strengths = tables.standing.strengths.strengths
     is_over = tables.is_final
-    elo = {one.name: (one.elo, one.interval) for one in strengths} if is_over else {}
+    strengths = tables.standing.strengths.strengths if is_over else ()
+    elo = {one.name: (one.elo, one.interval) for one in strengths}
     shown = sorting(request, _columns(tournament.format, is_over=is_over), "rank")
     changes = {name: found["changes"].get(version) for name, version in found["versions"].items()}
 
@@ -220,6 +235,7 @@ async def show(request: web.Request) -> web.Response:
 
     blocks = [(start + 1, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
     row, against = (number(request.query, name, 1, high=max(1, len(blocks))) for name in ("rows", "against"))
+    rows, columns = (slice((number - 1) * BLOCK, number * BLOCK) for number in (row, against))
     endings: dict[str, int] = {}
     for result in tables.results:
         endings[result.termination.value] = endings.get(result.termination.value, 0) + 1
@@ -236,9 +252,9 @@ async def show(request: web.Request) -> web.Response:
         sorting=shown,
         elo=elo,
         gains=changes,
-        table=tables.rows[(row - 1) * BLOCK : row * BLOCK],
-        columns_from=(against - 1) * BLOCK,
-        columns_to=against * BLOCK,
+        table=tables.block(rows, columns),
+        against=order[columns],
+        linked={line.name: _Linked.of(line.name) for line in (*order[rows], *order[columns])},
         blocks=blocks,
         places={line.name: line.rank for line in order},
         block=(row, against),

@@ -119,6 +119,7 @@ def test_results_make_the_same_tables_as_records(store: Store, field: Field) -> 
     results = store.results.of(tournament_id=field.tournament_id)
     assert standings(results, names) == standings(records, names)
     assert crosstable(results, names) == crosstable(records, names)
+    assert store.results.with_outlines(field.tournament_id) == (store.queue.outline(field.tournament_id), results)
     assert store.results.of(pool="loa") == results
     assert store.results.of(pool="loa", limit=4) == results[-4:]
 

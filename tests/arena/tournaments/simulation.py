@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from arena.tournaments.meeting import Meeting, Played, Step
 
@@ -45,7 +44,7 @@ def run(step: Stepper, judge: Judge, *, rng: random.Random | None = None, limit:
             assert not step(games).meetings, "planning is not idempotent"
             continue
         if found.calls_off:
-            games = [replace(game, state="cancelled") if game.is_open else game for game in games]
+            games = [game._replace(state="cancelled") if game.is_open else game for game in games]
             continue
         places = [place for place, game in enumerate(games) if game.is_open]
         if found.is_finished:
@@ -55,5 +54,5 @@ def run(step: Stepper, judge: Judge, *, rng: random.Random | None = None, limit:
         place = rng.choice(places) if rng else places[0]
         done += 1
         points = judge(games[place])
-        games[place] = replace(games[place], state="void" if points is None else "done", points=points, order=done)
+        games[place] = games[place]._replace(state="void" if points is None else "done", points=points, order=done)
     raise AssertionError(f"not finished after {limit} steps")

@@ -6,7 +6,6 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -152,7 +151,7 @@ def test_swiss_void_games_hurt_nobody_and_the_withdrawn_are_not_paired() -> None
     found = run(partial(swiss.step, 2, 2, seats(4)), lambda game: None)
     assert [line.points for line in swiss.lines(seats(4), found, 2)] == [2, 2, 2, 2]
     first = planned(swiss.step(3, 2, seats(6), []).meetings, [])
-    first = [replace(game, state="done", points=0.5, order=game.sequence) for game in first]
+    first = [game._replace(state="done", points=0.5, order=game.sequence) for game in first]
     second = swiss.step(3, 2, seats(6, 2), first)
     assert len(second.meetings) == 2
     assert 2 not in {seat for meeting in second.meetings for seat in (meeting.first, meeting.second)}
@@ -265,10 +264,10 @@ def drawn_games(count: int) -> list[Played]:
 
 
 def test_knockout_a_match_that_was_played_out_stands_and_one_that_was_not_does_not() -> None:
-    lost = [replace(game, points=float(game.first == 0)) for game in drawn_games(2)]
+    lost = [game._replace(points=float(game.first == 0)) for game in drawn_games(2)]
     whole = knockout.Bracket(seats(2, 0), lost, 2, 1).rounds[0][0]
     assert (whole.winner, whole.loser, whole.reason) == (0, 1, "points")
-    broken = [lost[0], replace(lost[1], state="cancelled", points=None)]
+    broken = [lost[0], lost[1]._replace(state="cancelled", points=None)]
     half = knockout.Bracket(seats(2, 0), broken, 2, 1).rounds[0][0]
     assert (half.winner, half.reason) == (1, "walkover")
     bye = knockout.Bracket(seats(3), [], 2, 1).rounds[0][0]
@@ -320,7 +319,7 @@ def test_a_newcomer_gets_games_at_once_and_a_ladder_waits_for_company() -> None:
     games: list[Played] = []
     for _ in range(20):
         games += planned(ladder.step(0, 0, field, games, 1).meetings, games)
-        games = [replace(game, state="done", points=0.5, order=game.sequence) for game in games]
+        games = [game._replace(state="done", points=0.5, order=game.sequence) for game in games]
     fresh = ladder.step(0, 0, [*field, Seat(5)], games, 1).meetings[0]
     assert 5 in (fresh.first, fresh.second)
     alone = ladder.step(0, 0, seats(1), [], 4)
@@ -386,7 +385,7 @@ def test_half_a_pair_says_nothing_and_a_withdrawal_ends_a_test() -> None:
     test = Sprt(0, 5)
     pair = planned(sequential.step(test, 20, seats(2), [], 1).meetings, [])
     assert [(game.round, game.first) for game in pair] == [(1, 0), (1, 1)]
-    half = [replace(pair[0], state="done", points=1.0, order=1), replace(pair[1], state="void")]
+    half = [pair[0]._replace(state="done", points=1.0, order=1), pair[1]._replace(state="void")]
     assert sequential.completed_pairs(half) == []
     gone = sequential.step(test, 20, seats(2, 1), half, 1)
     assert (gone.meetings, gone.is_finished, gone.reason) == ((), True, "a bot was withdrawn")

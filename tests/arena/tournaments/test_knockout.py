@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from arena.tournaments.knockout import Bracket, Tie, bracket, step
@@ -101,7 +99,7 @@ def test_a_walkover_is_for_whoever_stayed() -> None:
 
 def test_a_match_called_off_half_way_is_a_walkover_even_for_who_was_behind() -> None:
     half = match(1, 0, 1, 1.0, 1.0)
-    half[1] = replace(half[1], state="cancelled", points=None)
+    half[1] = half[1]._replace(state="cancelled", points=None)
     found = Bracket(seats(2, 0), half, 2, 1).rounds[0][0]
     assert (found.winner, found.reason) == (1, "walkover")
 

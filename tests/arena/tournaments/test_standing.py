@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from arena.store import Store
@@ -228,7 +227,7 @@ def test_a_table_by_points_leaves_out_who_withdrew_without_a_game(sqlite_store: 
     for withdrawn in (field.versions[0], field.versions[1]):
         sqlite_store.tournaments.withdraw(field.tournament_id, withdrawn.id or 0)
     results = sqlite_store.results.of(tournament_id=field.tournament_id)
-    found = by_points(sqlite_store, field.tournament_id, [replace(results[0], winner="second")])
+    found = by_points(sqlite_store, field.tournament_id, [results[0]._replace(winner="second")])
     assert [(line.rank, line.name, line.points, line.is_withdrawn) for line in found.lines] == [
         (1, "cleo v1", 1, False),
         (2, "bob v1", 0, True),
