@@ -20,6 +20,7 @@ from aiohttp import web
 from arena.http.call import CONTEXT
 from arena.http.identity import session_of
 from arena.pages import filters, prose, schema, session
+from arena.pages.drawing.free_line import FreeLines
 from arena.pages.drawing.replay import Replays
 from arena.pages.routes import (
     account,
@@ -29,6 +30,7 @@ from arena.pages.routes import (
     dumps,
     errors,
     family,
+    free_board,
     game,
     games,
     help_,
@@ -44,7 +46,7 @@ from arena.pages.routes import (
     tournament,
     versus,
 )
-from arena.pages.view import REPLAYS, SURROUNDINGS, kept, moved, run, store_of, surrounded
+from arena.pages.view import FREE_LINES, REPLAYS, SURROUNDINGS, kept, moved, run, store_of, surrounded
 from arena.store import Store, StoreError
 from referee.rules import families, load
 
@@ -147,6 +149,7 @@ def setup(app: web.Application) -> None:
     environment.filters["type_link"] = schema.type_link
     environment.globals["asset"] = asset
     app[REPLAYS] = Replays()
+    app[FREE_LINES] = FreeLines()
     app.router.add_get("/static/{name}", static, name="static")
     app.router.add_get("/dumps/{name}", dumps.download)
     app.router.add_get("/{path:.+}/", _without_slash)
@@ -159,7 +162,7 @@ def setup(app: web.Application) -> None:
 
 
 _KEPT = (home, tournament, game, games, archive, bot, versus, compare, people, errors, dumps, help_, reach)
-_MADE = (submit, account, organise, schedule, referee, interface)
+_MADE = (free_board, submit, account, organise, schedule, referee, interface)
 """Pages that depend on who asks, or change by the second, or are made at once."""
 
 

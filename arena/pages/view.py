@@ -17,6 +17,7 @@ from arena.http.call import CONTEXT
 from arena.http.identity import cookie_name
 from arena.http.middleware import is_data
 from arena.http.problem import Problem, not_found, shown
+from arena.pages.drawing.free_line import FreeLines
 from arena.pages.drawing.replay import Replays
 from arena.pages.folding import folded
 from arena.services.arena import Arena
@@ -28,6 +29,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 REPLAYS: web.AppKey[Replays] = web.AppKey("replays", Replays)
+FREE_LINES: web.AppKey[FreeLines] = web.AppKey("free-lines", FreeLines)
 _MAX_NUMBER = 2**31 - 1
 
 

@@ -2,6 +2,7 @@
 
     submission, bot, game, table      what happens to bots, and what of it may be read by whom
     archive                           games of all times: searched, shown, imported
+    study                             lines that somebody tries out on a board
     course                            how a tournament of its format goes
     tournament, schedule              creating and steering
     account, token, user              who somebody is, and what opens doors
@@ -10,7 +11,20 @@ The JSON interface, the pages and the command line only translate to and from th
 in threads. Refuses to know HTTP and command lines.
 """
 
-from arena.services import account, archive, bot, course, game, schedule, submission, table, token, tournament, user
+from arena.services import (
+    account,
+    archive,
+    bot,
+    course,
+    game,
+    schedule,
+    study,
+    submission,
+    table,
+    token,
+    tournament,
+    user,
+)
 from arena.services.arena import Arena
 
 __all__ = [
@@ -21,6 +35,7 @@ __all__ = [
     "course",
     "game",
     "schedule",
+    "study",
     "submission",
     "table",
     "token",

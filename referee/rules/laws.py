@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from referee.rules.cache import IS_COMPILED
+from referee.rules.clicks import ways_of
 from referee.rules.core import Kind, ParseError, Termination
 from referee.rules.draw import draw
 from referee.rules.history import LineOfPlay
@@ -230,6 +231,24 @@ def line_of_play_agrees(ruleset: Ruleset, state: State) -> None:
         position = position.play(move)
 
 
+def moves_are_entered_by_clicks(ruleset: Ruleset, state: State) -> None:
+    """Every legal move is reached by picking cells of the board; moves picked alike look different as people write."""
+    position = Position(ruleset, state)
+    board = position.board
+    cells = {cell.name for cell in board.cells}
+    meant: dict[tuple[str, ...], list[int]] = {}
+    for move in position.moves:
+        ways = ways_of(position, move, board)
+        text = ruleset.rules.notation.write_move(move)
+        assert ways, named(ruleset, state, text, "cannot be entered")
+        for way in ways:
+            assert cells.issuperset(way), named(ruleset, state, text, "has picks off the board", way)
+            meant.setdefault(way, []).append(move)
+    for way, moves in meant.items():
+        shown = [position.display(move) for move in moves] if len(moves) > 1 else []
+        assert len(set(shown)) == len(shown) <= 8, named(ruleset, state, way, "may mean", shown)
+
+
 LAWS = (
     moves_ascend,
     count_is_number_of_moves,
@@ -248,6 +267,7 @@ LAWS = (
     texts_are_read_or_refused,
     games_round_trip,
     line_of_play_agrees,
+    moves_are_entered_by_clicks,
 )
 """Of one position each."""
 

@@ -351,6 +351,8 @@ class Rules:
     draw_probability: float = 0.10
     """The prior chance of a draw between equals: it sets how much a draw tells of them."""
     summary: str = ""
+    clicks: Callable[[int, State], tuple[tuple[str, ...], ...]] | None = None
+    """The ways to enter a legal move by picking cells; None: by those that its canonical text names, in order."""
     explain: Callable[[int, State, Config], str] | None = None
     """What a move does besides moving, in words (`leaps over the pincer on d5`); empty for nothing."""
     opener: str = ""

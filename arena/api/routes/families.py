@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
+from arena import services
 from arena.api.page import Page
 from arena.api.registry import Routes
-from arena.api.schemas import FamilyDocument, FamilyItem, FamilyName, OptionDocument, VariantDocument
-from arena.http.call import Call
+from arena.api.schemas import (
+    FamilyDocument,
+    FamilyItem,
+    FamilyName,
+    In,
+    MoveDocument,
+    MovesDocument,
+    OptionDocument,
+    OutcomeDocument,
+    VariantDocument,
+    VariantName,
+)
+from arena.http.call import Answer, Call
 from arena.http.problem import not_found
 from referee.rules import families, load
 from referee.rules.rules import Rules
@@ -53,3 +69,36 @@ async def show(call: Call, family: FamilyName) -> FamilyDocument:
             for one in rules.options
         ],
     )
+
+
+class MovesQuery(In):
+    """Which position: a variant's start or a position string, under rule options (`name=value,name=value`), behind
+    `moves` in any spelling, separated by blanks."""
+
+    variant: VariantName | None = None
+    options: Annotated[str, Field(max_length=1000)] = ""
+    position: Annotated[str, Field(max_length=1000)] = ""
+    moves: Annotated[str, Field(max_length=7000)] = ""
+
+
+@routes.get(
+    "/families/{family}/moves",
+    tag="families",
+    summary="The legal moves of a position",
+    example="/api/v1/families/loa/moves?moves=b1b3",
+    problems=("invalid",),
+)
+async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[MovesDocument]:
+    """What may be played, with the cells that a person picks for each move; none when the game is over."""
+    await call.run(checked, family)
+    found = await call.run(
+        services.study.choice, family, query.variant or "", query.options, query.position, query.moves
+    )
+    end = found.outcome
+    document = MovesDocument(
+        position=found.position,
+        side=found.side,
+        moves=[MoveDocument.model_validate(one) for one in found.moves],
+        outcome=OutcomeDocument(winner=end.winner, termination=end.reason) if end else None,
+    )
+    return Answer(document, keep="settled")

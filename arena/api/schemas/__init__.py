@@ -15,7 +15,15 @@ from arena.api.schemas.account import (
     UserWish,
 )
 from arena.api.schemas.bot import BotChange, BotDocument, BotItem, Submission, VersionItem
-from arena.api.schemas.family import FamilyDocument, FamilyItem, OptionDocument, VariantDocument
+from arena.api.schemas.family import (
+    FamilyDocument,
+    FamilyItem,
+    MoveDocument,
+    MovesDocument,
+    OptionDocument,
+    OutcomeDocument,
+    VariantDocument,
+)
 from arena.api.schemas.game import GameDocument, GameItem, LogDocument, RatingStep, VoidItem
 from arena.api.schemas.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
 from arena.api.schemas.service import AuditItem, DumpItem, Index, Limits
@@ -78,11 +86,14 @@ __all__ = [
     "LogDocument",
     "LoginWish",
     "Moment",
+    "MoveDocument",
+    "MovesDocument",
     "NewToken",
     "Number",
     "OneLine",
     "OptionDocument",
     "Out",
+    "OutcomeDocument",
     "PasswordWish",
     "PoolItem",
     "PoolName",

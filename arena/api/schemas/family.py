@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from arena.api.schemas.word import Out
+from arena.api.schemas.word import Out, Side
 
 
 class OptionDocument(Out):
@@ -42,3 +42,29 @@ class FamilyDocument(FamilyItem):
     sides: list[str]
     variants: list[VariantDocument]
     options: list[OptionDocument]
+
+
+class MoveDocument(Out):
+    """A legal move: canonical, and as people write it. `ways` are the cells to pick for it on a board, in order, in
+    every way it may be entered; `effect` says what it does besides moving."""
+
+    move: str
+    shown: str
+    ways: list[list[str]]
+    effect: str
+
+
+class OutcomeDocument(Out):
+    """How a game ended by the rules."""
+
+    winner: Literal["first", "second", "draw"]
+    termination: str
+
+
+class MovesDocument(Out):
+    """What may be played in a position, by the side to move."""
+
+    position: str
+    side: Side
+    moves: list[MoveDocument]
+    outcome: OutcomeDocument | None

@@ -6,12 +6,13 @@ game.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+from referee.rules.clicks import cells_named
 from referee.rules.core import SIDES, Side
 from referee.rules.position import Position
 from referee.rules.rules import Board, Cell, Effect, Rules, Ruleset
@@ -77,7 +78,6 @@ class Scenes:
         board = self._position.board
         self._first = Counter("".join(board.pieces.values()))
         self._names = piece_names(self.rules)
-        self._cell = re.compile("|".join(sorted((re.escape(cell.name) for cell in board.cells), key=len, reverse=True)))
         self.items: list[Scene] = [
             Scene(0, board, str(self._position), self._position.side, links=_links(board, self.rules))
         ]
@@ -86,6 +86,12 @@ class Scenes:
     def moves(self) -> int:
         """How many plies there are."""
         return len(self.items) - 1
+
+    def branch(self) -> Scenes:
+        """The same scenes, to go on from in another way."""
+        found = copy(self)
+        found.items = list(self.items)
+        return found
 
     def extend(self, moves: Sequence[str]) -> None:
         """Play on to `moves`, all moves of the game from its start. Raises ParseError or IllegalMoveError."""
@@ -146,7 +152,7 @@ class Scenes:
         if len(left) > 1 and len(left) == len(came):
             if lines := _shift(left, came):
                 return lines
-        cells = self._cell.findall(canonical)
+        cells = list(cells_named(canonical, before))
         while len(cells) > 1 and cells[-1] in struck and not after.pieces.get(cells[-1]):
             cells.pop()
         return (tuple(cells),) if len(cells) > 1 else tuple((cell,) for cell in cells)

@@ -224,6 +224,7 @@ async def show(request: web.Request) -> web.Response:
         "archive_game.html",
         **view_of(request, replay),
         base=f"/archive/{line.serial}",
+        source=f"archive={line.serial}",
         game=line,
         whole=game,
         notations=load(game.family).formats,
@@ -239,6 +240,12 @@ async def show(request: web.Request) -> web.Response:
 async def _find(request: web.Request) -> tuple[ArchiveLine, ArchivedGame]:
     serial = number_in(request, "serial", "game of the archive")
     return await run(services.archive.read, arena_of(request), serial)
+
+
+async def replay_at(request: web.Request, serial: int) -> Replay:
+    """The game with a number in the archive."""
+    _, game = await run(services.archive.read, arena_of(request), serial)
+    return await _replay(request, game)
 
 
 async def _replay(request: web.Request, game: ArchivedGame) -> Replay:

@@ -16,7 +16,7 @@ from arena.pages import filters
 from arena.pages.drawing import board
 from arena.pages.drawing.pieces import key
 from arena.pages.drawing.replay import Replay
-from arena.pages.drawing.scene import piece_names
+from arena.pages.drawing.scene import Scene, piece_names
 from arena.pages.table import choice, number
 from arena.pages.view import GAME_ID, REPLAYS, arena_of, moved, page, run, store_of, takes
 from arena.services.game import OVER, SIDES, Game, read
@@ -32,8 +32,8 @@ _MAX_PLY = 100_000
 _PREFIX = re.compile("[0-9a-f]{8,32}")
 
 
-async def _find(request: web.Request) -> Game:
-    name = request.match_info["game"]
+async def _find(request: web.Request, name: str = "") -> Game:
+    name = name or request.match_info["game"]
     if not GAME_ID.fullmatch(name):
         raise not_found("game", name)
     return await run(read, arena_of(request), name)
@@ -100,9 +100,9 @@ async def show(request: web.Request) -> web.Response:
     return await viewed(request, "game.html")
 
 
-async def replay_of(request: web.Request) -> tuple[Replay, bool]:
-    """The game in the address as far as it has come, and whether it is over."""
-    found = await _find(request)
+async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, bool]:
+    """The game of that name, or the one in the address, as far as it has come, and whether it is over."""
+    found = await _find(request, name)
     return await _replay(request, found), found.line.state in OVER
 
 
@@ -121,6 +121,7 @@ async def viewed(request: web.Request, template: str) -> web.Response:
         template,
         **view_of(request, replay),
         base=f"/games/{line.id}",
+        source=f"game={line.id}",
         game=line,
         spec=found.spec,
         record=found.record,
@@ -162,8 +163,8 @@ def view_of(request: web.Request, replay: Replay) -> dict[str, Any]:
         "drawing": board.svg(replay.rules, scene, label=label, flip=flip),
         "sprites": board.sprites([replay.rules]),
         "legend": board.legend(replay.rules, scene),
-        "grid": _grid(replay, ply),
-        "piece_key": _piece_key(replay.rules),
+        "grid": grid(replay.rules, scene),
+        "piece_key": piece_key(replay.rules),
         "taken": _taken(replay, ply),
         "table": replay.rows(),
     }
@@ -185,14 +186,12 @@ def _thought(replay: Replay, side: Side, ply: int, *, flip: bool) -> dict[str, A
     }
 
 
-def _grid(replay: Replay, ply: int) -> list[list[str]]:
-    scene = replay.scenes[ply]
-    return [
-        [board.described(replay.rules, scene, cell) for cell in row if cell.kind != "hole"] for row in rows(scene.board)
-    ]
+def grid(rules: Rules, scene: Scene) -> list[list[str]]:
+    """The board in words, row by row."""
+    return [[board.described(rules, scene, cell) for cell in row if cell.kind != "hole"] for row in rows(scene.board)]
 
 
-def _piece_key(rules: Rules) -> list[tuple[list[str], str, str]]:
+def piece_key(rules: Rules) -> list[tuple[list[str], str, str]]:
     """The kinds of pieces that differ in what they do: how both sides' look, name, what they do."""
     found: dict[str, tuple[list[str], str, str]] = {}
     for piece in rules.pieces:

@@ -181,6 +181,7 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   if ($("replay-ply")) $("replay-ply").textContent = now;
   $("copied").textContent = "";
   $("permalink").href = `?ply=${now}`;
+  $("try").search = $("try").search.replace(/ply=\d+/, `ply=${now}`);
   $("notes").replaceChildren(...scene.notes.map((note) => text("li", note)));
   panel(scene);
   legend(scene);
@@ -206,6 +207,8 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   for (const drawing of document.querySelectorAll("svg.chart[data-x]")) cursor(drawing);
   describeCells(scene);
   if (aloud) speak(scene.said || "start");
+  // Panels beside the viewer look at what is shown: they hear of it.
+  root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail: { ply: now, position: scene.position } }));
   if (!keepPlace) history.replaceState(null, "", now === last() && isOver && !location.hash && !location.search ? location.pathname : `#${now}`);
 }
 

@@ -74,6 +74,15 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
     return Effect(f"{said}, {NAMES[row[-1]]} goes over the edge" if ejected else said, names, ejected)
 
 
+def clicks(code: int, state: State) -> tuple[tuple[str, ...], ...]:
+    """An inline move: its rearmost marble, the cell ahead of it. A broadside: one end of the row, the other, and where
+    the end picked first goes."""
+    ahead, line = NEIGHBOURS[code_direction(code)], code_line(code)
+    if code_shape(code) == INLINE:
+        return ((NAMES[line[0]], NAMES[ahead[line[0]]]),)
+    return tuple((NAMES[one], NAMES[two], NAMES[ahead[one]]) for one, two in ((line[0], line[-1]), (line[-1], line[0])))
+
+
 MARKS = (Mark("in-danger", "can be pushed off", "flag"),)
 
 EMBLEM = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from referee.rules.abalone.gametext import FORMATS
-from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board, effect
+from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board, clicks, effect
 from referee.rules.abalone.notation import NOTATION
 from referee.rules.abalone.start import VARIANTS, resolve
 from referee.rules.abalone.state import side
@@ -63,6 +63,7 @@ RULES: Final = Rules(
     notation=NOTATION,
     pieces=PIECES,
     effect=effect,
+    clicks=clicks,
     marks=MARKS,
     emblem=EMBLEM,
     board=board,

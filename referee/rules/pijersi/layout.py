@@ -69,6 +69,17 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
     return Effect(first if end == mid else f"{first}, {landing(f'unstacks to {end}', end)}")
 
 
+def clicks(code: int, state: State) -> tuple[tuple[str, ...], ...]:
+    """Every cell of the turn. Of a stack that goes one way only, and of a cube taken off it, start and end: which of
+    them is meant is asked."""
+    if code >= SWAP:
+        one, two = CELL_NAMES[code >> 6 & 63], CELL_NAMES[code & 63]
+        return ((one, two), (two, one)) if one != two else ((),)
+    start, mid, third = CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], code & 63
+    end = CELL_NAMES[third - 1] if third else mid
+    return ((start, end),) if mid in (start, end) else ((start, mid, end),)
+
+
 def board(state: State, config: Config) -> Board:
     """The board with the marks `stack` (two cubes) and `goal` (a cube that has won); notes: cubes left, the count
     towards the no-capture draw, the swap phase."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.rules.core import Termination
 from referee.rules.pijersi.gametext import FORMATS
-from referee.rules.pijersi.layout import EMBLEM, MARKS, PIECES, board, effect
+from referee.rules.pijersi.layout import EMBLEM, MARKS, PIECES, board, clicks, effect
 from referee.rules.pijersi.notation import NOTATION, write_setup
 from referee.rules.pijersi.start import PHASE, VARIANTS, draw, numbers, permutations_of, resolve
 from referee.rules.pijersi.state import side
@@ -53,6 +53,7 @@ RULES = Rules(
     notation=NOTATION,
     pieces=PIECES,
     effect=effect,
+    clicks=clicks,
     marks=MARKS,
     emblem=EMBLEM,
     board=board,

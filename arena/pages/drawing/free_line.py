@@ -1,0 +1,36 @@
+"""The scenes of lines that people try out: every line kept for a while, and the next one begun from what it shares."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from arena.pages.drawing.scene import Scene, Scenes
+from referee.rules.rules import Ruleset
+
+_KEPT = 500
+"""Lines whose scenes are kept; lines that branch off each other share them."""
+
+
+class FreeLines:
+    """The lines of a server process: `scenes` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[object, ...], Scenes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def scenes(self, ruleset: Ruleset, start: str, moves: Sequence[str]) -> list[Scene]:
+        """The scenes of a line of legal moves in canonical text."""
+        game = (ruleset.rules.family, ruleset.variant.name, *sorted(ruleset.overrides.items()), start)
+        with self._lock:
+            known = next(
+                (end for end in (len(moves), len(moves) - 1) if end > 0 and (game, *moves[:end]) in self._kept), 0
+            )
+            found = self._kept[game, *moves[:known]].branch() if known else Scenes(ruleset, start)
+            found.extend(moves)
+            self._kept[game, *moves] = found
+            self._kept.move_to_end((game, *moves))
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+            return list(found.items)

@@ -1,0 +1,165 @@
+"""The board one can move on: a line from a start, a position or a game's ply, all of it in the address."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from aiohttp import web
+from yarl import URL
+
+from arena import services
+from arena.http.json_text import as_json
+from arena.pages.drawing import board
+from arena.pages.drawing.replay import Replay
+from arena.pages.drawing.scene import Scene
+from arena.pages.routes.archive import replay_at
+from arena.pages.routes.game import grid, piece_key, replay_of
+from arena.pages.table import choice, number
+from arena.pages.view import FREE_LINES, GAME_ID, act, family_in, page, redirect, takes
+from arena.services.study import Study
+from arena.store import BadValueError
+from referee.rules.clicks import legal_moves
+from referee.rules.rules import Rules
+
+routes = web.RouteTableDef()
+_ADDRESS = ("variant", "options", "position", "game", "archive", "ply", "moves")
+_MAX_PLY = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line with the game it leaves: `base` plies are the game's, `back` its address, `kept` what names it."""
+
+    study: Study
+    scenes: list[Scene]
+    base: int = 0
+    back: str = ""
+    kept: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """What is tried out, behind the game's moves."""
+        return self.study.moves[self.base :]
+
+    def address(self, rules: Rules, end: int | None = None) -> str:
+        """The address of the line, or of it as far as a ply."""
+        end = len(self.study.moves) if end is None else end
+        base = min(self.base, end)
+        query = dict(self.kept)
+        if self.back:
+            query["ply"] = str(base)
+        if found := self.study.moves[base:end]:
+            query["moves"] = " ".join(found)
+        return str(URL(f"/{rules.family}/board").with_query(query))
+
+
+async def _read(request: web.Request, rules: Rules) -> _Line:
+    """The line in the address, one more `move` behind its `moves`. Raises BadValueError, Problem (400, 404)."""
+    query = request.query
+    text = {name: query.get(name, "").strip() for name in _ADDRESS}
+    kept = tuple((name, text[name]) for name in ("variant", "options", "position") if text[name])
+    base, back = 0, ""
+    moves = [*text["moves"].split(), *([query["move"].strip()] if query.get("move", "").strip() else [])]
+    if text["game"] or text["archive"]:
+        replay, back = await _game(request, text)
+        if replay.ruleset is None or replay.rules.family != rules.family:
+            raise BadValueError(f"that game is one of {replay.rules.family}", field="game")
+        base = replay.clamp(number(query, "ply", replay.last, low=0, high=_MAX_PLY) if text["ply"] else replay.last)
+        before = [scene.canonical for scene in replay.scenes[1 : base + 1]]
+        kept = (("game", text["game"]),) if text["game"] else (("archive", text["archive"]),)
+        study = await act(services.study.read, replay.ruleset, replay.scenes[0].position, [*before, *moves])
+    else:
+        ruleset = await act(services.study.settle, rules.family, text["variant"], text["options"])
+        study = await act(services.study.read, ruleset, text["position"], moves)
+    scenes = await act(request.app[FREE_LINES].scenes, study.ruleset, study.start, study.moves)
+    return _Line(study, scenes, base, back, kept)
+
+
+async def _game(request: web.Request, text: dict[str, str]) -> tuple[Replay, str]:
+    """The game that a line leaves, and its address."""
+    if text["game"]:
+        if not GAME_ID.fullmatch(text["game"]):
+            raise BadValueError("no such game", field="game", hint="16 to 32 of 0-9 and a-f")
+        replay, _ = await replay_of(request, text["game"])
+        return replay, f"/games/{text['game']}"
+    serial = number(request.query, "archive", 0, low=1, high=2**31 - 1)
+    return await replay_at(request, serial), f"/archive/{serial}"
+
+
+@routes.get("/{family}/board")
+@takes(*_ADDRESS, "flip", "move")
+async def show(request: web.Request) -> web.Response:
+    """The board at the end of the line; `?move=` is one more in any spelling, `?flip=1` turns the board."""
+    rules = family_in(request)
+    problem, status = "", 200
+    try:
+        line = await _read(request, rules)
+        if request.query.get("move", "").strip():
+            return redirect(line.address(rules))
+    except BadValueError as error:
+        problem, status = f"{error}{'; ' + error.hint if error.hint else ''}.", error.status
+        line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
+    return page(request, "board.html", status=status, **_shown(request, rules, line), problem=problem)
+
+
+def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
+    scenes, ruleset = line.scenes, line.study.ruleset
+    scene, flip = scenes[-1], choice(request.query, "flip", ("0", "1"), "0") == "1"
+    label = f"{rules.title} board after ply {scene.ply}" if scene.ply else f"{rules.title} board, start"
+    return {
+        "rules": rules,
+        "ruleset": ruleset,
+        "line": line,
+        "scene": scene,
+        "flip": flip,
+        "drawing": board.svg(rules, scene, label=label, flip=flip),
+        "sprites": board.sprites([rules]),
+        "legend": board.legend(rules, scene),
+        "grid": grid(rules, scene),
+        "piece_key": piece_key(rules),
+        "plies": [(one, line.address(rules, one.ply)) for one in scenes],
+        "variants": [one.name for one in rules.variants],
+        "asked_position": request.query.get("position", "")[:1000],
+        "example": rules.notation.write_move(line.study.end.moves[0]) if line.study.end.moves else "",
+        "standing": _standing(line),
+        "address": line.address(rules),
+        "data": f"/{rules.family}/board/scenes.json",
+        "fields": [(name, value) for name, value in URL(line.address(rules)).query.items()],
+    }
+
+
+def _standing(line: _Line) -> str:
+    """Who is to move, or how it ended, as a sentence."""
+    end, sides = line.study.end, line.study.ruleset.sides
+    outcome = end.outcome
+    if outcome is None:
+        return f"{sides[end.side == 'second']} to move"
+    who = "drawn" if outcome.winner == "draw" else f"{sides[outcome.winner == 'second']} won"
+    return f"The game is over, {who}: {outcome.reason.sentence}"
+
+
+@routes.get("/{family}/board/scenes.json")
+@takes(*_ADDRESS, "after", "move")
+async def scenes(request: web.Request) -> web.Response:
+    """The scenes of the line behind `?after=` plies, and what may be played at its end."""
+    rules = family_in(request)
+    line = await _read(request, rules)
+    after = number(request.query, "after", -1, low=0, high=_MAX_PLY)
+    body: dict[str, Any] = {
+        "base": line.base,
+        "last": len(line.scenes) - 1,
+        "scenes": [one.as_json() | {"canonical": one.canonical} for one in line.scenes[after + 1 :]],
+        "standing": _standing(line),
+        "legal": await act(_legal, line.study),
+    }
+    if after < 0:
+        body["chart"] = board.chart(rules, line.scenes[0].board)
+    response = web.json_response(body, dumps=as_json)
+    response.headers["Cache-Control"] = "no-cache"
+    response.enable_compression()
+    return response
+
+
+def _legal(study: Study) -> list[dict[str, Any]]:
+    return [asdict(one) for one in legal_moves(study.end)]

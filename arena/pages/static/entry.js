@@ -1,0 +1,237 @@
+// Moves made on a board: by click, drag, touch and keys. Knows no rules: every legal move comes with the cells to pick
+// for it ("ways"); what is picked so far leaves the moves that begin so, and the cells that may be picked next.
+import { element } from "./board.js";
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const SWIPE = 8;
+
+const begins = (way, picked) => picked.every((cell, index) => way[index] === cell);
+
+export class Entry {
+  // `place` shows what is picked and asks which move is meant; `say` speaks; `send` gets the move's text.
+  constructor({ board, frame, place, say, send }) {
+    Object.assign(this, { board, frame, place, say, send, moves: [], picked: [], cursor: null });
+    this.layer = element("g", { "data-layer": "entry" });
+    board.svg.append(this.layer);
+    this.rows = board.chart.rows;
+    frame.addEventListener("pointerdown", (event) => this.down(event));
+    frame.addEventListener("pointermove", (event) => this.move(event));
+    frame.addEventListener("pointerup", (event) => this.up(event));
+    frame.addEventListener("pointercancel", () => this.drop());
+    frame.addEventListener("keydown", (event) => this.key(event));
+    frame.addEventListener("focus", () => this.draw());
+    frame.addEventListener("blur", () => this.draw());
+  }
+
+  // The moves that may be made now; none where it is not for this person to move.
+  offer(moves, scene) {
+    Object.assign(this, { moves, scene, picked: [] });
+    this.drop();
+    this.show();
+  }
+
+  get isOpen() { return this.moves.length > 0; }
+
+  // -- what is picked -------------------------------------------------------------------------------------------
+
+  meant(picked = this.picked) { return this.moves.filter((move) => move.ways.some((way) => begins(way, picked))); }
+
+  // The moves of which nothing is left to pick.
+  whole() { return this.moves.filter((move) => move.ways.some((way) => way.length === this.picked.length && begins(way, this.picked))); }
+
+  next(picked = this.picked) {
+    const ways = this.meant(picked).flatMap((move) => move.ways).filter((way) => way.length > picked.length && begins(way, picked));
+    return new Set(ways.map((way) => way[picked.length]));
+  }
+
+  // The only move left, also where not all of its cells are picked yet: enough is known from the second one on.
+  only() {
+    const found = this.picked.length > 1 ? this.meant() : [];
+    return found.length === 1 ? found[0] : null;
+  }
+
+  pick(cell) {
+    if (!this.isOpen) return;
+    const last = this.picked.at(-1);
+    if (this.next().has(cell)) this.picked.push(cell);
+    else if (cell === last && this.whole().length === 1) { this.play(this.whole()[0]); return; }
+    else if (cell === last) { this.back(); return; }
+    else if (this.next([]).has(cell)) this.picked = [cell];
+    else { this.say(`${this.name(cell)}: no move goes there`); return; }
+    const only = this.only();
+    if (only && this.picked.length === 2 && only.ways.some((way) => way.length === 2)) { this.play(only); return; }
+    this.show();
+    this.say(this.told());
+  }
+
+  back() {
+    this.picked.pop();
+    this.show();
+    this.say(this.picked.length ? this.told() : "nothing picked");
+  }
+
+  play(move) {
+    this.moves = [];
+    this.picked = [];
+    this.show();
+    this.send(move.move);
+  }
+
+  // -- what is shown and said -----------------------------------------------------------------------------------
+
+  name(cell) { return this.board.describe(this.scene, cell); }
+
+  told() {
+    const whole = this.whole().length ? this.whole() : [this.only()].filter(Boolean);
+    const next = [...this.next()];
+    const parts = [`${this.name(this.picked.at(-1))}, picked`];
+    if (next.length) parts.push(`on to ${next.join(", ")}`);
+    if (whole.length === 1) parts.push(`Enter plays ${whole[0].shown}`);
+    if (whole.length > 1) parts.push(`choose: ${whole.map((move) => move.shown).join(" or ")}`);
+    return parts.join("; ");
+  }
+
+  button(words, action, isMain = false) {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.textContent = words;
+    if (isMain) made.className = "main";
+    made.addEventListener("click", () => { this.frame.focus({ preventScroll: true }); action(); });
+    return made;
+  }
+
+  show() {
+    const made = [];
+    const whole = this.whole();
+    const only = this.only();
+    const offered = this.picked.length ? (whole.length ? whole : only ? [only] : []) : whole;
+    for (const move of offered) {
+      const words = move.effect ? `${move.shown}: ${move.effect}` : move.shown;
+      made.push(this.button(this.picked.length ? words : words || "pass", () => this.play(move), this.picked.length > 0));
+    }
+    if (this.picked.length) made.push(this.button("Take back", () => this.back()));
+    const note = document.createElement("p");
+    note.className = "quiet";
+    if (this.picked.length) note.textContent = this.picked.join(" ") + (offered.length ? "" : " …");
+    else if (this.isOpen) note.textContent = "Pick a cell, or drag a piece.";
+    this.place.replaceChildren(note, ...made);
+    this.draw();
+  }
+
+  draw() {
+    const next = this.isOpen ? this.next() : new Set();
+    const made = [];
+    const shape = (name, cell) => element("path", { d: this.board.outline(cell), class: name });
+    for (const cell of this.picked) made.push(shape("picked", cell));
+    const only = this.only();
+    const trail = only ? only.ways.find((way) => begins(way, this.picked)) : this.picked;
+    if (trail.length > 1) made.push(element("polyline", { points: this.board.line(trail, this.board.chart.short), "marker-end": "url(#arrow)", class: "planned" }));
+    if (this.picked.length) {
+      for (const cell of next) {
+        const [cx, cy] = this.board.place(cell);
+        made.push(element("circle", { cx, cy, r: this.scene.pieces[cell] ? 17 : 6, class: this.scene.pieces[cell] ? "target taken" : "target" }));
+      }
+    }
+    if (this.cursor && this.isOpen && document.activeElement === this.frame) made.push(shape("cursor", this.cursor));
+    for (const cell of new Set([...next, ...(this.isOpen ? this.next([]) : []), ...this.picked])) made.push(shape("hit", cell));
+    this.layer.replaceChildren(...made);
+  }
+
+  // -- pointer --------------------------------------------------------------------------------------------------
+
+  at(event) {
+    const matrix = this.board.svg.getScreenCTM();
+    if (!matrix) return null;
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
+    let found = null;
+    let least = this.board.chart.cell * 0.75;
+    for (const name of this.rows.flat()) {
+      const [x, y] = this.board.place(name);
+      const far = Math.hypot(point.x - x, point.y - y);
+      if (far < least) [found, least] = [name, far];
+    }
+    return found;
+  }
+
+  down(event) {
+    if (event.button || !event.isPrimary || !this.isOpen) return;
+    const cell = this.at(event);
+    if (!cell) return;
+    this.pressed = { cell, x: event.clientX, y: event.clientY, isDragged: false, piece: null };
+    this.cursor = cell;
+  }
+
+  move(event) {
+    const pressed = this.pressed;
+    if (!pressed || !event.isPrimary) return;
+    if (!pressed.isDragged && Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) > SWIPE) {
+      const isOn = this.picked.at(-1) === pressed.cell;
+      if (!isOn && !this.next().has(pressed.cell) && !this.next([]).has(pressed.cell)) { this.drop(); return; }
+      pressed.isDragged = true;
+      this.frame.setPointerCapture(event.pointerId);
+      if (!isOn) this.pick(pressed.cell);
+      const symbols = this.scene.pieces[this.picked[0]] || "";
+      pressed.piece = element("g", { class: "dragged" });
+      pressed.piece.append(...this.board.pieces({ pieces: { [this.picked[0]]: symbols } }).filter(() => symbols));
+      this.layer.after(pressed.piece);
+    }
+    if (!pressed.isDragged) return;
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.board.svg.getScreenCTM().inverse());
+    const [x, y] = this.board.place(this.picked[0] || pressed.cell);
+    pressed.piece.setAttribute("transform", `translate(${point.x - x} ${point.y - y})`);
+  }
+
+  up(event) {
+    const pressed = this.pressed;
+    this.drop();
+    if (!pressed || !event.isPrimary) return;
+    const cell = this.at(event);
+    if (!pressed.isDragged) this.pick(pressed.cell);
+    else if (cell && cell !== pressed.cell) this.pick(cell);
+  }
+
+  drop() {
+    this.pressed?.piece?.remove();
+    this.pressed = null;
+  }
+
+  // -- keys -----------------------------------------------------------------------------------------------------
+
+  key(event) {
+    if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key in ARROWS) this.step(ARROWS[event.key]);
+    else if ((event.key === "Enter" || event.key === " ") && this.cursor) this.enter();
+    else if ((event.key === "Escape" || event.key === "Backspace") && this.picked.length) this.back();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  enter() {
+    const whole = this.whole();
+    const only = this.only();
+    if (this.cursor === this.picked.at(-1) && whole.length > 1) this.place.querySelector("button")?.focus();
+    else if (only && this.cursor === this.picked.at(-1)) this.play(only);
+    else this.pick(this.cursor);
+  }
+
+  step([right, down]) {
+    const turned = this.board.isFlipped ? -1 : 1;
+    const at = this.rows.findIndex((row) => row.includes(this.cursor));
+    if (at < 0) this.cursor = [...this.next()][0] || this.rows[0][0];
+    else if (right) {
+      const row = this.rows[at];
+      this.cursor = row[row.indexOf(this.cursor) + right * turned] || this.cursor;
+      this.column = null;
+    } else {
+      // Up and down keep to a column as far as the rows have one.
+      const x = (name) => this.board.chart.places[name][0];
+      this.column ??= x(this.cursor);
+      const row = this.rows[at + down * turned];
+      if (row) this.cursor = row.reduce((best, name) => (Math.abs(x(name) - this.column) < Math.abs(x(best) - this.column) ? name : best));
+    }
+    this.draw();
+    const can = this.next().has(this.cursor) ? (this.picked.length ? ", can go here" : ", can be picked") : "";
+    this.say(this.name(this.cursor) + can);
+  }
+}

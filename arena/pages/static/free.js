@@ -1,0 +1,186 @@
+// A board to try moves on. The line is in the address; the server knows the rules, draws the scenes and lists the moves.
+import { Board, element } from "./board.js";
+import { Entry } from "./entry.js";
+
+const root = document.getElementById("free");
+const $ = (id) => document.getElementById(id);
+const scenes = [];
+const legal = []; // by ply: what may be played there, as far as it has been asked
+const standings = [];
+let board = null;
+let entry = null;
+let chart = null;
+let base = 0; // plies of the game that the line leaves
+let now = 0;
+let isAsking = false;
+
+const last = () => scenes.length - 1;
+const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
+const say = (words) => { $("spoken").textContent = words; };
+
+// The address of the line as far as a ply.
+function address(end) {
+  const query = new URLSearchParams(location.search);
+  for (const name of ["flip", "move", "moves"]) query.delete(name);
+  if (query.has("game") || query.has("archive")) query.set("ply", Math.min(base, end));
+  const tried = scenes.slice(Math.min(base, end) + 1, end + 1).map((scene) => scene.canonical);
+  if (tried.length) query.set("moves", tried.join(" "));
+  return query;
+}
+
+async function ask(query) {
+  const answer = await fetch(`${root.dataset.scenes}?${query}`);
+  const data = await answer.json();
+  if (!answer.ok) throw new Error([data.detail, data.hint].filter(Boolean).join("; ") || data.title);
+  return data;
+}
+
+function take(data) {
+  if (data.chart) chart = data.chart;
+  for (const scene of data.scenes) scenes[scene.ply] = scene;
+  legal[data.last] = data.legal;
+  standings[data.last] = data.standing;
+}
+
+function complain(problem) {
+  $("problem").textContent = problem;
+  $("problem").hidden = !problem;
+}
+
+async function play(move) {
+  if (isAsking) return false;
+  isAsking = true;
+  try {
+    const query = address(now);
+    query.set("move", move);
+    query.set("after", now);
+    const data = await ask(query);
+    scenes.length = now + 1;
+    legal.length = now + 1;
+    base = Math.min(base, now);
+    take(data);
+    complain("");
+    show(last(), scenes[last()].said);
+    return true;
+  } catch (error) {
+    complain(error.message);
+    show(now);
+    return false;
+  } finally { isAsking = false; }
+}
+
+async function show(ply, words = "") {
+  now = Math.max(0, Math.min(ply, last()));
+  const scene = scenes[now];
+  board.draw(scene);
+  board.svg.setAttribute("aria-label", now ? `Board after ply ${now}: ${scene.said}` : "Board at the start");
+  $("ply").textContent = now;
+  $("said").textContent = scene.said || "start";
+  $("position").textContent = scene.position;
+  $("copied").textContent = "";
+  const query = address(now);
+  const link = `${location.pathname}${query.size ? `?${query}` : ""}`;
+  $("permalink").href = link;
+  history.replaceState(null, "", link);
+  if ($("back")) $("back").search = `?ply=${Math.min(base, now)}`;
+  $("notes").replaceChildren(...scene.notes.map((note) => text("li", note)));
+  list();
+  legend(scene);
+  $("grid").querySelector("tbody").replaceChildren(...chart.rows.map((row) => {
+    const line = document.createElement("tr");
+    line.append(...row.filter((name) => chart.kinds[name] !== "hole").map((name) => text("td", board.describe(scene, name))));
+    return line;
+  }));
+  if (words) say(words);
+  // Panels beside the board look at what is shown: they hear of it.
+  const told = { ply: now, position: scene.position, moves: scenes.slice(1, now + 1).map((one) => one.canonical), query };
+  root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail: told }));
+  entry.offer([], scene);
+  if (!legal[now]) {
+    try { take(await ask(address(now))); } catch (error) { complain(error.message); }
+    if (scene !== scenes[now] && scenes[now]?.position !== scene.position) return;
+  }
+  $("standing").textContent = standings[now] || "";
+  if (words && !legal[now]?.length) say(`${words}. ${standings[now]}`);
+  entry.offer(legal[now] || [], scenes[now]);
+}
+
+function list() {
+  $("moves").firstElementChild.replaceChildren(...scenes.slice(1).map((scene) => {
+    const item = document.createElement("li");
+    const link = text("a", scene.move);
+    const query = address(scene.ply);
+    link.href = `?${query}`;
+    link.dataset.ply = scene.ply;
+    if (scene.ply <= base) link.className = "quiet";
+    if (scene.ply === now) link.setAttribute("aria-current", "true");
+    item.append(link);
+    return item;
+  }));
+  const current = $("moves").querySelector("[aria-current]");
+  if (current) $("moves").scrollTop = current.offsetTop - $("moves").clientHeight / 2;
+}
+
+function legend(scene) {
+  const words = [...new Set(Object.values(scene.marks).flat())].filter((word) => chart.meanings[word] !== "").sort();
+  $("legend").replaceChildren(...words.map((word) => {
+    const item = document.createElement("li");
+    const form = chart.forms[word] || "ring";
+    if (form !== "none") {
+      const drawing = element("svg", { viewBox: "-20 -20 40 40", "aria-hidden": "true" });
+      drawing.append(element("use", { href: `#mark-${form}`, x: -20, y: -20, width: 40, height: 40 }));
+      item.append(drawing);
+    } else item.append("—");
+    item.append(` ${word}: ${chart.meanings[word] || word}`);
+    return item;
+  }));
+}
+
+async function copy() {
+  try {
+    await navigator.clipboard.writeText($("permalink").href);
+    $("copied").textContent = "copied";
+  } catch { $("copied").textContent = "copy it from the address bar"; }
+}
+
+function go(what) {
+  if (what === "flip") {
+    board.flip();
+    board.draw(scenes[now]);
+    entry.show();
+    say("Board turned");
+  } else if (what === "copy") copy();
+  else {
+    const ply = { home: 0, left: now - 1, right: now + 1, end: last() }[what];
+    show(ply, scenes[Math.max(0, Math.min(ply, last()))].said || "start");
+  }
+}
+
+document.getElementById("main").addEventListener("click", (event) => {
+  if (!entry || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const button = event.target.closest("[data-go]");
+  const link = event.target.closest("#moves a[data-ply]");
+  if (!button && !link) return;
+  event.preventDefault();
+  if (button) go(button.dataset.go);
+  else show(Number(link.dataset.ply), scenes[link.dataset.ply].said);
+});
+
+$("write").addEventListener("submit", async (event) => {
+  if (!entry) return;
+  event.preventDefault();
+  const field = $("write").elements.move;
+  if (await play(field.value.trim())) field.value = "";
+});
+
+const query = new URLSearchParams(location.search);
+query.delete("flip");
+ask(query).then((data) => {
+  take(data);
+  base = data.base;
+  board = new Board($("frame").querySelector("svg.board"), chart, root.dataset.flip === "yes");
+  entry = new Entry({ board, frame: $("frame"), place: $("entry"), say, send: play });
+  for (const button of document.querySelectorAll("button[data-go]")) button.hidden = false;
+  show(last());
+  root.dataset.ready = "yes";
+}, (error) => complain(error.message));

@@ -1,0 +1,175 @@
+"""The board one can move on: its addresses without scripts, and in Chromium by mouse, keyboard, touch and text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from referee.rules import load
+from referee.rules.position import Position
+from tests.arena.pages.conftest import Site, Witness
+from tests.arena.pages.test_viewer import reads
+
+
+def _scenes(site: Site, address: str) -> dict[str, Any]:
+    reply = site.server.get(address)
+    assert reply.status == 200, reply.body
+    return json.loads(reply.body)  # type: ignore[no-any-return]
+
+
+def test_a_line_is_played_on_without_scripts(site: Site) -> None:
+    reply = site.server.get("/loa/board?moves=b1b3&move=a4-c4")
+    assert (reply.status, reply.headers["Location"]) == (303, "/loa/board?moves=b1b3+a4c4")
+    text = site.server.get(reply.headers["Location"]).body.decode()
+    end = Position.start(load("loa").settle()).play_all(["b1b3", "a4c4"])
+    assert str(end) in text
+    assert "Black to move" in text
+    assert 'href="/loa/board?moves=b1b3"' in text  # undo
+
+
+@pytest.mark.parametrize(
+    "query", ["position=nonsense", "moves=b1b3+b1b3", "variant=nonsuch", "options=a=b", "game=xyz"]
+)
+def test_what_cannot_be_shown_is_said_above_a_board(site: Site, query: str) -> None:
+    reply = site.server.get(f"/loa/board?{query}")
+    text = reply.body.decode()
+    assert reply.status == 422
+    assert 'id="problem" role="alert">' in text
+    assert 'class="board' in text
+    problem = site.server.get(f"/loa/board/scenes.json?{query}")
+    assert problem.status == 422
+    assert json.loads(problem.body)["detail"][:10] in text
+
+
+def test_a_line_leaves_a_game_at_a_ply_and_leads_back(site: Site) -> None:
+    game = site.stage.finished["tablut"]
+    record = site.stage.store.games.record(game)
+    at = Position.start(load("tablut").settle(record.variant, record.options), record.position or None)
+    at = at.play_all(record.moves[:4])
+    move = at.texts[0]
+    text = site.server.get(f"/tablut/board?game={game}&ply=4&moves={move}").body.decode()
+    assert str(at.play(move)) in text
+    assert f'href="/games/{game}?ply=4"' in text
+    assert f"board?game={game}&amp;ply=4" in site.server.get(f"/games/{game}?ply=4").body.decode()
+    data = _scenes(site, f"/tablut/board/scenes.json?game={game}&ply=4&moves={move}&after=4")
+    assert (data["base"], data["last"]) == (4, 5)
+    assert [scene["canonical"] for scene in data["scenes"]] == [move]
+    assert [one["move"] for one in data["legal"]] == at.play(move).texts
+    other = site.server.get(f"/loa/board?game={game}")
+    assert other.status == 422
+    assert "that game is one of tablut" in other.body.decode()
+
+
+def test_the_start_of_an_archived_game_is_its_own(site: Site) -> None:
+    line = site.stage.store.archive.line(1)
+    data = _scenes(site, f"/{line.family}/board/scenes.json?archive=1&ply=2")
+    assert [scene["canonical"] for scene in data["scenes"][1:]] == list(site.stage.store.archive.get(1).moves[:2])
+
+
+def test_moves_of_the_interface(site: Site) -> None:
+    position = "8/8/8/3b4/3wb3/8/8/8 b - 1"
+    data = _scenes(site, f"/api/v1/families/loa/moves?position={quote(position)}")
+    assert (data["moves"], data["outcome"]) == ([], {"winner": "draw", "termination": "simultaneous-connection"})
+    refused = site.server.get("/api/v1/families/loa/moves?moves=a1a2")
+    assert refused.status == 422
+    assert "legal are b1b3" in json.loads(refused.body)["hint"]
+
+
+# -- in a browser ------------------------------------------------------------------------------------------------------
+
+
+def place_of(page: Any, chart: dict[str, Any], cell: str) -> tuple[float, float]:
+    """Where a cell is on the screen."""
+    x, y = page.evaluate(
+        "place => { const svg = document.querySelector('#frame svg.board');"
+        " const at = new DOMPoint(...place).matrixTransform(svg.getScreenCTM()); return [at.x, at.y]; }",
+        chart["places"][cell],
+    )
+    return x, y
+
+
+def _open(page: Any, site: Site, address: str) -> dict[str, Any]:
+    page.goto(site.url + address)
+    page.wait_for_selector("#free[data-ready=yes]")
+    path, _, query = address.partition("?")
+    return _scenes(site, f"{path}/scenes.json?{query}")["chart"]  # type: ignore[no-any-return]
+
+
+def test_moves_by_mouse_are_made_taken_back_and_shared(site: Site, page: Any, witness: Witness) -> None:
+    chart = _open(page, site, "/pijersi/board")
+
+    def click(cell: str) -> None:
+        page.mouse.click(*place_of(page, chart, cell))
+
+    click("b4")
+    click("c4")
+    assert "on to" in page.inner_text("#spoken")
+    assert page.locator("#entry button.main").count() == 2  # the whole stack, or the cube on top of it
+    page.click("#entry button.main >> text=b4=c4")
+    reads(page, "#standing", "Black to move")
+    assert page.url.endswith("/pijersi/board?moves=b4c4c4")
+    # Dragged.
+    page.mouse.move(*place_of(page, chart, "f1"))
+    page.mouse.down()
+    page.mouse.move(*place_of(page, chart, "f2"), steps=3)
+    page.mouse.move(*place_of(page, chart, "e1"), steps=3)
+    page.mouse.up()
+    reads(page, "#standing", "White to move")
+    assert page.url.endswith("?moves=b4c4c4+f1e1")
+    page.click('[data-go="left"]')
+    reads(page, "#standing", "Black to move")
+    assert page.url.endswith("?moves=b4c4c4")
+    page.click('[data-go="right"]')
+    reads(page, "#ply", "2")
+    page.fill("#write input[name=move]", "nonsense")
+    page.click("#write button")
+    reads(
+        page,
+        "#problem",
+        "move 3: unreadable move: 'nonsense'; write a4b5c4, a4-b5=c4, b4=d4 or, in the swap phase, (a1b7) or ()",
+    )
+    assert "422" in witness.faults.pop()  # the browser notes every answer of that kind
+    page.fill("#write input[name=move]", "a1-b1")
+    page.click("#write button")
+    reads(page, "#ply", "3")
+    position = page.inner_text("#position")
+    page.goto(page.url)
+    assert page.inner_text("#position") == position
+
+
+def test_a_broadside_by_keyboard_says_where_it_may_go(site: Site, page: Any) -> None:
+    _open(page, site, "/abalone/board")
+    page.focus("#frame")
+    for key, words in (
+        ("ArrowUp", "a1 black marble, can be picked"),
+        ("ArrowUp", "b1 black marble, can be picked"),
+        ("Enter", "b1 black marble, picked; on to b2, c1, c2"),
+        ("ArrowRight", "b2 black marble, can go here"),
+        ("Enter", "b2 black marble, picked; on to c1; Enter plays b1b2c1"),
+        ("Escape", "b1 black marble, picked; on to b2, c1, c2"),
+        ("Enter", "b2 black marble, picked; on to c1; Enter plays b1b2c1"),
+        ("ArrowUp", "c2 empty"),
+        ("ArrowLeft", "c1 empty, can go here"),
+        ("Enter", "c1 empty, picked; Enter plays b1b2c1"),
+    ):
+        page.keyboard.press(key)
+        reads(page, "#spoken", words)
+    page.keyboard.press("Enter")
+    reads(page, "#spoken", "1. Black b1b2c1")
+    assert page.url.endswith("?moves=b1b2c1")
+
+
+def test_a_finger_moves_a_piece_at_320_pixels(site: Site, browser: Any, witness: Witness) -> None:
+    context = browser.new_context(viewport={"width": 320, "height": 640}, has_touch=True, reduced_motion="reduce")
+    page = context.new_page()
+    witness.watch(page)
+    chart = _open(page, site, "/loa/board")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    for cell in ("b1", "b3"):
+        page.touchscreen.tap(*place_of(page, chart, cell))
+    reads(page, "#standing", "White to move")
+    assert page.url.endswith("/loa/board?moves=b1b3")
+    context.close()
