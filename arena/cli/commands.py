@@ -98,6 +98,16 @@ COMMANDS: tuple[Command, ...] = (
         "local",
     ),
     Command(
+        "explore",
+        "what was played in a position, and how it went",
+        (
+            'arena explore loa --moves "b1b3 h3f3"',
+            'arena explore tablut --position "3aaa3/4a4/4d4/a3d3a/aaddkddaa/a3d3a/4d4/4a4/3aaa3 a" --since 2026 --json',
+            "arena explore pijersi --bot ada --server http://127.0.0.1:8000",
+        ),
+        "local",
+    ),
+    Command(
         "book",
         "make and check books of openings",
         (

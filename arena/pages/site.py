@@ -29,6 +29,7 @@ from arena.pages.routes import (
     compare,
     dumps,
     errors,
+    explorer,
     family,
     free_board,
     game,
@@ -157,7 +158,7 @@ def setup(app: web.Application) -> None:
         app.add_routes(module.routes)
     for module in _KEPT:
         app.add_routes([_kept(route) for route in module.routes])
-    for module in (leaderboard, family):  # last: /{family} takes every other address of one segment
+    for module in (leaderboard, explorer, family):  # last: /{family} takes every other address of one segment
         app.add_routes([_kept(route) for route in module.routes])
 
 

@@ -2,6 +2,7 @@
 
     submission, bot, game, table      what happens to bots, and what of it may be read by whom
     archive                           games of all times: searched, shown, imported
+    explorer                          what was played in a position
     study                             lines that somebody tries out on a board
     course                            how a tournament of its format goes
     tournament, schedule              creating and steering
@@ -16,6 +17,7 @@ from arena.services import (
     archive,
     bot,
     course,
+    explorer,
     game,
     schedule,
     study,
@@ -33,6 +35,7 @@ __all__ = [
     "archive",
     "bot",
     "course",
+    "explorer",
     "game",
     "schedule",
     "study",

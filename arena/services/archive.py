@@ -115,8 +115,8 @@ def read_query(query: Query) -> Search:
         termination=query.ending or None,
         shortest=query.shortest,
         longest=query.longest,
-        since=_day(query.since, "since", 0),
-        until=_day(query.until, "until", 9999),
+        since=read_day(query.since, "since", 0),
+        until=read_day(query.until, "until", 9999),
         moves=_first_moves(rules, query) if rules and query.moves else (),
         key=_key(rules, query) if rules and query.position else None,
     )
@@ -139,8 +139,8 @@ def _variant(rules: Rules | None, name: str | None) -> str | None:
         raise BadValueError(str(error), field="variant") from None
 
 
-def _day(text: str | None, name: str, rest: int) -> int | None:
-    """The day as a number, with `rest` of 9999 the last one that the text may mean."""
+def read_day(text: str | None, name: str, rest: int) -> int | None:
+    """The day as a number, with `rest` of 9999 the last one that the text may mean. Raises BadValueError."""
     if not text or not text.strip():
         return None
     found = day_of(text)

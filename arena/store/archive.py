@@ -34,6 +34,7 @@ from arena.store.archive_search import Search, matching
 from arena.store.archived_game import ArchivedGame, entries_of
 from arena.store.engine import BATCH, Sessions
 from arena.store.errors import BadValueError, NotFoundError
+from arena.store.explorer import Explorer
 from arena.store.models import ArchiveGame, Game, Record
 from arena.store.page import DEFAULT_LIMIT
 
@@ -59,6 +60,7 @@ class Archive:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._columns = ArchiveColumns()
+        self.explorer = Explorer(sessions, self._columns)
 
     # -- what comes in -------------------------------------------------------------------------------------------------
 

@@ -61,11 +61,13 @@ class Names:
 
     def __init__(self) -> None:
         self.by_number: dict[int, str] = {}
+        self.by_name: dict[str, int] = {}
         self._folded: dict[int, str] = {}
 
     def add(self, number: int, name: str) -> None:
         """One more."""
         self.by_number[number], self._folded[number] = name, name.casefold()
+        self.by_name[name] = number
 
     def numbers(self, accepts: Callable[[str], bool]) -> list[int]:
         """Those whose name is accepted."""

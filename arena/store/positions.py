@@ -11,7 +11,7 @@ One row for each position would take four times the room, in PostgreSQL ten time
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,9 @@ _MUCH = 200_000
 """So many entries in parts that were merged leave room that is worth giving back."""
 
 Array = npt.NDArray[np.uint64]
+PartId = tuple[int, int, int, int]
+"""Tells a part from all there ever were: first and last serial, entries, and the number of its row, which is given
+anew when all parts are forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +119,27 @@ _BUCKETS = select(col(ArchivePosition.part_id), col(ArchivePosition.data))
 
 def look_up(session: Session, key: int) -> Entries:
     """The entries of a key, by serial."""
-    parts = session.execute(_PARTS.where(col(ArchivePart.is_live))).all()
-    alike: dict[int, dict[int, int]] = {}
-    for part in parts:
-        alike.setdefault(part.bits, {})[part.id or 0] = part.first
-    found: dict[int, Entries] = {}
-    for bits, firsts in alike.items():  # a query for each: no database goes by an index for pairs
+    return joined([entries for _, entries in look_up_parts(session, key)])
+
+
+def look_up_parts(session: Session, key: int, known: Container[PartId] = ()) -> list[tuple[PartId, Entries]]:
+    """The entries of a key in each part that has a bucket for it, by serial, but nothing of parts `known` already.
+
+    Those that are known come too, without entries, as long as they are parts.
+    """
+    alike: dict[int, dict[int, PartId]] = {}
+    found: dict[PartId, Entries] = {}
+    for part in session.execute(_PARTS.where(col(ArchivePart.is_live))):
+        one = (part.first, part.last, part.entries, part.id or 0)
+        if one in known:
+            found[one] = joined([])
+        else:
+            alike.setdefault(part.bits, {})[part.id or 0] = one
+    for bits, parts in alike.items():  # a query for each: no database goes by an index for pairs
         query = _BUCKETS.where(col(ArchivePosition.bucket) == key >> 64 - bits)
-        for number, data in session.execute(query.where(col(ArchivePosition.part_id).in_(list(firsts)))):
-            found[firsts[number]] = _unpack(data, firsts[number]).between(key, key + 1)
-    return joined([found[first] for first in sorted(found)])
+        for number, data in session.execute(query.where(col(ArchivePosition.part_id).in_(list(parts)))):
+            found[parts[number]] = _unpack(data, parts[number][0]).between(key, key + 1)
+    return sorted(found.items(), key=lambda one: one[0])
 
 
 def add_part(session: Session, first: int, last: int, entries: Entries) -> None:

@@ -28,6 +28,7 @@ from arena.store import Store
 from arena.store.archive_entry import NewGame, insert_games
 from arena.store.archive_search import Search
 from arena.store.archived_game import ArchivedGame, entries_of
+from arena.store.explorer import Selection
 from arena.store.positions import Entries
 from referee.rules import families, load
 from tests.bench.figure import Figure
@@ -55,6 +56,10 @@ def run(quick: bool) -> Iterator[Figure]:
         p99 = found[int(0.99 * len(found))]
         yield Figure("archive", f"search in {count:,} games, median", statistics.median(found), "ms", SCAN, scan)
         yield Figure("archive", f"search in {count:,} games, p99", p99, "ms", SCAN, scan, "< 100")
+        found = sorted(explorations(store, games, entries, 100 if quick else 400))
+        p99 = found[int(0.99 * len(found))]
+        yield Figure("archive", f"explorer in {count:,} games, median", statistics.median(found), "ms", SCAN, scan)
+        yield Figure("archive", f"explorer in {count:,} games, p99", p99, "ms", SCAN, scan, "< 50")
 
 
 def _scan(file: Path) -> float:
@@ -127,6 +132,22 @@ def times(store: Store, games: Sequence[ArchivedGame], entries: Sequence[Entries
             yield 1000 * (time.perf_counter() - begin)
 
 
+def explorations(
+    store: Store, games: Sequence[ArchivedGame], entries: Sequence[Entries], count: int
+) -> Iterator[float]:
+    """Milliseconds of looks into positions of games, as deep as people look, half of them with filters."""
+    rng = random.Random(4)
+    filters = ({}, {}, {"since": 20000101}, {"source": "collection 7"}, {"until": 20151231, "first": "player 1"})
+    for number in range(count):
+        place = rng.randrange(len(games))
+        game, keys = games[place], entries[place].keys
+        key = int(keys[min(rng.randrange(12), game.plies)])
+        search = Search(family=game.family, variant=game.variant, **filters[number % len(filters)])
+        begin = time.perf_counter()
+        store.archive.explorer.explore(key, Selection(search, game.family), side=rng.choice(("first", "second")))
+        yield 1000 * (time.perf_counter() - begin)
+
+
 def searches(
     games: Sequence[ArchivedGame], entries: Sequence[Entries], repeats: int
 ) -> Iterator[tuple[Search, str, bool]]:
@@ -195,6 +216,8 @@ def main() -> None:
         plies = sum(game.plies for game in games) / len(games)
         print(f"{count:,} games of {plies:.0f} plies: {size(store) / 2**20:,.0f} MB", flush=True)
         found = sorted(times(store, games, entries, 20))
+        looks = sorted(explorations(store, games, entries, 1000))
+        print(f"1000 looks: median {statistics.median(looks):.1f} ms, p99 {looks[990]:.1f}, longest {looks[-1]:.1f}")
         print(
             f"{len(found)} searches: median {statistics.median(found):.1f} ms, p99 {found[int(0.99 * len(found))]:.1f}"
         )

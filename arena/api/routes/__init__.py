@@ -8,6 +8,7 @@ from arena.api.routes import (
     archive,
     bots,
     bundles,
+    explorer,
     families,
     games,
     leaderboards,
@@ -29,6 +30,7 @@ TABLE: tuple[Route, ...] = tuple(
         steering,
         games,
         archive,
+        explorer,
         account,
         users,
     )
@@ -53,6 +55,7 @@ PAGES = {
     "/account.json": "/account",
     "/dumps.json": "/dumps",
     "/{family}/leaderboard.json": "/leaderboards/{family}",
+    "/{family}/explorer.json": "/explorer/{family}",
     "/{family}.json": "/families/{family}",
 }
 """What is read at a page's address with `.json` behind it. The order matters: names before patterns."""

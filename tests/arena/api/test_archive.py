@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
+from arena.__main__ import main
 from tests.arena.api.filled import Arena
 
 GAME = '[Result "1-0"] [Black "Anna"] [White "Bert"] [Number "427"] [Date "2003-07-31"]\n1.a1b2 i5h5 2.a2b3 i6h6\n'
@@ -58,3 +63,29 @@ def test_pages_of_a_search(arena: Arena) -> None:
         after = f"&after={page['next']}"
     assert [one["plies"] for one in seen] == [2, 2, 2, 3, 3]
     assert len({one["serial"] for one in seen}) == 5
+
+
+def test_what_was_played_in_a_position_is_the_same_here_and_on_the_command_line(
+    arena: Arena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = arena.server
+    games = GAME.replace("Anna", "Ann") + '\n\n[Black "Cleo"] [White "Bert"]\n1.a1b2 i6h6'
+    server.post(f"{WHERE}?family=abalone&source=two", data=games.encode(), token=arena.tokens["organiser"])
+    found = server.get("/api/v1/explorer/abalone?moves=a1b2&source=two").json
+    assert found["games"] == len(found["moves"]) == 2
+    (one,) = [move for move in found["moves"] if move["move"] == "i5h5"]
+    assert (one["games"], one["first"], one["score"], one["last"]) == (1, 1, 0.0, "2003-07-31")
+    assert (one["best"]["first"], one["same"]) == ("Ann", [])
+    assert server.get("/abalone/explorer.json?moves=a1b2&source=two").json == found
+    assert server.get("/api/v1/explorer/abalone?moves=a1b9").json["field"] == "moves"
+    assert server.get("/api/v1/explorer/abalone?variant=none").status == 422
+    assert server.get("/api/v1/explorer/chess").status == 404
+
+    asked = ["explore", "abalone", "--moves", "a1b2", "--source", "two"]
+    for where in (["--server", f"http://127.0.0.1:{server.port}"], ["--database", str(server.store.engine.url)]):
+        assert main([*asked, *where, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == found, where
+    assert main([*asked, *where]) == 0
+    assert "i5h5" in capsys.readouterr().out
+    assert main([*asked, *where, "--bot", "nobody"]) == 0
+    assert "no game" in capsys.readouterr().err

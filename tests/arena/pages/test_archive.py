@@ -137,3 +137,14 @@ def test_the_viewer_steps_through_a_game_of_people(site: Site, page: Any, witnes
     page.click("[data-go=right]")
     assert page.inner_text("#status").startswith("Ply 1 of 14")
     assert page.locator("#thoughts").count() == 0
+
+
+def test_the_explorer_leads_from_position_to_position(site: Site) -> None:
+    page = shown(site, "/abalone/explorer?source=arena")
+    (link,) = re.findall(r'<th data-label="Move"[^>]*><a href="([^"]+)">', page)[:1]
+    assert "source=arena" in link
+    next_page = shown(site, link.replace("&amp;", "&"))
+    counts = [int(re.findall(r"<strong>([\d,]+)</strong>", one)[0].replace(",", "")) for one in (page, next_page)]
+    assert 0 < counts[1] <= counts[0]
+    assert "Position" in shown(site, "/abalone/explorer?position=none", 400)
+    assert "much" in shown(site, "/abalone/explorer?rating=much", 400)

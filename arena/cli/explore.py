@@ -1,0 +1,99 @@
+"""`arena explore FAMILY`: what was played in a position, of the archive here or of a server's."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from arena.cli import choice, output, remote
+from arena.cli.database import add_database, settings_of
+from arena.cli.exit import CommandError, Exit
+
+_FIELDS = ("variant", "position", "moves", "pool", "rating", "bot", "source", "since", "until")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("family", metavar="FAMILY", type=choice.family)
+    parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
+    parser.add_argument("--position", metavar="P", help="a position, however the board is turned (default: the start)")
+    parser.add_argument("--moves", metavar='"M1 M2 …"', help="moves from there")
+    parser.add_argument("--pool", metavar="P", help="games of one pool of ratings, played here")
+    parser.add_argument("--rating", metavar="MU", type=float, help="games in which both have at least this strength")
+    parser.add_argument("--bot", metavar="NAME", help="games of a bot, or of one version of it")
+    parser.add_argument("--source", metavar="NAME", help="games of one collection; arena: played here")
+    parser.add_argument("--since", metavar="DAY", help="the first day: 2003-07-31, 2003-07 or 2003")
+    parser.add_argument("--until", metavar="DAY", help="the last day")
+    remote.add_server(parser)
+    add_database(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the moves, the most played first."""
+    asked = {name: getattr(arguments, name) for name in _FIELDS}
+    if arguments.server:
+        found = remote.client(arguments).get(f"/explorer/{arguments.family}", **asked)
+    else:
+        found = _here(arguments, asked)
+    if arguments.json:
+        output.document(found)
+        return Exit.DONE
+    output.text(f"{found['family']} {found['variant']}, {found['side']} to move: {found['position']}")
+    if not found["games"]:
+        output.note("no game of the archive had this position")
+        return Exit.DONE
+    numbers = ("games", "first", "draw", "second", "score", "rating", "performance", "best")
+    rows = [_row(one["shown"], one) for one in found["moves"]]
+    output.table(
+        ("move", *numbers[:-1], "last", "best"),
+        [*rows, _row("all", found)],
+        numbers=numbers,
+        drop=("performance", "last", "rating", "best"),
+    )
+    output.note("score and rating (mean mu today): of the side to move; see a game with arena archive show --number N")
+    return Exit.DONE
+
+
+def _row(name: str, figures: Mapping[str, Any]) -> list[str]:
+    def shown(value: float | None, form: str) -> str:
+        return "-" if value is None else form.format(value)
+
+    return [
+        name,
+        *(str(figures[key]) for key in ("games", "first", "draw", "second")),
+        shown(figures["score"], "{:.1%}"),
+        shown(figures["rating"], "{:.1f}"),
+        shown(figures["performance"], "{:.1f}"),
+        figures["last"] or "-",
+        str(figures["best"]["serial"]) if figures["best"] else "-",
+    ]
+
+
+def _here(arguments: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, Any]:
+    from contextlib import closing
+    from dataclasses import asdict
+
+    from arena.cli.database import open_store
+    from arena.services.arena import Arena
+    from arena.services.explorer import Figures, Question, explore
+
+    def plain(figures: Figures) -> dict[str, Any]:
+        data = asdict(figures)
+        if figures.best:
+            data["best"] = {**data["best"], "number": figures.best.number, "date": figures.best.date}
+            del data["best"]["label"], data["best"]["day"]
+        return data
+
+    settings = settings_of(arguments)
+    if arguments.token:
+        raise CommandError("--token is for a server; name it with --server")
+    with closing(open_store(settings)) as store:
+        found = explore(Arena(store, settings), Question(arguments.family, **asked))
+    return {
+        **{name: getattr(found, name) for name in ("family", "variant", "position", "side", "pool")},
+        **plain(found.figures),
+        "moves": [
+            {"move": one.move, "shown": one.shown, "same": list(one.same), **plain(one.figures)} for one in found.moves
+        ],
+    }

@@ -1,0 +1,93 @@
+"""The explorer: what was played in a position, move by move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+from yarl import URL
+
+from arena import services
+from arena.errors import ArenaError
+from arena.http.problem import Problem, shown
+from arena.pages.drawing import board
+from arena.pages.drawing.scene import Scenes
+from arena.pages.lists import column
+from arena.pages.table import Column, arranged
+from arena.pages.view import act, arena_of, family_in, page, run, takes, told
+from arena.services.explorer import ASKED, Found, PlayedMove, Question
+from referee.rules.rules import Rules
+
+routes = web.RouteTableDef()
+_COLUMNS = (
+    column("move", "Move"),
+    Column("games", "Games"),
+    Column("", "Results"),
+    Column("score", "Score", "Share of the points of who moves"),
+    Column("rating", "Strength", "Mean mu, today, of those who played it"),
+    Column("performance", "Performance", "The strength that such results against such opponents speak of"),
+    Column("last", "Last played"),
+    column("", "Best game"),
+)
+
+
+@routes.get("/{family}/explorer")
+@takes(*ASKED, "sort")
+async def show(request: web.Request) -> web.Response:
+    """A position: the start, `?position=`, or behind `?moves=`; what was played in it and how it went."""
+    rules = family_in(request)
+    given = {name: request.query.get(name, "")[:2001].strip() for name in ASKED}
+    problem, arena = "", arena_of(request)
+    try:
+        found = await act(services.explorer.explore, arena, _question(rules, given))
+    except ArenaError as error:
+        if error.status >= 500:
+            raise
+        problem = told(error)
+        found = await act(services.explorer.explore, arena, Question(rules.family))
+    moves = arranged(request, _COLUMNS, found.moves, value=_value)
+    pools = [name for name, _ in await run(arena.store.ratings.pools) if name.split("/")[0] == rules.family]
+    return page(
+        request,
+        "explorer.html",
+        status=400 if problem else 200,
+        problem=problem,
+        rules=rules,
+        found=found,
+        given=given,
+        moves=moves,
+        links={one.move: _link(request, found, one.move) for one in found.moves},
+        sources=await run(arena.store.archive.names, "source"),
+        pools=pools,
+        sprites=board.sprites([rules]),
+        drawing=await run(_drawing, rules, found),
+    )
+
+
+def _question(rules: Rules, given: dict[str, str]) -> Question:
+    """What is asked. Raises Problem (400)."""
+    asked: dict[str, Any] = {name: text or None for name, text in given.items()}
+    if given["rating"]:
+        try:
+            asked["rating"] = float(given["rating"])
+        except ValueError:
+            raise Problem(
+                "bad-request", f"no strength {shown(given['rating'])}", hint="a number such as 25", field="rating"
+            ) from None
+    return Question(rules.family, **asked)
+
+
+def _value(one: PlayedMove, key: str) -> Any:
+    return one.shown if key == "move" else getattr(one.figures, key) or None
+
+
+def _link(request: web.Request, found: Found, move: str) -> str:
+    """The same question behind one more move."""
+    kept = {name: value for name, value in request.query.items() if name not in ("position", "moves", "sort")}
+    query = {**kept, "variant": found.variant, "position": found.position, "moves": move}
+    return str(URL(request.path).with_query(query))
+
+
+def _drawing(rules: Rules, found: Found) -> Any:
+    scene = Scenes(rules.settle(found.variant), found.position).items[0]
+    return board.svg(rules, scene, label=f"{rules.title}, the position asked for", is_small=False)

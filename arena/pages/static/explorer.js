@@ -1,0 +1,81 @@
+// What was played in the position that is shown, beside a viewer or a free board: it watches the text of the position.
+// A click on a move is a link; who can play it on the page itself listens for "explore-move" and prevents the rest.
+const panel = document.querySelector('[data-panel="explorer"]');
+const place = document.getElementById("position");
+const known = new Map();
+const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
+let wait = null;
+
+function address(base, position, more = {}) {
+  const query = new URLSearchParams({ variant: panel.dataset.variant, position, ...more });
+  return `${base}?${query}`;
+}
+
+async function look() {
+  const position = place.textContent;
+  if (!known.has(position)) {
+    try {
+      const answer = await fetch(address(`/api/v1/explorer/${panel.dataset.family}`, position));
+      if (!answer.ok) return;
+      known.set(position, await answer.json());
+    } catch { return; } // the next position asks again
+  }
+  if (place.textContent === position) draw(position, known.get(position));
+}
+
+function draw(position, found) {
+  const line = text("p", found.games ? `${found.games.toLocaleString("en")} ${found.games === 1 ? "game" : "games"} had this position. ` : "No other game had this position. ");
+  const more = text("a", "Explorer");
+  more.href = address(`/${panel.dataset.family}/explorer`, position);
+  line.append(more);
+  const parts = [line];
+  if (found.moves.length) {
+    const table = document.createElement("table");
+    const caption = text("caption", "Moves played in this position");
+    caption.className = "hidden-visually";
+    const head = document.createElement("tr");
+    for (const [words, title] of [["Move", ""], ["Games", ""], ["Score", "of who moves"], ["Strength", "mean mu"], ["Last", ""]]) {
+      const cell = text("th", words);
+      cell.scope = "col";
+      if (title) cell.title = title;
+      head.append(cell);
+    }
+    const body = document.createElement("tbody");
+    for (const one of found.moves.slice(0, 12)) body.append(row(position, one));
+    const top = document.createElement("thead");
+    top.append(head);
+    table.append(caption, top, body);
+    parts.push(table);
+  }
+  panel.querySelector("[data-found]").replaceChildren(...parts);
+}
+
+function row(position, one) {
+  const made = document.createElement("tr");
+  const head = document.createElement("th");
+  head.scope = "row";
+  const link = text("a", one.shown);
+  link.href = address(`/${panel.dataset.family}/explorer`, position, { moves: one.move });
+  link.addEventListener("click", (event) => {
+    const asked = new CustomEvent("explore-move", { detail: one.move, bubbles: true, cancelable: true });
+    if (!panel.dispatchEvent(asked)) event.preventDefault();
+  });
+  head.append(link);
+  made.append(head);
+  const score = one.score === null ? "–" : `${(100 * one.score).toFixed(0)} %`;
+  const strength = one.rating === null ? "–" : one.rating.toFixed(1);
+  for (const words of [one.games.toLocaleString("en"), score, strength, one.last || "–"]) {
+    const cell = text("td", words);
+    cell.className = "n";
+    made.append(cell);
+  }
+  return made;
+}
+
+if (panel && place) {
+  // Asked when somebody rests at a position, not for every one passed.
+  const later = () => { clearTimeout(wait); if (panel.open !== false) wait = setTimeout(look, 250); };
+  new MutationObserver(later).observe(place, { childList: true, characterData: true, subtree: true });
+  panel.addEventListener("toggle", later);
+  later();
+}

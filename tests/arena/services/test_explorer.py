@@ -1,0 +1,223 @@
+"""What was played in a position is what a look at every game finds, whatever is asked for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from arena.collections.following import follow, rebuild
+from arena.config import read_settings
+from arena.services import Arena, explorer
+from arena.services.explorer import Figures, Found, Question
+from arena.store import BadValueError, Store
+from arena.store import explorer as index
+from arena.store.archived_game import HERE, ArchivedGame
+from referee.rules import families, load
+from referee.rules.position import Position
+from referee.rules.symmetry import key_of, keys_of
+from tests.arena.field import Field
+from tests.arena.services.ear import Ear
+from tests.arena.store.test_archive import random_game, record_of_again
+
+
+@pytest.fixture
+def arena(store: Store, tmp_path: Path) -> Arena:
+    return Arena(store, read_settings(None, data=tmp_path, allow_weak_sandbox=True), Ear())
+
+
+KEYS: dict[str, list[int]] = {}
+"""By game: those of its positions."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A game in a position: what it is the game of, and the keys of what followed."""
+
+    game: ArchivedGame
+    following: frozenset[int]
+
+
+def visits(games: Sequence[ArchivedGame], position: Position) -> Iterator[Visit]:
+    """A look at every game, position by position."""
+    ruleset = position.ruleset
+    key = key_of(ruleset, position.state)
+    for game in games:
+        if (game.family, game.variant) != (ruleset.rules.family, ruleset.variant.name):
+            continue
+        if game.id not in KEYS:
+            KEYS[game.id] = keys_of(game.ruleset(), game.states()).tolist()
+        keys = KEYS[game.id]
+        if key in keys:
+            yield Visit(game, frozenset(two for one, two in pairwise(keys) if one == key))
+
+
+def figures(games: Sequence[ArchivedGame], side: str, strengths: dict[str, float]) -> dict[str, object]:
+    """What is to be said of some games."""
+    counts = {result: sum(game.winner == result for game in games) for result in ("first", "draw", "second", None)}
+    known = len(games) - counts[None]
+    movers = [game.first if side == "first" else game.second for game in games]
+    rated = [strengths[name] for name in movers if name in strengths]
+    return {
+        "games": len(games),
+        "first": counts["first"],
+        "draw": counts["draw"],
+        "second": counts["second"],
+        "other": counts[None],
+        "score": pytest.approx((counts[side] + counts["draw"] / 2) / known) if known else None,
+        "rating": pytest.approx(sum(rated) / len(rated)) if rated else None,
+        "last": max((game.day for game in games), default=0),
+        "best": max((merit(game, strengths) for game in games), default=None),
+    }
+
+
+def merit(game: ArchivedGame, strengths: dict[str, float]) -> tuple[int, int]:
+    """The strongest players, then the latest."""
+    return sum(int((strengths.get(name, 0.0) + 100) * 1000) for name in (game.first, game.second)), game.serial
+
+
+def said(found: Figures, games: dict[int, ArchivedGame], strengths: dict[str, float]) -> dict[str, object]:
+    day = [*map(int, found.last.split("-"))] if found.last else [0]
+    told = {name: getattr(found, name) for name in ("games", "first", "draw", "second", "other", "score", "rating")}
+    number = sum(part * 10 ** (4 - 2 * place) for place, part in enumerate(day))
+    return {**told, "last": number, "best": merit(games[found.best.serial], strengths) if found.best else None}
+
+
+def check(found: Found, position: Position, games: Sequence[ArchivedGame], strengths: dict[str, float]) -> int:
+    """Compare with a look at every game; how many games it was."""
+    seen = list(visits(games, position))
+    numbered = {game.serial: game for game in games}
+    assert said(found.figures, numbered, strengths) == figures([one.game for one in seen], position.side, strengths)
+    expected = {}
+    for move in reversed(position.texts):
+        after = key_of(position.ruleset, position.play(move).state)
+        there = [one.game for one in seen if after in one.following]
+        same = (move, *expected[after][1]) if after in expected else (move,)
+        expected[after] = move, same, there
+    wanted = {
+        move: (same[1:], figures(there, position.side, strengths)) for move, same, there in expected.values() if there
+    }
+    assert {one.move: (one.same, said(one.figures, numbered, strengths)) for one in found.moves} == wanted
+    assert [one.figures.games for one in found.moves] == sorted(
+        (one.figures.games for one in found.moves), reverse=True
+    )
+    return len(seen)
+
+
+def asked(position: Position, **more: object) -> Question:
+    ruleset = position.ruleset
+    return Question(ruleset.rules.family, ruleset.variant.name, position=str(position), **more)  # type: ignore[arg-type]
+
+
+def at_random(games: Sequence[ArchivedGame], rng: random.Random) -> Position:
+    game = rng.choice(games)
+    return Position.start(game.ruleset(), game.position or None).play_all(
+        game.moves[: rng.randrange(len(game.moves) + 1)]
+    )
+
+
+def test_the_explorer_says_what_a_look_at_every_game_finds(
+    arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "MANY", 8)
+    rng, store = random.Random(3), arena.store
+    imported = [random_game(number, rng) for number in range(70)]
+    for start in range(0, len(imported), 19):
+        store.archive.add(imported[start : start + 19])
+    field.play(9)
+    follow(store)
+    games = store.archive.between(1, 100)
+    strengths = {line.name: line.mu for line in store.ratings.leaderboard("loa", limit=50).items}
+    count = 0
+    for _ in range(10):
+        position = at_random(games, rng)
+        found = explorer.explore(arena, asked(position))
+        count += check(found, position, games, strengths if found.pool == "loa" else {})
+    assert count > 60
+    start = Position.start(load("loa").settle())
+    for question, chosen in (
+        (asked(start, source=HERE), lambda game: game.source == HERE),
+        (asked(start, source="one.txt", since="2003"), lambda game: game.source == "one.txt" and game.day >= 20030000),
+        (asked(start, pool="loa"), lambda game: game.source == HERE),
+        (asked(start, pool="loa/none"), lambda game: False),
+        (asked(start, bot="ada"), lambda game: any(name in ("ada", "ada v1") for name in (game.first, game.second))),
+        (
+            asked(start, rating=25.0),
+            lambda game: all(strengths.get(name, 0) >= 25 for name in (game.first, game.second)),
+        ),
+    ):
+        known = {} if question.pool == "loa/none" else strengths
+        check(explorer.explore(arena, question), start, [game for game in games if chosen(game)], known)
+    before = explorer.explore(arena, asked(start))
+    rebuild(store, lambda done: None)
+    assert explorer.explore(arena, asked(start)) == before
+
+
+def test_a_result_that_was_undone_counts_no_more(arena: Arena, field: Field) -> None:
+    start = asked(Position.start(load("loa").settle()))
+    records = field.play(3)
+    follow(arena.store)
+    before = explorer.explore(arena, start).figures
+    arena.store.results.undo({records[0].id: "wrong"})
+    arena.store.results.commit(again := record_of_again(field, records[0].id))
+    follow(arena.store)
+    after = explorer.explore(arena, start).figures
+    assert (before.games, after.games) == (3, 3)
+    change = {side: getattr(after, side) - getattr(before, side) for side in ("first", "draw", "second")}
+    assert change == {side: (again.winner == side) - (records[0].winner == side) for side in change}
+
+
+@pytest.mark.parametrize("family", families())
+def test_images_of_a_move_are_one_and_a_repetition_counts_once(
+    family: str, sqlite_store: Store, tmp_path: Path
+) -> None:
+    arena = Arena(sqlite_store, read_settings(None, data=tmp_path, allow_weak_sandbox=True), Ear())
+    start = Position.start(load(family).settle())
+    move = start.texts[-1]
+    ruleset = start.ruleset
+    game = ArchivedGame("1", family, ruleset.variant.name, {}, str(start), (move,), "a", "b", "first", "resigned")
+    sqlite_store.archive.add([game, replace(game, id="2", winner="draw")])
+    (found,) = explorer.explore(arena, Question(family)).moves
+    keys = {one: key_of(ruleset, start.play(one).state) for one in start.texts}
+    assert (found.move, *found.same) == tuple(one for one in start.texts if keys[one] == keys[move])
+    assert (found.figures.games, found.figures.score) == (2, 0.75 if start.side == "first" else 0.25)
+    assert explorer.explore(arena, Question(family, moves=found.move)).figures.games == 2
+
+
+def test_the_performance_is_what_results_against_such_opponents_speak_of(arena: Arena, field: Field) -> None:
+    field.play(8)
+    follow(arena.store)
+    found = explorer.explore(arena, Question("loa")).figures
+    assert found.performance is not None
+    points = found.first + found.draw / 2
+    even = explorer._performance(25.0, 4.0, 8)
+    assert even == pytest.approx(25.0)
+    won, lost = explorer._performance(25.0, 8.0, 8), explorer._performance(25.0, 0.0, 8)
+    assert won is not None
+    assert lost is not None
+    assert won - 25 == pytest.approx(25 - lost)
+    assert won > 25 + 6
+    assert explorer._performance(None, 4.0, 8) is None
+    assert (found.performance > 25) == (points > 4) or abs(found.performance - 25) < 3
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        (Question("chess"), "family"),
+        (Question("loa", "nonsense"), "variant"),
+        (Question("loa", position="nonsense"), "position"),
+        (Question("loa", moves="z9z9"), "moves"),
+        (Question("loa", moves="b1b3 b3b5"), "moves"),
+        (Question("loa", moves="b1b3 " * 4000), "moves"),
+        (Question("loa", since="yesterday"), "since"),
+    ],
+)
+def test_what_cannot_be_asked_is_named(arena: Arena, question: Question, name: str) -> None:
+    with pytest.raises(BadValueError) as caught:
+        explorer.explore(arena, question)
+    assert caught.value.field == name
