@@ -166,6 +166,8 @@ document.getElementById("main").addEventListener("click", (event) => {
   else show(Number(link.dataset.ply), scenes[link.dataset.ply].said);
 });
 
+root.addEventListener("explore-move", (event) => { event.preventDefault(); play(event.detail); });
+
 $("write").addEventListener("submit", async (event) => {
   if (!entry) return;
   event.preventDefault();

@@ -13,6 +13,8 @@ from referee.rules import load
 from tests.arena.api.server import Reply
 from tests.arena.pages.conftest import Site
 from tests.arena.pages.test_organise import logged_in
+from tests.arena.pages.test_pages import visit
+from tests.arena.pages.test_viewer import reads
 
 GAME = "1.a1b2 i5h5 2.a2b3 i6h6"
 
@@ -148,3 +150,16 @@ def test_the_explorer_leads_from_position_to_position(site: Site) -> None:
     assert 0 < counts[1] <= counts[0]
     assert "Position" in shown(site, "/abalone/explorer?position=none", 400)
     assert "much" in shown(site, "/abalone/explorer?rating=much", 400)
+
+
+def test_what_was_played_before_stands_beside_boards(site: Site, page: Any) -> None:
+    visit(page, site, "/abalone/board")
+    moves = page.locator('[data-panel="explorer"] tbody a')
+    moves.first.click()
+    reads(page, "#ply", "1")
+    reads(page, '[data-panel="explorer"] p', re.compile(r"^\d+ games? had this position"))
+    visit(page, site, f"/games/{site.stage.finished['abalone']}?ply=0")
+    page.click('[data-panel="explorer"] summary')
+    reads(page, '[data-panel="explorer"] p', re.compile(r"^1\d games had this position"))
+    moves.first.click()
+    assert "/abalone/explorer?" in page.url
