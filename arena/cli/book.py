@@ -6,12 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli import choice, output, source
+from arena.cli import choice, explore, output, source
 from arena.cli.actions import Actions
+from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
     from arena.collections.book import BookLine
+    from referee.rules.rules import Ruleset
 
 MOST_PLIES = 60
 
@@ -25,6 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "openings that a strong search finds level",
         "arena book make loa --plies 6 --count 50 --seed 1 --margin 50 --depth 6 --out loa.book",
         "arena book make pijersi --setups pijersi-8100 --count 100 --depth 0 --out setups.book",
+        "arena book make loa --from-games --plies 4 --games 20 --balance 0.1 --rating 25 --count 30 --out played.book",
     )
     choice.add_rules(make)
     make.add_argument("--plies", type=choice.whole, metavar="N", help="moves played (default 4; 0 with --setups)")
@@ -36,6 +39,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     make.add_argument("--depth", type=choice.whole, default=4, metavar="D", help="of the search; 0: none (default 4)")
     make.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
+    games = make.add_argument_group("from games of the archive (without a search)")
+    games.add_argument("--from-games", action="store_true", help="lines that were played, level by their results")
+    games.add_argument("--games", type=choice.positive, default=20, metavar="N", help="with a result (default 20)")
+    games.add_argument(
+        "--balance", type=_share, default=0.1, metavar="B", help="points away from a half at most (default 0.1)"
+    )
+    explore.add_filters(games)
+    add_database(make)
 
     check = actions.add("check", _check, "read a book, and name the line of the first mistake")
     check.add_argument("file", type=Path, metavar="FILE")
@@ -52,6 +63,8 @@ def _make(arguments: argparse.Namespace) -> int:
     from referee.sandbox import Sandbox
 
     ruleset = choice.settle(arguments)
+    if arguments.from_games:
+        return _make_from_games(arguments, ruleset)
     plies = arguments.plies if arguments.plies is not None else 0 if arguments.setups else 4
     if plies > MOST_PLIES:
         raise CommandError(f"--plies {plies} is no opening any more; take at most {MOST_PLIES}")
@@ -92,13 +105,66 @@ def _make(arguments: argparse.Namespace) -> int:
             raise
         raise CommandError(str(error)) from None
     heading += [f"option {name} = {value}" for name, value in ruleset.overrides.items()]
-    text = write_book(lines, ruleset, heading=heading)
+    _write(arguments, write_book(lines, ruleset, heading=heading), len(lines))
+    return Exit.DONE
+
+
+def _write(arguments: argparse.Namespace, text: str, count: int) -> None:
     if arguments.out:
         arguments.out.write_text(text, encoding="utf-8")
-        output.note(f"{len(lines)} openings written to {arguments.out}; play them with --openings {arguments.out}")
+        output.note(f"{count} openings written to {arguments.out}; play them with --openings {arguments.out}")
     else:
         output.text(text.rstrip("\n"))
+
+
+def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
+    """Lines that were played, with what speaks for each."""
+    from contextlib import closing
+
+    from arena.collections.book import BookError, write_book
+    from arena.services import book, explorer
+    from arena.services.arena import Arena
+
+    if arguments.setups or arguments.options:
+        raise CommandError("--from-games takes games of a variant; leave out --setups and --option")
+    if arguments.out:
+        _try(arguments.out)
+    plies = 4 if arguments.plies is None else arguments.plies
+    filters = {name: getattr(arguments, name) for name in explore.FILTERS}
+    question = explorer.Question(ruleset.rules.family, ruleset.variant.name, **filters)
+    demand = book.Demand(plies, arguments.games, arguments.balance)
+    settings = settings_of(arguments)
+    try:
+        with closing(open_store(settings)) as store:
+            lines = book.make_from_games(
+                Arena(store, settings),
+                question,
+                demand,
+                count=arguments.count,
+                seed=arguments.seed,
+                on_look=lambda looks: output.progress(f"{looks} positions looked into"),
+            )
+    except BookError as error:
+        raise CommandError(str(error), Exit.FAILED) from None
+    chosen = ", ".join(f"{name} {value}" for name, value in filters.items() if value is not None) or "all"
+    heading = [
+        f"openings of {question.family} {question.variant}: {len(lines)} lines of {plies} plies that were played, "
+        f"seed {arguments.seed}",
+        f"each in {demand.games} games or more, the first side's share of points within {demand.balance:g} of a half",
+        f"games: {chosen}; behind each line its games, results, and that share with its 95 % interval",
+    ]
+    _write(arguments, write_book(lines, ruleset, heading=heading), len(lines))
     return Exit.DONE
+
+
+def _share(text: str) -> float:
+    """An argument that is a part of a point. Raises argparse.ArgumentTypeError."""
+    try:
+        if 0 <= (value := float(text)) <= 0.5:
+            return value
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number from 0 to 0.5")
 
 
 def _try(out: Path) -> None:

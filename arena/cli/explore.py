@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from arena.cli import choice, output, remote
-from arena.cli.database import add_database, settings_of
+from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
 
-_FIELDS = ("variant", "position", "moves", "pool", "rating", "bot", "source", "since", "until")
+FILTERS = ("pool", "rating", "bot", "source", "since", "until")
+_FIELDS = ("variant", "position", "moves", *FILTERS)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -19,14 +20,19 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
     parser.add_argument("--position", metavar="P", help="a position, however the board is turned (default: the start)")
     parser.add_argument("--moves", metavar='"M1 M2 …"', help="moves from there")
+    add_filters(parser)
+    remote.add_server(parser)
+    add_database(parser)
+
+
+def add_filters(parser: argparse._ActionsContainer) -> None:
+    """Which games count."""
     parser.add_argument("--pool", metavar="P", help="games of one pool of ratings, played here")
     parser.add_argument("--rating", metavar="MU", type=float, help="games in which both have at least this strength")
     parser.add_argument("--bot", metavar="NAME", help="games of a bot, or of one version of it")
     parser.add_argument("--source", metavar="NAME", help="games of one collection; arena: played here")
     parser.add_argument("--since", metavar="DAY", help="the first day: 2003-07-31, 2003-07 or 2003")
     parser.add_argument("--until", metavar="DAY", help="the last day")
-    remote.add_server(parser)
-    add_database(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -74,7 +80,6 @@ def _here(arguments: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, 
     from contextlib import closing
     from dataclasses import asdict
 
-    from arena.cli.database import open_store
     from arena.services.arena import Arena
     from arena.services.explorer import Figures, Question, explore
 

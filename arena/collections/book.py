@@ -34,10 +34,12 @@ class BookError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class BookLine:
-    """One opening of a book and its score, in hundredths for the side to move (None: not searched)."""
+    """One opening of a book and its score, in hundredths for the side to move (None: not searched). `evidence` is what
+    else speaks for it."""
 
     opening: Opening
     score: int | None
+    evidence: str = ""
 
 
 class Judge:
@@ -150,4 +152,5 @@ def _written(line: BookLine, ruleset: Ruleset) -> str:
     start = opening.position or (opening.variant if opening.variant != ruleset.variant.name else "")
     moves = " ".join(opening.moves)
     words = f"{start} ; {moves}" if start and moves else start or moves
-    return words if line.score is None else f"{words}  # {line.score:+d}"
+    remarks = [*([f"{line.score:+d}"] if line.score is not None else []), *([line.evidence] if line.evidence else [])]
+    return f"{words}  # {'; '.join(remarks)}" if remarks else words

@@ -2,7 +2,7 @@
 
     submission, bot, game, table      what happens to bots, and what of it may be read by whom
     archive                           games of all times: searched, shown, imported
-    explorer                          what was played in a position
+    explorer, book                    what was played in a position; books of openings made from that
     study                             lines that somebody tries out on a board
     course                            how a tournament of its format goes
     tournament, schedule              creating and steering
@@ -15,6 +15,7 @@ in threads. Refuses to know HTTP and command lines.
 from arena.services import (
     account,
     archive,
+    book,
     bot,
     course,
     explorer,
@@ -33,6 +34,7 @@ __all__ = [
     "Arena",
     "account",
     "archive",
+    "book",
     "bot",
     "course",
     "explorer",

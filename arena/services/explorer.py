@@ -100,6 +100,8 @@ class Found:
     pool: str
     figures: Figures
     moves: tuple[PlayedMove, ...]
+    key: int = 0
+    """What all images of the position have in common."""
 
 
 def explore(arena: Arena, question: Question) -> Found:
@@ -120,7 +122,8 @@ def explore(arena: Arena, question: Question) -> Found:
         bot=question.bot or None,
         rating=question.rating,
     )
-    found = arena.store.archive.explorer.explore(key_of(ruleset, position.state), chosen, side=position.side)
+    key = key_of(ruleset, position.state)
+    found = arena.store.archive.explorer.explore(key, chosen, side=position.side)
     moves = [
         PlayedMove(
             ruleset.rules.notation.write_move(codes[0]),
@@ -139,6 +142,7 @@ def explore(arena: Arena, question: Question) -> Found:
         pool=question.pool or rated_in,
         figures=_figures(found.whole, position.side),
         moves=tuple(sorted(moves, key=lambda one: (-one.figures.games, one.move))),
+        key=key,
     )
 
 
