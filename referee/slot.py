@@ -57,6 +57,12 @@ def play_games(
     return records
 
 
+def roster() -> Roster:
+    """The bots of this process's slot, for jobs that ask them something else than to play."""
+    assert _roster is not None, "this process has no slot; open_slot() first"
+    return _roster
+
+
 @cache
 def _keep_for_good() -> None:
     """Once a game was played, what it needs is loaded: no collection of garbage is to look through that again."""

@@ -88,6 +88,12 @@ COMMANDS: tuple[Command, ...] = (
         "local",
     ),
     Command(
+        "analyse",
+        "judge every move of a game, and mark those that lost much",
+        ("arena analyse game.json", "arena analyse 427 --nodes 100000", "arena analyse runs/first/games.ndjson --json"),
+        "local",
+    ),
+    Command(
         "archive",
         "import, search, show and export collections of games",
         (

@@ -7,6 +7,7 @@
     leases, audit, answers, daily_tasks, notices    how the arena is run
     commit, fold, folding, rebuild   how a result becomes part of the arena, and how all ratings follow from results
     archive, archived_game, archive_columns, positions    games of all times, numbered, and found by anything
+    analyses                what judges thought of games, and what is to be analysed
     schema, backup          the tables, and all that is in them as a file
     health, sqlite_backup   whether the database is damaged, and copies of its file against that
 
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from arena.data_folder import make_folder
 from arena.store import schema
+from arena.store.analyses import Analyses
 from arena.store.answers import Answers
 from arena.store.archive import Archive
 from arena.store.audit import AuditLog
@@ -61,7 +63,7 @@ from arena.store.voids import Voids
 class Store:
     """The arena's database: `store.users`, `.guesses`, `.known_places`, `.bots`, `.versions`, `.checks`, `.samples`,
     `.tournaments`, `.queue`, `.games`, `.results`, `.voids`, `.ratings`, `.rating_history`, `.schedules`, `.leases`,
-    `.audit`, `.answers`, `.daily_tasks`, `.notices`, `.archive`.
+    `.audit`, `.answers`, `.daily_tasks`, `.notices`, `.archive`, `.analyses`.
 
     Opening one touches nothing; `upgrade()` makes or renews the tables, `require()` refuses a foreign schema.
     """
@@ -90,6 +92,7 @@ class Store:
         self.daily_tasks = DailyTasks(self.sessions)
         self.notices = Notices(self.sessions)
         self.archive = Archive(self.sessions)
+        self.analyses = Analyses(self.sessions)
         self.changes = Changes(self.sessions)
         self.health = self.sessions.health
         self.reading = self.sessions.reading

@@ -431,6 +431,64 @@ class ArchivePosition(SQLModel, table=True):
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
+# -- analyses ----------------------------------------------------------------------------------------------------------
+
+
+class Analysis(SQLModel, table=True):
+    """A game as a judge saw it: figures to look for, and all of it as compressed JSON (`arena.analysis.work`).
+
+    `game_id` is that of a game played here or of an imported one. `accuracy` is that of the side with the lower one.
+    """
+
+    __tablename__ = "analyses"
+    game_id: str = Field(primary_key=True, max_length=40)
+    family: str = Field(max_length=32, index=True)
+    judge: str = Field(max_length=80)
+    nodes: int
+    fit: str = Field(max_length=40)
+    gaffes: int = Field(index=True)
+    first_gaffes: int
+    second_gaffes: int
+    accuracy: float | None = Field(default=None, index=True)
+    first_accuracy: float | None = None
+    second_accuracy: float | None = None
+    turns: int = Field(index=True)
+    is_thrown: bool = Field(index=True)
+    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class AnalysisRequest(SQLModel, table=True):
+    """Somebody wants a game analysed (`game_id`), or a position (`question`: its game so far), which gets an `answer`.
+
+    That of a game is gone when it is done; one that failed keeps its `problem`, so that nobody tries it again unasked.
+    """
+
+    __tablename__ = "analysis_requests"
+    id: int | None = Field(default=None, primary_key=True)
+    user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
+    game_id: str | None = Field(default=None, unique=True, max_length=40)
+    question: dict[str, Any] = _json(dict)
+    nodes: int
+    answer: dict[str, Any] = _json(dict)
+    is_done: bool = False
+    problem: str = ""
+    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+
+
+class Curve(SQLModel, table=True):
+    """How scores become chances in a family from some day on: the scale of a curve, and what it was made of."""
+
+    __tablename__ = "curves"
+    id: int | None = Field(default=None, primary_key=True)
+    family: str = Field(max_length=32, index=True)
+    scale: float
+    games: int
+    positions: int
+    log_loss: float
+    created: datetime = _created()
+
+
 # -- how the arena is run ----------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,189 @@
+"""A bot asked what it thinks of the positions of one game: any bot that gives scores, over the protocol.
+
+Every position is asked about with all that led to it, so that repetitions count, and with a budget of nodes: what
+comes of it is then a function of the game, the bot and the budget. Refuses to know what the scores mean.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from arena.analysis.marking import Scored
+from arena.errors import ArenaError
+from referee import slot
+from referee.bot import Bot
+from referee.bot_argument import SAMPLES
+from referee.course import Course
+from referee.failure import BotError, SandboxError
+from referee.player import Player
+from referee.plies import Ply
+from referee.record import GameRecord, read_record
+from referee.roster import Roster
+from referee.rules.core import Outcome, ParseError, UnknownNameError
+from referee.rules.position import Position
+from referee.score import hundredths
+from referee.spec import BotSpec, GameSpec, Limits
+from referee.variation import kept
+
+STRONGEST = "alphabeta"
+"""The sample that judges unless another bot is asked for."""
+LIMITS = Limits(start_ms=60_000, move_ms=600_000)
+"""A judge has no clock: what a position may take is said in nodes."""
+
+
+class JudgeError(ArenaError):
+    """The judge cannot be asked; the message says why."""
+
+
+class NotAGameError(ArenaError):
+    """What is to be analysed is no game by its family's rules."""
+
+    kind = "bad-request"
+
+
+def sample_judge(family: str) -> BotSpec:
+    """The sample that judges: without contempt, an even game is even for both sides."""
+    command = (sys.executable, "-m", SAMPLES[STRONGEST], "--family", family)
+    return BotSpec(STRONGEST, command, options=(("Contempt", "0"),))
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a judge of that name said of some positions, in the order they were asked about."""
+
+    judge: str
+    scored: list[Scored]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A position of the game: the line that shows it to the bot, and how the game stands there."""
+
+    question: bytes
+    position: Position
+    outcome: Outcome | None
+
+
+class Judge:
+    """A bot that sits before one game up to `moves`. `with Judge(…)` seats it and gives it back."""
+
+    def __init__(self, spec: BotSpec, roster: Roster, record: GameRecord, moves: Sequence[str]) -> None:
+        self._spec, self._roster, self._record, self._moves = spec, roster, record, moves
+        self._bot: Bot | None = None
+        self._places: list[_Place] = []
+
+    @property
+    def name(self) -> str:
+        """What the judge calls itself, or is called."""
+        return (self._bot.session.name if self._bot else "") or self._spec.name
+
+    def __enter__(self) -> Judge:
+        course = _course(self._record, self._spec)
+        (self._bot,) = self._roster.seat([self._spec], LIMITS)
+        try:
+            self._get_ready(self._bot)
+            self._places = _places(Player(self._bot, course), course, self._moves)
+        except BaseException as error:
+            raise self._given_up(error) from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bot is not None:
+            self._roster.release([self._bot])
+            self._bot = None
+
+    def ask(self, place: int, nodes: int) -> Scored:
+        """The position after `place` plies with what the bot says of it. Raises JudgeError, Stopped.
+
+        It is not asked where the game is over or, but for the last position, where there is one legal move.
+        """
+        assert self._bot is not None, "a judge is asked within its context"
+        one = self._places[place]
+        scored = _scored(one)
+        if scored.result is not None or (scored.choices == 1 and place < len(self._places) - 1):
+            return scored
+        try:
+            thought = self._bot.think(one.question + b"\ngo nodes %d\n" % nodes, None)
+        except BaseException as error:
+            raise self._given_up(error) from None
+        info = thought.info
+        score = hundredths(info) if info else None
+        line = kept(info.pv) if info else ""
+        return replace(scored, score=score, best=thought.move or "", line=line)
+
+    def ask_all(self, places: Sequence[int], nodes: int) -> Answers:
+        """The same for several."""
+        return Answers(self.name, [self.ask(place, nodes) for place in places])
+
+    @staticmethod
+    def _get_ready(bot: Bot) -> None:
+        if not bot.process.is_running:
+            bot.start()
+        if not bot.has_shaken_hands:
+            bot.handshake()
+
+    def _given_up(self, error: BaseException) -> BaseException:
+        """The bot is ended; the error to be raised."""
+        if self._bot is not None:
+            self._roster.discard([self._bot])
+            self._bot = None
+        if isinstance(error, BotError):
+            return JudgeError(f"bot {self._spec.name!r} cannot judge: {error.termination}, {error.detail}")
+        if isinstance(error, SandboxError):
+            return JudgeError(f"bot {self._spec.name!r} cannot be started: {error}")
+        return error
+
+
+def _course(record: GameRecord, judge: BotSpec) -> Course:
+    spec = GameSpec(
+        record.family, record.variant, judge, judge, options=record.options, position=record.position or None
+    )
+    try:
+        return Course(spec)
+    except (UnknownNameError, ParseError) as error:
+        raise NotAGameError(f"game {record.id}: {error}") from None
+
+
+def _places(player: Player, course: Course, moves: Sequence[str]) -> list[_Place]:
+    """All positions of the game, the start first. Raises NotAGameError."""
+
+    def place() -> _Place:
+        return _Place(player.position, course.line.position(), course.line.outcome)
+
+    found = [place()]
+    for number, move in enumerate(moves, 1):
+        try:
+            course.push_text(move, Ply())
+        except ValueError as error:
+            raise NotAGameError(f"ply {number}: {error}") from None
+        player.follow(course)
+        found.append(place())
+    return found
+
+
+def _scored(place: _Place) -> Scored:
+    """What the rules say of a position."""
+    position, side = place.position, place.position.side
+    if place.outcome is not None:
+        return Scored(side, result={side: 1, "draw": 0}.get(place.outcome.winner, -1))
+    # Without its history: what repetition makes of a move is left to the judge.
+    ends = (position.play(code).outcome for code in position.moves)
+    wins = any(end is not None and end.winner == side for end in ends)
+    return Scored(side, choices=len(position.moves), wins_now=wins)
+
+
+def ask_aside(record: bytes, places: Sequence[int], nodes: int, most_plies: int) -> Answers:
+    """A job of a slot (`referee.slot`): the sample that judges is asked about a game, at the lowest priority there is.
+
+    Raises JudgeError, NotAGameError, Stopped.
+    """
+    os.setpriority(os.PRIO_PROCESS, 0, 19)
+    with contextlib.suppress(OSError):  # bots that play come first, whatever else runs
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    game = read_record(record)
+    with Judge(sample_judge(game.family), slot.roster(), game, game.moves[:most_plies]) as judge:
+        return judge.ask_all(places, nodes)

@@ -1,0 +1,133 @@
+"""`arena analyse`: every position of a game judged by a bot, with what each move lost and the marks that follow.
+
+A file of records is read as `arena replay` does; an id is that of a game in the arena's database, where the analysis is
+kept, a number one of its archive.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.cli import choice, output, replay
+from arena.cli.database import add_database, open_store, settings_of
+from arena.cli.exit import CommandError, Exit
+from arena.cli.play import add_sandbox
+
+if TYPE_CHECKING:
+    from arena.analysis.work import GameAnalysis
+    from referee.record import GameRecord
+    from referee.spec import BotSpec
+
+MOST_NODES = 1_000_000_000
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from arena.analysis.budget import NODES
+
+    parser.add_argument(
+        "game", metavar="RECORD|ID|FILE", help="a file of records, - for stdin, or a game of the database"
+    )
+    parser.add_argument("--game", dest="pick", metavar="ID|N", help="which game of a file: its id or number from 1")
+    parser.add_argument(
+        "--nodes", metavar="N", type=_nodes, default=NODES, help=f"for each position (default {NODES}; doubts get more)"
+    )
+    parser.add_argument("--bot", metavar="BOT", help="the judge, any bot that gives scores (default sample:alphabeta)")
+    add_sandbox(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_database(parser)
+
+
+def _nodes(text: str) -> int:
+    return choice.between(text, 1, MOST_NODES)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Analyse, print, and keep what is about a game of the database."""
+    from referee.record import RecordError
+
+    if arguments.game == "-" or Path(arguments.game).is_file():
+        try:
+            record = replay.pick(replay.read(arguments.game), arguments.pick)
+        except RecordError as error:
+            raise CommandError(f"{arguments.game}: {error}; it should hold records of games of the arena") from None
+        _show(_analysed(arguments, record, None), record, as_json=arguments.json)
+        return Exit.DONE
+    with closing(open_store(settings_of(arguments))) as store:
+        from arena.analysis.keeping import curve_of, keep, read_game
+
+        record = read_game(store, arguments.game)
+        found = _analysed(arguments, record, curve_of(store, record.family))
+        keep(store, found)
+    _show(found, record, as_json=arguments.json)
+    return Exit.DONE
+
+
+def _analysed(arguments: argparse.Namespace, record: GameRecord, curve: Any) -> GameAnalysis:
+    from arena.analysis.budget import MOST_PLIES
+    from arena.analysis.curve import shipped
+    from arena.analysis.judge import LIMITS, Answers, Judge
+    from arena.analysis.work import analyse
+    from referee.roster import Roster
+    from referee.sandbox_choice import choose
+
+    spec = _judge(arguments.bot, record.family)
+    try:
+        sandbox, notes = choose(arguments.sandbox, [spec], LIMITS)
+    except ValueError as error:
+        raise CommandError(str(error), Exit.REFUSED) from None
+    output.note(*notes)
+    with Roster(sandbox) as roster, Judge(spec, roster, record, record.moves[:MOST_PLIES]) as judge:
+
+        def ask(places: Sequence[int], nodes: int) -> Answers:
+            scored = []
+            for count, place in enumerate(places, 1):
+                scored.append(judge.ask(place, nodes))
+                output.progress(f"{count} of {len(places)} positions", is_last=count == len(places))
+            return Answers(judge.name, scored)
+
+        return analyse(record, ask, nodes=arguments.nodes, curve=curve or shipped(record.family))
+
+
+def _judge(text: str | None, family: str) -> BotSpec:
+    from arena.analysis.judge import sample_judge
+    from referee.bot_argument import read_bot
+
+    if text is None:
+        return sample_judge(family)
+    try:
+        return read_bot(text, family)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+
+
+def _show(found: GameAnalysis, record: GameRecord, *, as_json: bool) -> None:
+    if as_json:
+        output.document(found.as_json())
+        return
+    summary = found.summary
+    for side, gaffes, accuracy in zip(("first", "second"), summary.gaffes, summary.accuracy, strict=True):
+        name = record.first if side == "first" else record.second
+        shown = "-" if accuracy is None else f"{accuracy:.1f}"
+        output.text(f"{name}: {gaffes} gaffes, accuracy {shown}")
+    output.text(f"judge {found.judge}, {found.nodes} nodes a position, curve {found.fit}", "")
+    output.table(
+        ("ply", "move", "mark", "loss", "chance", "score", "best"),
+        [
+            (
+                str(one.number),
+                one.move,
+                one.mark,
+                "" if not one.loss else f"{one.loss:.2f}",
+                "" if one.chance is None else f"{one.chance:+.2f}",
+                "" if one.score is None else str(one.score),
+                one.best if one.best != one.move else "",
+            )
+            for one in found.plies
+        ],
+        numbers=("ply", "loss", "chance", "score"),
+    )

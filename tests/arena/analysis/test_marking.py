@@ -1,0 +1,133 @@
+"""Losses and marks: a planted set of won, lost and even positions, told by hand-made scores."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.analysis.curve import Curve
+from arena.analysis.marking import Judged, Scored, Summary, mark_moves, summarise
+from referee.rules.core import SIDES, Side
+
+CURVE = Curve(100.0, "test")
+WIN_IN_3 = 29_997
+
+
+def at(score: int | None = 0, side: Side = "first", **more: object) -> Scored:
+    return Scored(side, score, **{"best": "best", "choices": 20, **more})  # type: ignore[arg-type]
+
+
+def one(before: Scored, after: Scored, move: str = "played") -> Judged:
+    """A move of `first`; `after` is told from the view of who is to move then."""
+    return mark_moves([before, after], [move], CURVE)[0]
+
+
+def test_a_chance_is_a_logistic_curve_between_lost_and_won() -> None:
+    assert CURVE.chance(0) == 0
+    assert CURVE.chance(100) == pytest.approx(0.4621, abs=1e-4)
+    assert CURVE.chance(-100) == -CURVE.chance(100)
+    assert CURVE.chance(WIN_IN_3) == 1
+    assert CURVE.chance(-29_001) == -1
+    assert CURVE.chance(28_000) < 1 or CURVE.chance(28_000) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("later", "mark"), [(0, ""), (-15, ""), (-22, "?!"), (-42, "?"), (-65, "??"), (-600, "??"), (-WIN_IN_3, "??")]
+)
+def test_what_a_move_loses_is_marked(later: int, mark: str) -> None:
+    found = one(at(0), at(-later, "second"))
+    assert found.mark == mark
+    assert found.loss == pytest.approx(-CURVE.chance(later), abs=1e-3)
+
+
+def test_the_judges_choice_loses_nothing() -> None:
+    found = one(at(300), at(300, "second"), "best")
+    assert (found.loss, found.mark) == (0, "")
+
+
+def test_a_move_better_than_the_judge_thought_loses_nothing() -> None:
+    assert one(at(0), at(-200, "second")).loss == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "mark"),
+    [
+        ("a won position whose win on the spot is missed", at(29_999, wins_now=True), at(50, "second"), "??"),
+        ("the same, though the position still looks won", at(29_999, wins_now=True), at(-900, "second"), "??"),
+        ("the same, also where the judge had not seen it", at(0, wins_now=True), at(0, "second"), "??"),
+        ("a win on the spot for a forced win that is longer", at(29_999, wins_now=True), at(-WIN_IN_3, "second"), ""),
+        ("a forced win for a longer one", at(WIN_IN_3), at(-29_980, "second"), ""),
+        ("a forced win for a position as good as won", at(WIN_IN_3), at(-250, "second"), ""),
+        ("a forced win for an even position", at(WIN_IN_3), at(0, "second"), "??"),
+        ("a forced win thrown into a lost one", at(WIN_IN_3), at(WIN_IN_3, "second"), "??"),
+        ("somebody mated anyway", at(-29_996), at(29_999, "second"), ""),
+        ("a lost position that gets worse", at(-230), at(29_999, "second"), ""),
+        ("a bad position that is given up", at(-120), at(29_999, "second"), "??"),
+        ("walking into a loss from an even position", at(0), at(29_999, "second"), "??"),
+        ("the only legal move", at(200, choices=1), at(29_999, "second"), ""),
+        ("an even position that the move ends as a draw", at(0), at(None, "second", result=0), ""),
+        ("a good position that the move ends as a draw", at(150), at(None, "second", result=0), "??"),
+        ("the move that wins", at(29_999, wins_now=True), at(None, "second", result=-1), ""),
+    ],
+)
+def test_the_rules_of_sense(name: str, before: Scored, after: Scored, mark: str) -> None:
+    assert one(before, after).mark == mark, name
+
+
+def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
+    """A shallow score of a forced reply must not make a gaffe of the move before it."""
+    scored = [at(0), at(400, "second", choices=1), at(0)]
+    first, second = mark_moves(scored, ["a", "b"], CURVE)
+    assert (first.mark, first.loss) == ("", 0)
+    assert (second.chance, second.mark) == (0, "")
+
+
+def test_a_side_may_move_twice() -> None:
+    assert one(at(100), at(100)).loss == 0
+    assert one(at(100), at(-100)).mark == "??"
+
+
+def test_moves_of_the_book_are_nobodys_gaffes() -> None:
+    scored = [at(0), at(500, "second"), at(0)]
+    judged = mark_moves(scored, ["a", "b"], CURVE, book={1})
+    assert [one.mark for one in judged] == ["", "??"]
+    assert summarise(judged, "second", book={1}).accuracy[0] is None
+
+
+def test_a_judge_that_says_nothing_leaves_no_marks() -> None:
+    found = one(at(None), at(0, "second"))
+    assert (found.chance, found.loss, found.mark) == (None, None, "")
+
+
+def test_the_summary_of_a_game_thrown_away() -> None:
+    scored = [at(250), at(20, "second"), at(-20), at(900, "second"), at(None, "first", result=-1)]
+    judged = mark_moves(scored, ["a", "best", "c", "best"], CURVE)
+    found = summarise(judged, "second")
+    assert found.gaffes == (2, 0)
+    assert found.turns == 1
+    assert found.thrown == (True, False)
+    assert found.accuracy[1] == 100
+    assert found.accuracy[0] is not None
+    assert found.accuracy[0] < 50
+    assert summarise(judged, "first").thrown == (False, True)
+    assert summarise(judged, None).thrown == (False, False)
+    assert summarise([], "draw") == Summary((0, 0), (None, None), 0, (False, False))
+
+
+_scores = st.one_of(st.integers(-2_000, 2_000), st.integers(29_900, 29_999), st.integers(-29_999, -29_900))
+
+
+@given(st.lists(_scores, min_size=2, max_size=12), st.floats(10, 2_000))
+def test_laws_of_marks(scores: list[int], scale: float) -> None:
+    scored = [at(score, SIDES[place % 2]) for place, score in enumerate(scores)]
+    judged = mark_moves(scored, ["x"] * (len(scores) - 1), Curve(scale, "any"))
+    for found in judged:
+        assert found.chance is not None
+        assert found.loss is not None
+        assert -1 <= found.chance <= 1
+        assert 0 <= found.loss <= 2
+        assert not found.mark or found.loss >= 0.0995
+        assert found.mark != "??" or found.loss >= 0.2995
+    found_summary = summarise(judged, "draw")
+    assert sum(found_summary.gaffes) == sum(one.mark == "??" for one in judged)

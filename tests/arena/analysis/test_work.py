@@ -1,0 +1,111 @@
+"""A whole game analysed: which positions are asked about how often, and by a scripted judge over the protocol."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.analysis.curve import Curve
+from arena.analysis.judge import Judge, JudgeError, NotAGameError
+from arena.analysis.work import GameAnalysis, analyse, ask_position, marks_of
+from referee.record import GameRecord
+from referee.roster import Roster
+from referee.rules import load
+from referee.rules.position import Position
+from referee.sandbox import open_sandbox
+from referee.spec import BotSpec
+from tests.arena.analysis.conftest import game_of
+
+CURVE = Curve(100.0, "test")
+JUDGE = """
+import sys
+for line in sys.stdin:
+    words = line.split()
+    if words[:1] == ["ugi"]:
+        print("id name scripted\\nid family toy\\nid family loa\\nugiok", flush=True)
+    elif words[:1] == ["isready"]:
+        print("readyok", flush=True)
+    elif words[:1] == ["position"]:
+        plies = len(words) - words.index("moves") - 1 if "moves" in words else 0
+    elif words[:1] == ["go"]:
+        print(plies, words[2], file=sys.stderr, flush=True)
+        score = SCORES
+        if score is not None:
+            print(f"info depth 3 score cp {score} nodes {words[2]} pv a b", flush=True)
+        print("bestmove best", flush=True)
+    elif words[:1] == ["quit"]:
+        break
+"""
+
+
+@pytest.fixture
+def roster() -> Iterator[Roster]:
+    with Roster(open_sandbox("none")) as found:
+        yield found
+
+
+def scripted(folder: Path, scores: str) -> BotSpec:
+    file = folder / "judge.py"
+    file.write_text(JUDGE.replace("SCORES", scores))
+    return BotSpec("scripted", (sys.executable, "-I", str(file)))
+
+
+def analysed(record: GameRecord, spec: BotSpec, roster: Roster) -> GameAnalysis:
+    with Judge(spec, roster, record, record.moves) as judge:
+        return analyse(record, judge.ask_all, nodes=10, curve=CURVE)
+
+
+def test_every_position_is_asked_about_and_doubts_are_asked_again(tmp_path: Path, roster: Roster) -> None:
+    record = game_of(load("loa").settle(), 4)
+    # Ply 3 seems to lose everything; a deeper look finds it sound.
+    spec = scripted(tmp_path, "400 if plies == 3 and int(words[2]) == 10 else 0")
+    found = analysed(record, spec, roster)
+    assert [one.mark for one in found.plies] == [""] * 4
+    assert [one.score for one in found.plies] == [0, 0, 0, 0]
+    assert (found.judge, found.nodes, found.fit) == ("scripted", 10, "test")
+
+
+def test_what_stays_lost_is_marked_and_packed(tmp_path: Path, roster: Roster) -> None:
+    record = game_of(load("loa").settle(), 4)
+    found = analysed(record, scripted(tmp_path, "400 if plies == 3 else 0"), roster)
+    data = found.as_json()
+    assert marks_of(data) == {3: "??", 4: "??"}
+    assert data["gaffes"] == {"first": 1, "second": 1}
+    assert data["plies"][2] == {
+        "number": 3,
+        "side": Position.start(load("loa").settle()).side,
+        "move": record.moves[2],
+        "score": 0,
+        "chance": 0.0,
+        "best": "best",
+        "loss": pytest.approx(0.964, abs=1e-3),
+        "mark": "??",
+        "line": "a b",
+    }
+
+
+def test_one_position(tmp_path: Path, roster: Roster) -> None:
+    record = game_of(load("loa").settle(), 2)
+    with Judge(scripted(tmp_path, "plies * 50"), roster, record, record.moves) as judge:
+        found = ask_position(record, judge.ask_all, nodes=7, curve=CURVE)
+    assert (found["score"], found["best"], found["line"], found["nodes"]) == (100, "best", ["a", "b"], 7)
+    assert found["chance"] == pytest.approx(0.462, abs=1e-3)
+
+
+def test_a_judge_without_scores_marks_nothing(tmp_path: Path, roster: Roster) -> None:
+    found = analysed(game_of(load("loa").settle(), 2), scripted(tmp_path, "None"), roster)
+    assert [(one.score, one.loss, one.mark) for one in found.plies] == [(None, None, "")] * 2
+
+
+def test_what_is_no_game_and_who_is_no_judge(tmp_path: Path, roster: Roster) -> None:
+    record = game_of(load("loa").settle(), 2)
+    with pytest.raises(NotAGameError, match="ply 2"):
+        analysed(replace(record, moves=(record.moves[0], "a1a1")), scripted(tmp_path, "0"), roster)
+    with pytest.raises(JudgeError, match="'mute' cannot judge"):
+        analysed(record, BotSpec("mute", (sys.executable, "-I", "-c", "pass")), roster)
+    with pytest.raises(NotAGameError, match="nowhere"):
+        analysed(replace(record, variant="nowhere"), scripted(tmp_path, "0"), roster)

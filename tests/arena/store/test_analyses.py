@@ -1,0 +1,99 @@
+"""Analyses: kept once a game, looked for by figures, asked for first come first served, gone with the game."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from arena.store import QuotaError, Store
+from arena.store.analyses import MOST_OF_USER, AnalysisFigures, AnalysisTask
+from arena.store.models import Curve, now
+from tests.arena.field import Field
+
+
+def figures(game_id: str, gaffes: int = 1, **more: Any) -> AnalysisFigures:
+    known: dict[str, Any] = {
+        **{"game_id": game_id, "family": "loa", "judge": "alphabeta", "nodes": 100, "fit": "test", "gaffes": gaffes},
+        **{"first_gaffes": gaffes, "second_gaffes": 0, "accuracy": 80.0, "first_accuracy": 80.0},
+        **{"second_accuracy": 99.0, "turns": 0, "is_thrown": False, "at": now()},
+    }
+    return AnalysisFigures(**{**known, **more})
+
+
+def test_an_analysis_is_kept_in_place_of_the_former_one(store: Store) -> None:
+    store.analyses.ask(None, 100, game_id="g1")
+    store.analyses.put(figures("g1", 1), {"plies": [1]})
+    store.analyses.put(figures("g1", 4), {"plies": [2]})
+    assert store.analyses.get("g1") == {"plies": [2]}
+    assert store.analyses.figures(["g1", "g2"])["g1"].gaffes == 4
+    assert store.analyses.next() is None
+    assert store.analyses.get("g2") is None
+
+
+def test_who_asked_goes_first_and_positions_before_games(store: Store) -> None:
+    user = store.users.add("ada").id
+    first = store.analyses.ask(user, 100, game_id="g1")
+    assert store.analyses.ask(user, 100, game_id="g1") == first
+    store.analyses.ask(user, 100, game_id="g2")
+    question = store.analyses.ask(user, 500, question={"moves": ["a"]})
+    assert store.analyses.next() == AnalysisTask(question, None, {"moves": ["a"]}, 500)
+    store.analyses.answer(question, {"score": 3})
+    assert store.analyses.request(question).answer == {"score": 3}
+    wanted = store.analyses.next()
+    assert wanted is not None
+    assert (wanted.game_id, wanted.request) == ("g1", first)
+    store.analyses.fail(wanted, "no such thing")
+    after = store.analyses.next()
+    assert after is not None
+    assert after.game_id == "g2"
+    assert store.analyses.request_of("g1").problem == "no such thing"  # type: ignore[union-attr]
+    store.analyses.ask(user, 100, game_id="g1")
+    assert store.analyses.next() == AnalysisTask(first, "g1", {}, 100)
+
+
+def test_nobody_asks_for_too_much(sqlite_store: Store) -> None:
+    user = sqlite_store.users.add("ada").id
+    for number in range(MOST_OF_USER):
+        sqlite_store.analyses.ask(user, 1, game_id=f"g{number}")
+    with pytest.raises(QuotaError, match="of yours"):
+        sqlite_store.analyses.ask(user, 1, question={})
+    sqlite_store.analyses.ask(sqlite_store.users.add("eve").id, 1, question={})
+
+
+def test_unasked_the_latest_results_are_taken_within_the_budget(store: Store) -> None:
+    field = Field(store)
+    games = field.play(3)
+    day = now() - timedelta(hours=1)
+    wanted = store.analyses.next_unasked(100, day, 2)
+    assert wanted == AnalysisTask(None, games[2].id, {}, 100)
+    store.analyses.put(figures(games[2].id), {})
+    second = store.analyses.next_unasked(100, day, 2)
+    assert second is not None
+    assert second.game_id == games[1].id
+    store.analyses.fail(second, "broken")
+    third = store.analyses.next_unasked(100, day, 2)
+    assert third is not None
+    assert third.game_id == games[0].id
+    assert store.analyses.next_unasked(100, day, 1) is None
+    assert store.analyses.next_unasked(100, now() + timedelta(hours=1), 1) is not None
+
+
+def test_an_analysis_goes_with_its_result(store: Store) -> None:
+    game = Field(store).play(1)[0]
+    store.analyses.put(figures(game.id), {})
+    store.analyses.ask(None, 1, game_id=game.id)
+    assert store.results.undo({game.id: "wrong"}) == [game.id]
+    assert store.analyses.get(game.id) is None
+    assert store.analyses.next() is None
+
+
+def test_the_latest_curve_of_a_family_holds(sqlite_store: Store) -> None:
+    assert sqlite_store.analyses.curve("loa") is None
+    for scale in (100.0, 200.0):
+        row = Curve(family="loa", scale=scale, games=1, positions=300, log_loss=0.5)
+        number = sqlite_store.analyses.add_curve(row)
+    found = sqlite_store.analyses.curve("loa")
+    assert found is not None
+    assert (found.id, found.scale) == (number, 200.0)
