@@ -26,6 +26,7 @@ from referee.roster import Roster
 from referee.rules.core import Outcome, ParseError, UnknownNameError
 from referee.rules.position import Position
 from referee.score import hundredths
+from referee.seat import Seat
 from referee.spec import BotSpec, GameSpec, Limits
 from referee.variation import kept
 
@@ -73,41 +74,43 @@ class Judge:
 
     def __init__(self, spec: BotSpec, roster: Roster, record: GameRecord, moves: Sequence[str]) -> None:
         self._spec, self._roster, self._record, self._moves = spec, roster, record, moves
-        self._bot: Bot | None = None
+        self._seat: Seat | None = None
         self._places: list[_Place] = []
 
     @property
     def name(self) -> str:
         """What the judge calls itself, or is called."""
-        return (self._bot.session.name if self._bot else "") or self._spec.name
+        said = self._seat.session.name if isinstance(self._seat, Bot) else ""
+        return said or self._spec.name
 
     def __enter__(self) -> Judge:
         course = _course(self._record, self._spec)
-        (self._bot,) = self._roster.seat([self._spec], LIMITS)
+        (self._seat,) = self._roster.seat([self._spec], LIMITS)
         try:
-            self._get_ready(self._bot)
-            self._places = _places(Player(self._bot, course), course, self._moves)
+            self._seat.start()
+            self._seat.handshake()
+            self._places = _places(Player(self._seat, course), course, self._moves)
         except BaseException as error:
             raise self._given_up(error) from None
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bot is not None:
-            self._roster.release([self._bot])
-            self._bot = None
+        if self._seat is not None:
+            self._roster.release([self._seat])
+            self._seat = None
 
     def ask(self, place: int, nodes: int) -> Scored:
         """The position after `place` plies with what the bot says of it. Raises JudgeError, Stopped.
 
         It is not asked where the game is over or, but for the last position, where there is one legal move.
         """
-        assert self._bot is not None, "a judge is asked within its context"
+        assert self._seat is not None, "a judge is asked within its context"
         one = self._places[place]
         scored = _scored(one)
         if scored.result is not None or (scored.choices == 1 and place < len(self._places) - 1):
             return scored
         try:
-            thought = self._bot.think(one.question + b"\ngo nodes %d\n" % nodes, None)
+            thought = self._seat.think(one.question + b"\ngo nodes %d\n" % nodes, None)
         except BaseException as error:
             raise self._given_up(error) from None
         info = thought.info
@@ -119,18 +122,11 @@ class Judge:
         """The same for several."""
         return Answers(self.name, [self.ask(place, nodes) for place in places])
 
-    @staticmethod
-    def _get_ready(bot: Bot) -> None:
-        if not bot.process.is_running:
-            bot.start()
-        if not bot.has_shaken_hands:
-            bot.handshake()
-
     def _given_up(self, error: BaseException) -> BaseException:
         """The bot is ended; the error to be raised."""
-        if self._bot is not None:
-            self._roster.discard([self._bot])
-            self._bot = None
+        if self._seat is not None:
+            self._roster.discard([self._seat])
+            self._seat = None
         if isinstance(error, BotError):
             return JudgeError(f"bot {self._spec.name!r} cannot judge: {error.termination}, {error.detail}")
         if isinstance(error, SandboxError):
