@@ -137,6 +137,19 @@ class Settings(BaseSettings):
     )
     dumps: str = Field("", description="Folder of these files, offered at /dumps; empty: in the data folder.")
 
+    analysis_games_per_day: int = Field(
+        20,
+        ge=0,
+        description="How many of the latest games are analysed a day without anybody asking, while no game is played; "
+        "0: none.",
+    )
+    analysis_nodes: int = Field(
+        20_000, ge=100, le=10_000_000, description="How many nodes the judge of these games searches for a position."
+    )
+    analysis_most_nodes: int = Field(
+        1_000_000, ge=100, le=100_000_000, description="How many nodes users may ask for, for a position."
+    )
+
     metrics: str = Field(
         "", description="Where `arena referee` offers its metrics, as PORT (of 127.0.0.1) or HOST:PORT; empty: nowhere."
     )

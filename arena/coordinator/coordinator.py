@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.coordinator import cron
+from arena.coordinator.analyst import Analyst
 from arena.coordinator.checks import Checks, check_in_sandbox
 from arena.coordinator.executors import slots_of, workers_of
 from arena.coordinator.follower import Follower
@@ -114,6 +115,13 @@ class Coordinator:
         self._checks = Checks(store, bus, check, metrics=self.metrics, on_done=lambda: self.order(0))
         self._maintenance = maintenance or Maintenance.of(settings, store, place.open)
         self._follower = Follower(store, self._fenced, settings.data)
+        self._analyst = Analyst(
+            store,
+            self._fenced,
+            lambda: bool(self.memory.jobs) and not settings.is_clustered,
+            budget=settings.analysis_games_per_day,
+            nodes=settings.analysis_nodes,
+        )
         self._maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
         self._ordered: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._ticks = 0
@@ -151,6 +159,7 @@ class Coordinator:
                 await self._in(work, self._inspection.close)
                 await self._in(work, self._maintenance.stop)
                 await self._in(work, self._follower.stop)
+                await self._in(work, self._analyst.stop)
                 self._become("stopped")
 
     def abort(self) -> None:
@@ -349,6 +358,7 @@ class Coordinator:
         self.recorder.restore()
         self._maintenance.begin(at)
         self._follower.begin()
+        self._analyst.begin()
 
     def _tell_workers(self) -> None:
         """Say what there is to play on, and how busy it is."""

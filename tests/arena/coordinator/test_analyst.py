@@ -1,0 +1,178 @@
+"""Games are analysed while there is nothing else to do: what was asked for first, within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+import pytest
+
+from arena.analysis.judge import Answers
+from arena.analysis.marking import Scored
+from arena.coordinator.analyst import CALM_S, Analyst
+from arena.store import LeaseLostError, Store
+from referee.pool import JobError, WorkerLostError
+from referee.record import GameRecord
+from tests.arena.field import Field
+from tests.conftest import INTERPRETED
+
+Ask = Callable[[GameRecord, Sequence[int], int], Answers]
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def even(record: GameRecord, places: Sequence[int], nodes: int) -> Answers:
+    return Answers("fake", [Scored("first" if place % 2 else "second", 0, "best", "", 9) for place in places])
+
+
+class Stage:
+    """An analyst with a clock and a judge by hand."""
+
+    def __init__(self, store: Store, ask: Ask = even, budget: int = 10) -> None:
+        self.clock = Clock()
+        self.out: list[bool] = []
+        """Whether games are out, at the next looks; not any more when it is empty."""
+        self.analyst = Analyst(store, nullcontext, self.is_busy, budget=budget, nodes=50, clock=self.clock, ask=ask)
+
+    def is_busy(self) -> bool:
+        return bool(self.out) and self.out.pop(0)
+
+    def look(self) -> None:
+        self.analyst.begin()
+        if self.analyst._thread is not None:
+            self.analyst._thread.join(30)
+
+
+def test_what_somebody_asks_for_goes_first_and_at_once(sqlite_store: Store) -> None:
+    games = Field(sqlite_store).play(2)
+    stage = Stage(sqlite_store)
+    stage.look()
+    assert sqlite_store.analyses.figures([game.id for game in games]) == {}, "nobody asked, and it is not calm yet"
+    sqlite_store.analyses.ask(None, 70, game_id=games[0].id)
+    stage.look()
+    assert sqlite_store.analyses.figures([games[0].id])[games[0].id].nodes == 70
+    stage.clock.now += CALM_S
+    stage.look()
+    assert sqlite_store.analyses.figures([games[1].id])[games[1].id].nodes == 50
+    stage.analyst.stop()
+
+
+def test_nothing_is_begun_while_a_game_is_out(sqlite_store: Store) -> None:
+    game = Field(sqlite_store).play(1)[0]
+    sqlite_store.analyses.ask(None, 70, game_id=game.id)
+    asked: list[int] = []
+
+    def ask(record: GameRecord, places: Sequence[int], nodes: int) -> Answers:
+        asked.append(len(stage.out))
+        return even(record, places, nodes)
+
+    stage = Stage(sqlite_store, ask)
+    stage.out = [True]
+    stage.look()
+    assert not asked
+    stage.out = [False, True, False]  # a game begins between the look and the first position
+    stage.look()
+    assert asked == [0]
+    assert sqlite_store.analyses.get(game.id) is not None
+
+
+def test_calm_begins_anew_with_every_game(sqlite_store: Store) -> None:
+    Field(sqlite_store).play(1)
+    stage = Stage(sqlite_store)
+    stage.clock.now += CALM_S
+    stage.out = [True]
+    stage.look()
+    stage.look()
+    assert sqlite_store.analyses.figures(_ids(sqlite_store)) == {}
+    stage.clock.now += CALM_S
+    stage.look()
+    assert len(sqlite_store.analyses.figures(_ids(sqlite_store))) == 1
+
+
+def _ids(store: Store) -> list[str]:
+    return [line.id for line in store.games.latest().items]
+
+
+def test_the_budget_of_a_day_is_kept(sqlite_store: Store) -> None:
+    Field(sqlite_store).play(3)
+    stage = Stage(sqlite_store, budget=2)
+    stage.clock.now += CALM_S
+    for _ in range(4):
+        stage.look()
+    assert len(sqlite_store.analyses.figures(_ids(sqlite_store))) == 2
+    off = Stage(sqlite_store, budget=0)
+    off.clock.now += CALM_S
+    off.look()
+    assert off.analyst._thread is None
+
+
+@pytest.mark.parametrize("error", [JobError("NotAGameError: ply 2"), WorkerLostError("it died")])
+def test_what_cannot_be_analysed_is_not_tried_for_ever(sqlite_store: Store, error: Exception) -> None:
+    game = Field(sqlite_store).play(1)[0]
+    sqlite_store.analyses.ask(None, 70, game_id=game.id)
+
+    def ask(record: GameRecord, places: Sequence[int], nodes: int) -> Answers:
+        raise error
+
+    stage = Stage(sqlite_store, ask)
+    stage.look()
+    request = sqlite_store.analyses.request_of(game.id)
+    assert request is not None
+    assert request.problem == str(error)
+    assert sqlite_store.analyses.next() is None
+
+
+def test_who_has_lost_the_lease_keeps_nothing(sqlite_store: Store) -> None:
+    def lost() -> AbstractContextManager[None]:
+        raise LeaseLostError("lost")
+
+    game = Field(sqlite_store).play(1)[0]
+    sqlite_store.analyses.ask(None, 70, game_id=game.id)
+    analyst = Analyst(sqlite_store, lost, lambda: False, budget=0, nodes=50, ask=even)
+    analyst.begin()
+    analyst.stop()
+    assert sqlite_store.analyses.get(game.id) is None
+    assert sqlite_store.analyses.next() is not None
+
+
+def test_a_stop_between_positions_leaves_all_to_the_next_one(sqlite_store: Store) -> None:
+    game = Field(sqlite_store).play(1)[0]
+    sqlite_store.analyses.ask(None, 70, game_id=game.id)
+
+    def ask(record: GameRecord, places: Sequence[int], nodes: int) -> Answers:
+        stage.analyst._stop.set()
+        raise WorkerLostError("its process was ended")
+
+    stage = Stage(sqlite_store, ask)
+    stage.look()
+    assert sqlite_store.analyses.get(game.id) is None
+    assert sqlite_store.analyses.next() is not None
+
+
+def test_a_position_is_answered(sqlite_store: Store) -> None:
+    record = Field(sqlite_store).play(1)[0]
+    number = sqlite_store.analyses.ask(None, 70, question={"record": record.line()})
+    Stage(sqlite_store).look()
+    found = sqlite_store.analyses.request(number)
+    assert found.is_done
+    assert (found.answer["best"], found.answer["chance"], found.answer["nodes"]) == ("best", 0.0, 70)
+    broken = sqlite_store.analyses.ask(None, 70, question={"record": "{}"})
+    Stage(sqlite_store).look()
+    assert "not a game record" in sqlite_store.analyses.request(broken).problem
+
+
+def test_the_judge_is_asked_in_a_process(sqlite_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in INTERPRETED.items():
+        monkeypatch.setenv(name, value)
+    record = Field(sqlite_store).play(1)[0]
+    stage = Stage(sqlite_store)
+    answers = stage.analyst._ask_aside(record, [0, len(record.moves)], 40)
+    assert answers.judge == "alphabeta"
+    assert len(answers.scored) == 2
+    assert answers.scored[0].score is not None
+    stage.analyst.stop()

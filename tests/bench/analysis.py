@@ -1,0 +1,156 @@
+"""How well a judge with few nodes finds the gaffes that one with a hundred times as many finds.
+
+    python -m tests.bench.analysis [FAMILY …] [--positions N] [--nodes N] [--times T]
+
+Positions come from games of the samples with few nodes; of each second one the move is drawn at random, so that gaffes
+are many. Precision: how many of the moves marked `??` the deep judge marks so too; recall: how many of its `??` were
+found. `--nodes` may be given several times, to choose the usual budget by.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from arena.analysis.budget import AGAIN, DOUBT, NODES
+from arena.analysis.curve import shipped
+from arena.analysis.judge import Judge, sample_judge
+from arena.analysis.marking import GAFFE, Judged, mark_moves
+from referee.bot_argument import read_bot
+from referee.openings import random_openings
+from referee.play import play
+from referee.record import GameRecord, positions
+from referee.roster import Roster
+from referee.rules import families, load
+from referee.sandbox import open_sandbox
+from referee.spec import GameSpec, PlannedGame, TimeControl
+from tests.bench.figure import Figure
+
+PLAYERS = ("alpha=sample:alphabeta;option.Nodes=1500", "beta=sample:alphabeta;option.Nodes=300")
+OPENING_PLIES = 4
+MOST_PLIES = 160
+
+
+@dataclass(slots=True)
+class Agreement:
+    """How often two judges mark a move `??`: both, the quick one alone, the deep one alone, neither."""
+
+    both: int = 0
+    quick: int = 0
+    deep: int = 0
+    neither: int = 0
+    seconds: list[float] = field(default_factory=list)
+    """What the quick one took for a move."""
+
+    def add(self, quick: Judged, deep: Judged) -> None:
+        """One more move."""
+        match quick.mark == GAFFE, deep.mark == GAFFE:
+            case True, True:
+                self.both += 1
+            case True, False:
+                self.quick += 1
+            case False, True:
+                self.deep += 1
+            case _:
+                self.neither += 1
+
+    @property
+    def precision(self) -> float:
+        """Of what the quick judge marks, how much is so."""
+        return self.both / max(1, self.both + self.quick)
+
+    @property
+    def recall(self) -> float:
+        """Of what is so, how much the quick judge marks."""
+        return self.both / max(1, self.both + self.deep)
+
+
+def run(quick: bool) -> Iterator[Figure]:
+    """Precision and recall in every family."""
+    for family in families():
+        found = compare(family, 20 if quick else 500, NODES, 100)
+        for name in ("precision", "recall"):
+            yield Figure(
+                "analysis", f"{family}: {name} of ?? at {NODES} nodes", getattr(found, name), "share", goal=">= 0.9"
+            )
+
+
+def compare(family: str, count: int, nodes: int, times: int, seed: int = 1) -> Agreement:
+    """Judge the moves of so many positions twice."""
+    found, source = Agreement(), random.Random(seed)
+    with Roster(open_sandbox("none"), spare=2) as roster:
+        for record in samples(family, count, roster, source):
+            with Judge(sample_judge(family), roster, record, record.moves) as judge:
+                begin = time.perf_counter()
+                shallow = judged(judge, record, nodes)
+                if shallow.loss is not None and shallow.loss >= DOUBT:
+                    shallow = judged(judge, record, AGAIN * nodes)
+                found.seconds.append(time.perf_counter() - begin)
+                found.add(shallow, judged(judge, record, times * nodes))
+    return found
+
+
+def judged(judge: Judge, record: GameRecord, nodes: int) -> Judged:
+    """The last move of a game by a judge with so many nodes."""
+    last = len(record.moves)
+    return mark_moves(judge.ask_all([last - 1, last], nodes).scored, record.moves[-1:], shipped(record.family))[0]
+
+
+def samples(family: str, count: int, roster: Roster, source: random.Random) -> Iterator[GameRecord]:
+    """So many games, each broken off behind the move that is to be judged."""
+    left, seed = count, 0
+    while left > 0:
+        seed += 1
+        whole = _game(family, seed, roster)
+        line = positions(whole)[:-1]
+        places = [n for n, at in enumerate(line) if n >= OPENING_PLIES and len(at.moves) > 1]
+        for place in source.sample(places, min(len(places), 8, left)):
+            move = whole.moves[place]
+            if left % 2:
+                move = source.choice(line[place].texts)
+            left -= 1
+            yield replace(whole, moves=(*whole.moves[:place], move), plies=whole.plies[: place + 1])
+
+
+def _game(family: str, seed: int, roster: Roster) -> GameRecord:
+    ruleset = load(family).settle()
+    first, second = (read_bot(text, family) for text in PLAYERS)
+    opening = random_openings(ruleset, OPENING_PLIES, 1, seed)[0]
+    spec = GameSpec(
+        family,
+        ruleset.variant.name,
+        *((first, second) if seed % 2 else (second, first)),
+        opening=tuple(opening.moves),
+        time=TimeControl("nodes", 0, 0, 1500),
+        seed=seed,
+    )
+    record = play(PlannedGame.of(spec), roster)
+    return replace(record, moves=record.moves[:MOST_PLIES], plies=record.plies[:MOST_PLIES])
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.analysis", description=__doc__.splitlines()[0])
+    parser.add_argument("families", nargs="*", metavar="FAMILY")
+    parser.add_argument("--positions", type=int, default=500, metavar="N")
+    parser.add_argument("--nodes", type=int, action="append", metavar="N")
+    parser.add_argument("--times", type=int, default=100, metavar="T")
+    arguments = parser.parse_args()
+    print("family     nodes  moves  ?? both  quick  deep  precision  recall  s/move")
+    for family in arguments.families or families():
+        for nodes in arguments.nodes or [NODES]:
+            one = compare(family, arguments.positions, nodes, arguments.times)
+            print(
+                f"{family:<9} {nodes:>6} {len(one.seconds):>6} {one.both:>8} {one.quick:>6} {one.deep:>5} "
+                f"{one.precision:>10.2f} {one.recall:>7.2f} {sum(one.seconds) / len(one.seconds):>7.2f}",
+                flush=True,
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
