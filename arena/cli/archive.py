@@ -1,4 +1,7 @@
-"""`arena archive import|list|search|show|export|index`: games people have and games played here, without a server."""
+"""`arena archive import|list|search|show|export|index`: games people have and games played here.
+
+In the database here, without a server; with `--server` in that of a server.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.cli import choice, output, source
+from arena.cli import archive_server, choice, output, source
 from arena.cli.actions import Actions
 from arena.cli.archive_search import add_search, query_of
 from arena.cli.database import add_database, open_any, settings_of
@@ -51,6 +54,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "games by anything they have, positions included",
         "arena archive search --family abalone --player picasso --number 427",
         'arena archive search --family loa --moves "c8c6 a6c4" --result draw --sort length',
+        "arena archive search --server http://127.0.0.1:8000 --player picasso",
     )
     add_search(search)
     search.add_argument("--sort", choices=("number", "date", "length"), default="number", help="default: number")
@@ -78,6 +82,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
     for command in (bring, listing, search, show, export, index):
         add_database(command)
+    for command in (bring, listing, search, show, export):
+        archive_server.add_server(command)
     for command in (bring, listing, search, show, index):
         command.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
@@ -119,6 +125,8 @@ def _import(arguments: argparse.Namespace) -> int:
     ruleset = choice.settle(arguments)
     form = find_format(ruleset.rules, arguments.format) if arguments.format else None
     texts = [(name, source.read_text(name)) for name in arguments.files]  # all are read before anything is kept
+    if archive_server.is_meant(arguments):
+        return _report(arguments, [archive_server.take_in(arguments, name, text) for name, text in texts])
     for name, text in texts:
         try:
             read_text(text, ruleset, form)
@@ -129,6 +137,11 @@ def _import(arguments: argparse.Namespace) -> int:
         for name, text in texts:
             found = take_in(arena, text, ruleset, "stdin" if name == "-" else Path(name).name, form)
             files.append({**found.as_json(), "file": name})
+    return _report(arguments, files)
+
+
+def _report(arguments: argparse.Namespace, files: list[dict[str, Any]]) -> int:
+    """What became of the files."""
     if arguments.json:
         output.document({"files": files})
     else:
@@ -151,42 +164,54 @@ def _tell(file: Mapping[str, Any]) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    with _open(arguments) as arena:
-        lines = arena.store.archive.sources()
-    if arguments.json:
-        names = ("source", "family", "variant", "games")
-        output.document({"sources": [dict(zip(names, line, strict=True)) for line in lines]})
+    names = ("source", "family", "variant", "games")
+    if archive_server.is_meant(arguments):
+        lines = archive_server.sources(arguments)
     else:
-        rows = [(origin, family, variant, str(games)) for origin, family, variant, games in lines]
-        output.table(("source", "family", "variant", "games"), rows, numbers=("games",))
+        with _open(arguments) as arena:
+            lines = [dict(zip(names, line, strict=True)) for line in arena.store.archive.sources()]
+    if arguments.json:
+        output.document({"sources": lines})
+    else:
+        output.table(names, [[str(line[name]) for name in names] for line in lines], numbers=("games",))
     return Exit.DONE
 
 
 def _search(arguments: argparse.Namespace) -> int:
-    search = _read_search(arguments)
-    with _open(arguments) as arena:
-        found = arena.store.archive.search(
-            search,
-            sort=arguments.sort,
-            is_falling=arguments.latest,
-            limit=arguments.limit,
-            offset=arguments.offset,
-        )
+    if archive_server.is_meant(arguments):
+        games, total = archive_server.search(arguments)
+    else:
+        search = _read_search(arguments)
+        with _open(arguments) as arena:
+            found = arena.store.archive.search(
+                search,
+                sort=arguments.sort,
+                is_falling=arguments.latest,
+                limit=arguments.limit,
+                offset=arguments.offset,
+            )
+        games, total = [_line_json(line) for line in found.games], found.total
     if arguments.json:
-        output.document({"games": [_line_json(line) for line in found.games], "total": found.total})
+        output.document({"games": games, "total": total})
         return Exit.DONE
-    columns = ("number", "family", "variant", "first", "second", "winner", "ended by", "plies", "date", "source", "id")
-    rows = [
-        (
-            *(line.number, line.family, line.variant, line.first, line.second, line.winner or "-"),
-            *(line.termination, str(line.plies), line.date, line.source, line.id),
-        )
-        for line in found.games
-    ]
+    columns = {
+        "number": "number",
+        "family": "family",
+        "variant": "variant",
+        "first": "first",
+        "second": "second",
+        "winner": "winner",
+        "ended by": "termination",
+        "plies": "plies",
+        "date": "date",
+        "source": "source",
+        "id": "id",
+    }
+    rows = [["-" if line[key] is None else str(line[key]) for key in columns.values()] for line in games]
     dropped = ("id", "source", "variant", "date", "ended by", "plies", "family")
-    output.table(columns, rows, numbers=("plies",), drop=dropped)
-    if found.total > len(found.games):
-        output.note(f"{len(found.games)} of {found.total} games; more with --limit and --offset")
+    output.table(tuple(columns), rows, numbers=("plies",), drop=dropped)
+    if total > len(games):
+        output.note(f"{len(games)} of {total} games; more with --limit and --offset")
     return Exit.DONE
 
 
@@ -220,12 +245,15 @@ def _index(arguments: argparse.Namespace) -> int:
 # show and export
 
 
+_NONE = "no game of the archive matches; look with: arena archive search"
+
+
 def _chosen(arguments: argparse.Namespace) -> list[ArchivedGame]:
     search = _read_search(arguments)
     with _open(arguments) as arena:
         games = arena.store.archive.find(search)
     if not games:
-        raise CommandError("no game of the archive matches; look with: arena archive search", Exit.NOT_FOUND)
+        raise CommandError(_NONE, Exit.NOT_FOUND)
     return games
 
 
@@ -233,37 +261,52 @@ def _show(arguments: argparse.Namespace) -> int:
     from arena.cli import replay
     from arena.collections.conversion import to_record
 
-    games = _chosen(arguments)
-    if len(games) > 1:
-        output.note(f"the first of {len(games)} games; narrow the search, or name one by --id")
-    replay.show(to_record(games[0]), arguments.ply, as_json=arguments.json)
+    if archive_server.is_meant(arguments):
+        record = archive_server.first(arguments)
+        if record is None:
+            raise CommandError(_NONE, Exit.NOT_FOUND)
+    else:
+        games = _chosen(arguments)
+        if len(games) > 1:
+            output.note(f"the first of {len(games)} games; narrow the search, or name one by --id")
+        record = to_record(games[0])
+    replay.show(record, arguments.ply, as_json=arguments.json)
     return Exit.DONE
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from arena.collections.conversion import to_text
-    from arena.services.archive import find_format
-
-    games = _chosen(arguments)
     if arguments.format and arguments.form != "text":
         raise CommandError("--format is a notation of texts; leave it out, or take --form text")
+    if archive_server.is_meant(arguments):
+        parts = archive_server.texts(arguments) if arguments.form == "text" else []
+        records = [] if arguments.form == "text" else archive_server.records(arguments)
+    else:
+        games = _chosen(arguments)
+        parts = _texts(games, arguments.format) if arguments.form == "text" else []
+        records = [] if arguments.form == "text" else [_record_json(game) for game in games]
+    count = len(parts or records)
+    if not count:
+        raise CommandError(_NONE, Exit.NOT_FOUND)
     if arguments.form == "json":
-        records = [_record_json(game) for game in games]
         text = json.dumps({"games": records}, ensure_ascii=False, indent=1) + "\n"
     elif arguments.form == "ndjson":
-        text = "".join(f"{json.dumps(_record_json(game), ensure_ascii=False)}\n" for game in games)
+        text = "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
     else:
-        parts = []
-        for game in games:
-            form = find_format(game.ruleset().rules, arguments.format) if arguments.format else None
-            parts.append(to_text(game, form))
         text = "\n".join(parts)
     if arguments.out:
         arguments.out.write_text(text, encoding="utf-8")
-        output.note(f"{len(games)} game{'s' if len(games) > 1 else ''} written to {arguments.out}")
+        output.note(f"{count} game{'s' if count > 1 else ''} written to {arguments.out}")
     else:
         output.text(text.removesuffix("\n"))
     return Exit.DONE
+
+
+def _texts(games: list[ArchivedGame], notation: str | None) -> list[str]:
+    """The games as they were imported, or in a notation of their families."""
+    from arena.collections.conversion import to_text
+    from arena.services.archive import find_format
+
+    return [to_text(game, find_format(game.ruleset().rules, notation) if notation else None) for game in games]
 
 
 def _record_json(game: ArchivedGame) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.cli import choice
 
@@ -34,8 +34,15 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def query_of(arguments: argparse.Namespace) -> Query:
-    """What the arguments ask for."""
-    from arena.services.archive import SEARCHED, Query
+def asked(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the arguments ask for, by name; None is anything."""
+    from arena.services.archive import SEARCHED
 
-    return Query(**{name: getattr(arguments, name) for name in SEARCHED})
+    return {name: getattr(arguments, name) for name in SEARCHED}
+
+
+def query_of(arguments: argparse.Namespace) -> Query:
+    """The same for the service."""
+    from arena.services.archive import Query
+
+    return Query(**asked(arguments))

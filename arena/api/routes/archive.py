@@ -11,7 +11,14 @@ from arena import services
 from arena.api.page import PageQuery
 from arena.api.registry import Routes
 from arena.api.schemas import FamilyName, In, Number, OneLine, VariantName
-from arena.api.schemas.archive import ArchiveDocument, ArchiveItem, ArchivePage, ImportDocument
+from arena.api.schemas.archive import (
+    ArchiveDocument,
+    ArchiveItem,
+    ArchivePage,
+    ArchiveSource,
+    ArchiveSources,
+    ImportDocument,
+)
 from arena.http import cache
 from arena.http.call import Answer, Call
 from arena.http.problem import Problem
@@ -29,11 +36,13 @@ _Day = Annotated[str, Field(pattern=r"^[0-9]{4}(-[0-9]{1,2}(-[0-9]{1,2})?)?$")]
 
 
 class ArchiveQuery(PageQuery):
-    """Which games, and in which order. `number` is that of the archive or of the collection; `player`, `first` and
-    `second` are parts of names, `name` is a whole one; `moves` (the first ones) and `position` (that occurred, however
-    the board is turned) need a `family`; `source` is a collection, `arena` the games played here.
+    """Which games, and in which order. `id` is a game's id, `number` that of the archive or of the collection;
+    `player`, `first` and `second` are parts of names, `name` is a whole one; `moves` (the first ones) and `position`
+    (that occurred, however the board is turned) need a `family`; `source` is a collection, `arena` the games played
+    here.
     """
 
+    id: _Words | None = None
     number: _Words | None = None
     family: FamilyName | None = None
     variant: VariantName | None = None
@@ -77,6 +86,18 @@ async def search(call: Call, query: ArchiveQuery) -> ArchivePage:
     )
     items = [ArchiveItem.model_validate(line) for line in found.games]
     return ArchivePage(items=items, total=found.total, next=write_cursor(found.next) if found.next else None)
+
+
+@routes.get("/archive/sources", tag="archive", summary="Where games of all times come from")
+async def sources(call: Call) -> ArchiveSources:
+    """The collections, and how many games of each variant they have."""
+    found = await call.run(call.arena.store.archive.sources)
+    return ArchiveSources(
+        items=[
+            ArchiveSource(source=source, family=family, variant=variant, games=games)
+            for source, family, variant, games in found
+        ]
+    )
 
 
 @routes.get(

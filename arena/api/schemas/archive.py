@@ -44,6 +44,21 @@ class ArchiveDocument(ArchiveItem):
     notations: list[str]
 
 
+class ArchiveSource(Out):
+    """Where games come from: a collection, or `arena` for games played here; and how many of a variant it has."""
+
+    source: str
+    family: str
+    variant: str
+    games: int
+
+
+class ArchiveSources(Out):
+    """All of them."""
+
+    items: list[ArchiveSource]
+
+
 class BadGame(Out):
     """A game of an upload that cannot be used: where in the text, at which move (0: before the first), and why."""
 

@@ -313,3 +313,29 @@ def test_quota_schedules_and_exports(arena: Arena, cli: Any, tmp_path: Path) -> 
     assert all("greedy v1" in (read_record(line).first, read_record(line).second) for line in lines)
     assert "write a day" in cli("game", "export", "--since", "yesterday", code=Exit.USAGE)
     assert "did you mean greedy" in cli("game", "export", "--bot", "greedi", code=Exit.NOT_FOUND)
+
+
+def test_the_archive_of_a_server(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    file, token = tmp_path / "old.txt", ("--token", arena.tokens["organiser"])
+    file.write_text(
+        '[Black "Anna"] [White "Bert"] [Number "427"]\n1.a1b2! i5h5 2.a2b3 i6h6\n\n[Black "Carl"]\n1.a1b2 i5h5\n'
+    )
+    here = ("--server", arena.server.url)
+    taken = cli("archive", "import", str(file), "--family", "abalone", *here, *token)
+    assert taken == f"{file}: 2 games imported as aba-pro, 0 bad\n"
+    assert "organise" in cli("archive", "import", str(file), "--family", "abalone", *here, code=Exit.REFUSED)
+    listed = cli("archive", "list", "--json", *here, is_json=True)["sources"]
+    assert {"source": "old.txt", "family": "abalone", "variant": "standard", "games": 2} in listed
+    found = cli("archive", "search", "--source", "old.txt", "--limit", "1", "--json", *here, is_json=True)
+    assert (found["total"], found["games"][0]["first"]) == (2, "Anna")
+    rest = cli("archive", "search", "--source", "old.txt", "--offset", "1", "--json", *here, is_json=True)
+    assert [game["first"] for game in rest["games"]] == ["Carl"]
+    assert "Anna" in cli("archive", "search", "--number", "427", *here)
+    shown = cli("archive", "show", "--id", found["games"][0]["id"], "--ply", "2x", "--json", *here, is_json=True)
+    assert (shown["shown"]["ply"], shown["marks"], shown["first"]) == (3, {"1": "!"}, "Anna")
+    assert cli("archive", "export", "--number", "427", *here).startswith('[Black "Anna"]')
+    assert "1.  a1b2!" in cli("archive", "export", "--number", "427", "--format", "aba-pro-table", *here)
+    lines = cli("archive", "export", "--source", "old.txt", "--form", "ndjson", *here).splitlines()
+    assert [read_record(line).first for line in lines] == ["Anna", "Carl"]
+    assert "no game" in cli("archive", "show", "--player", "nobody", *here, code=Exit.NOT_FOUND)
+    assert "two archives" in cli("archive", "list", "--data", str(tmp_path), *here, code=Exit.USAGE)
