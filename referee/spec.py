@@ -222,6 +222,9 @@ class PlannedGame:
         return cls(digest(spec.as_json()), spec)
 
 
+_KNOWN = {item.name for item in fields(GameSpec)}
+
+
 def spec_from_json(data: Mapping[str, Any]) -> GameSpec:
     """The spec of `as_json` after a trip through JSON. Raises ValueError or TypeError for anything else."""
 
@@ -230,9 +233,8 @@ def spec_from_json(data: Mapping[str, Any]) -> GameSpec:
         time = TimeControl(**part["time"]) if part.get("time") else None
         return BotSpec(**{**part, "command": tuple(part["command"]), "options": options, "time": time})
 
-    known = {item.name for item in fields(GameSpec)}
-    if set(data) - known:
-        raise ValueError(f"unknown keys in a game spec: {sorted(set(data) - known)}")
+    if unknown := data.keys() - _KNOWN:
+        raise ValueError(f"unknown keys in a game spec: {sorted(unknown)}")
     return GameSpec(
         **{
             **data,

@@ -5,17 +5,24 @@ What cannot be computed again is not judged: clocks, crashes, who offered a draw
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from referee.adjudicate import Adjudicator
 from referee.record import GameRecord, RecordError, positions, read_record
-from referee.rules.core import SIDES, Kind, Outcome, Termination
+from referee.replay import Replay
+from referee.rules import load
+from referee.rules.core import SIDES, Kind, Outcome, Side, Termination
 from referee.rules.position import Position
+from referee.rules.rules import Ruleset, State, Value
 from referee.spec import Adjudication, GameSpec
 
 _BY_SCORE_OR_LENGTH = (Termination.MAX_PLIES, Termination.DRAW_BY_SCORE, Termination.WIN_BY_SCORE)
 _BY_THE_MOVER = (Termination.RESIGNED, Termination.ILLEGAL_MOVE, Termination.TIME)
 """A bot that lost by these was to move; people may resign at any time."""
+_RULED = (*_BY_SCORE_OR_LENGTH, Termination.DRAW_AGREED)
+MANY = 500
+"""From so many games on it is worth while to load what plays whole games."""
+_MOST_TEXTS, _MOST_STARTS = 200_000, 10_000
 _PLANNED = ("family", "variant", "sequence", "round", "pair")
 
 
@@ -25,15 +32,110 @@ def verify(record: GameRecord, spec: GameSpec | None = None) -> Position:
     With the game's `spec` also whether it is that game, judged by its rulings; else by those the record names, if any.
     """
     if spec is not None:
-        _compare(record, spec)
+        _compare(record, spec, _Starts())
     line = positions(record)
-    _judge(record, line[-1])
-    if spec is not None and record.termination in _BY_THE_MOVER and record.loser != line[-1].side:
-        raise RecordError(f"game {record.id}: {record.loser} lost by {record.termination} when it was not to move")
+    final = line[-1]
+    _judge(record, final.outcome, str(final))
+    if spec is not None:
+        _blame(record, final.side)
     rulings = _rulings(record, spec)
     if rulings is not None and record.kind is not Kind.VOID:
-        _adjudicate(record, line, rulings)
-    return line[-1]
+        around = zip(line, line[1:], record.plies, strict=False)
+        passed = [_is_passed(before, after, ply.ms) for before, after, ply in around]
+        _adjudicate(record, [position.side for position in line], passed, final.outcome, rulings)
+    return final
+
+
+class Verifier:
+    """Verifies many records with the verdicts of `problem_of`.
+
+    A game that is plainly right is played by one compiled call; whatever is not goes the long way, which says why.
+    """
+
+    def __init__(self, many: int = MANY) -> None:
+        self._left = many
+        self._starts = _Starts()
+        self._codes: dict[str, dict[str, int]] = {}
+        self._replays: dict[str, Replay] = {}
+
+    def problem_of(self, line: str | bytes, spec: GameSpec | None = None, name: str | None = None) -> str:
+        """See `problem_of`."""
+        self._left -= 1
+        if self._left >= 0:
+            return problem_of(line, spec, name)
+        try:
+            record = read_record(line)
+            if name in (None, record.id) and self._is_right(record, spec):
+                return ""
+        except ValueError:
+            pass
+        return problem_of(line, spec, name)
+
+    def _is_right(self, record: GameRecord, spec: GameSpec | None) -> bool:
+        """Whether a record is right beyond doubt. Raises ValueError where it is not."""
+        ruleset, start, _ = self._starts.find(record.family, record.variant, record.options, record.position)
+        if ruleset.phase is not None:
+            return False
+        if spec is not None:
+            _compare(record, spec, self._starts)
+        replay = self._replays.get(record.family) or self._replays.setdefault(record.family, Replay(ruleset))
+        codes = self._codes_of(record, ruleset)
+        played = None if codes is None else replay.play(ruleset, start, codes)
+        if played is None:
+            return False
+        _judge(record, played.outcome, ruleset.write(played.final))
+        rules = ruleset.rules
+        if spec is not None:
+            _blame(record, SIDES[rules.side(played.final, ruleset.config)])
+        rulings = _rulings(record, spec)
+        if rulings is not None and record.kind is not Kind.VOID:
+            is_by_side = rulings.resign_moves or rulings.draw_moves or record.termination is Termination.DRAW_AGREED
+            states = played.states if is_by_side else ()
+            sides = [SIDES[rules.side(state, ruleset.config)] for state in states] or SIDES[:1] * len(record.plies)
+            _adjudicate(record, sides, (), played.outcome, rulings)
+        return True
+
+    def _codes_of(self, record: GameRecord, ruleset: Ruleset) -> list[int] | None:
+        """The codes of the moves as they are usually written; None where one is written otherwise.
+
+        What a legal move is written as is read as that move, whatever the position (a law of every family): so texts
+        are looked up, and whether the moves are legal is seen when they are played.
+        """
+        known = self._codes.setdefault(record.family, {})
+        if not all(map(known.__contains__, record.moves)):
+            self._learn(record, ruleset, known)
+        codes = [known.get(move, -1) for move in record.moves]
+        return None if -1 in codes else codes
+
+    @staticmethod
+    def _learn(record: GameRecord, ruleset: Ruleset, known: dict[str, int]) -> None:
+        if len(known) > _MOST_TEXTS:
+            known.clear()
+        write = ruleset.rules.notation.write_move
+        for position in positions(record)[1:]:
+            assert position.move is not None
+            known[write(position.move)] = position.move
+
+
+class _Starts:
+    """Rules and first positions by how records name them: most games of a tournament have them in common."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[Ruleset, State, str]] = {}
+
+    def find(
+        self, family: str, variant: str, options: Mapping[str, Value], position: str | None
+    ) -> tuple[Ruleset, State, str]:
+        """The rules, the start, and how that is written. Raises UnknownNameError, ParseError."""
+        key = repr((family, variant, sorted(options.items()), position))
+        found = self._found.get(key)
+        if found is None:
+            ruleset = load(family).settle(variant, options)
+            state = ruleset.read(position)
+            if len(self._found) >= _MOST_STARTS:
+                self._found.clear()
+            found = self._found[key] = ruleset, state, ruleset.write(state)
+        return found
 
 
 def problem_of(line: str | bytes, spec: GameSpec | None = None, name: str | None = None) -> str:
@@ -46,14 +148,13 @@ def problem_of(line: str | bytes, spec: GameSpec | None = None, name: str | None
     return "" if name in (None, record.id) else f"calls itself {record.id}"
 
 
-def _compare(record: GameRecord, spec: GameSpec) -> None:
+def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
     """Whether a record is of the game that was planned. Raises RecordError, UnknownNameError, ParseError."""
-    from referee.rules import load
 
     def refuse(what: str, claim: object, plan: object) -> None:
         raise RecordError(f"game {record.id}: {what} is {claim}, planned was {plan}")
 
-    ruleset = load(spec.family).settle(spec.variant, spec.options)
+    ruleset, _, start = starts.find(spec.family, spec.variant, spec.options, spec.position)
     for name in _PLANNED:
         if getattr(record, name) != getattr(spec, name):
             refuse(name, getattr(record, name), getattr(spec, name))
@@ -61,17 +162,15 @@ def _compare(record: GameRecord, spec: GameSpec) -> None:
         refuse("who played", f"{record.first} - {record.second}", f"{spec.first.name} - {spec.second.name}")
     if dict(record.options) != dict(ruleset.overrides):
         refuse("the options", dict(record.options), dict(ruleset.overrides))
-    start = str(Position.start(ruleset, spec.position))
-    if str(Position.start(ruleset, record.position)) != start:
+    if starts.find(spec.family, spec.variant, spec.options, record.position)[2] != start:
         refuse("the start", record.position, start)
     opening = tuple(spec.opening)
     if record.termination is not Termination.SUSPENDED and record.moves[: len(opening)] != opening:
         refuse("the opening", " ".join(record.moves[: len(opening)]), " ".join(opening))
 
 
-def _judge(record: GameRecord, final: Position) -> None:
-    """Compare with what the rules say of the last position. Raises RecordError."""
-    outcome = final.outcome
+def _judge(record: GameRecord, outcome: Outcome | None, final: str) -> None:
+    """Compare with what the rules say of the last position, and how that is written. Raises RecordError."""
     claim = (record.winner, record.termination)
     if record.kind is Kind.RULES and record.termination is not Termination.MAX_PLIES:
         if outcome is None or (outcome.winner, outcome.reason) != claim:
@@ -79,8 +178,14 @@ def _judge(record: GameRecord, final: Position) -> None:
             raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, the rules say {found} in {final}")
     elif outcome is not None and (outcome.winner, outcome.reason) != claim:
         raise RecordError(f"game {record.id}: claims {claim[1]}, but the rules ended it by {outcome.reason} in {final}")
-    if record.final_position and record.final_position != str(final):
+    if record.final_position and record.final_position != final:
         raise RecordError(f"game {record.id}: final position {final}, the record says {record.final_position}")
+
+
+def _blame(record: GameRecord, mover: Side) -> None:
+    """Whether who lost by a move was to move at the end. Raises RecordError."""
+    if record.termination in _BY_THE_MOVER and record.loser != mover:
+        raise RecordError(f"game {record.id}: {record.loser} lost by {record.termination} when it was not to move")
 
 
 def _rulings(record: GameRecord, spec: GameSpec | None) -> Adjudication | None:
@@ -95,27 +200,35 @@ def _rulings(record: GameRecord, spec: GameSpec | None) -> Adjudication | None:
         raise RecordError(f"game {record.id}: unknown rulings {dict(record.adjudication)}") from None
 
 
-def _adjudicate(record: GameRecord, line: Sequence[Position], rulings: Adjudication) -> None:
-    """Whether the rulings end the game where, and as, the record says. Raises RecordError."""
+def _adjudicate(
+    record: GameRecord, sides: Sequence[Side], passed: Sequence[bool], outcome: Outcome | None, rulings: Adjudication
+) -> None:
+    """Whether the rulings end the game where, and as, the record says. Raises RecordError.
+
+    `sides` made the plies, those `passed` without a choice; `outcome` is what the rules say of the last position.
+    """
     adjudicator = Adjudicator(rulings)
     found: Outcome | None = None
     judged: dict[str, int] = {}
     """The last ply of each side that its bot chose, before the rules ended the game."""
-    for number, (before, after, ply) in enumerate(zip(line, line[1:], record.plies, strict=False), 1):
+    is_asked = record.termination in _RULED or rulings.resign_moves or rulings.draw_moves or rulings.max_plies
+    count = len(record.plies) if is_asked else 0
+    for number, (side, ply) in enumerate(zip(sides, record.plies[:count], strict=False), 1):
         if found is not None:
             raise RecordError(
                 f"game {record.id}: its rulings ended it by {found.reason} after ply {number - 1}, but it goes on"
             )
-        if after.outcome is None and not ply.book and not _is_passed(before, after, ply.ms):
-            judged[before.side] = number
-            found = adjudicator.ply(SIDES.index(before.side), number, ply.score, offers_draw=False)
+        is_last = outcome is not None and number == count
+        if not is_last and not ply.book and not (passed and passed[number - 1]):
+            judged[side] = number
+            found = adjudicator.ply(SIDES.index(side), number, ply.score, offers_draw=False)
     claim = (record.winner, record.termination)
     if record.termination is Termination.DRAW_AGREED:
         if not rulings.draw_agreement or record.winner != "draw":
             raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, which its rulings do not allow")
         if len(judged) < len(SIDES) or max(judged.values()) < len(record.moves):
             raise RecordError(f"game {record.id}: claims a draw agreed, but not with moves of both bots")
-    elif record.termination in _BY_SCORE_OR_LENGTH and line[-1].outcome is None:
+    elif record.termination in _BY_SCORE_OR_LENGTH and outcome is None:
         if found is None or (found.winner, found.reason) != claim:
             said = f"{found.winner} by {found.reason}" if found else "a game that goes on"
             plies = len(record.moves)

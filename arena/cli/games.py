@@ -38,15 +38,15 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def _verify(arguments: argparse.Namespace) -> int:
     """Exit code 1 when a record is wrong."""
-    from referee.verification import problem_of
+    from referee.verification import Verifier
 
     if sum([bool(arguments.ids), arguments.all, arguments.tournament is not None, bool(arguments.worker)]) > 1:
         raise CommandError("name games, or a tournament, or a worker, or all of them")
-    count = 0
+    count, verifier = 0, Verifier()
     failures: list[dict[str, str]] = []
     with closing(open_store(settings_of(arguments))) as store:
         for name, line, spec in _records(store, arguments):
-            problem = problem_of(line, spec, name)
+            problem = verifier.problem_of(line, spec, name)
             count += 1
             if problem:
                 failures.append({"game": name, "problem": problem})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import statistics
@@ -23,13 +24,15 @@ from arena.coordinator.lease import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
 from arena.store import Store
-from arena.store.commit import pack
+from arena.store.commit import pack, unpack_line
 from arena.store.models import now
 from referee.plies import Plies
 from referee.record import GameRecord
-from referee.spec import PlannedGame
+from referee.rules import families
+from referee.spec import Adjudication, BotSpec, GameSpec, PlannedGame, spec_from_json
+from referee.verification import Verifier, problem_of
 from tests.bench.figure import Figure
-from tests.bench.league import GAMES, open_league, short_game
+from tests.bench.league import GAMES, PLIES, open_league, short_game
 
 RAW = "raw sqlite3 insert and commit"
 
@@ -38,6 +41,7 @@ def run(quick: bool) -> Iterator[Figure]:
     """Figures of the store."""
     yield from _writes(100 if quick else 1000)
     yield from _recorded(400 if quick else 1000)
+    yield from _verified(40 if quick else 400)
     yield from _rebuild(10_000 if quick else 100_000)
     if not quick:
         yield Figure("store", "memory of such a rebuild of 10,000 games", _memory(), "MB")
@@ -155,6 +159,25 @@ def _record(game: PlannedGame) -> GameRecord:
     spec = game.spec
     record = _played(spec.family)
     return replace(record, id=game.id, first=spec.first.name, second=spec.second.name, sequence=spec.sequence)
+
+
+def _verified(rounds: int) -> Iterator[Figure]:
+    """Stored games of sixty plies judged again, of all families in turn; the long way is the baseline."""
+    stored = []
+    for family in families():
+        record = replace(short_game(family), adjudication={"max_plies": PLIES})
+        seats = (BotSpec(name, ("./bot",)) for name in (record.first, record.second))
+        spec = GameSpec(family, record.variant, *seats, adjudication=Adjudication(max_plies=PLIES))
+        stored.append((pack(record), json.loads(json.dumps(spec.as_json()))))
+    rates = []
+    for judge in (problem_of, Verifier(many=0).problem_of):
+        for warm in (True, False):
+            begin = time.process_time()
+            for _ in range(1 if warm else rounds):
+                for data, plan in stored:
+                    assert not judge(unpack_line(data), spec_from_json(plan))
+        rates.append(rounds * len(stored) / (time.process_time() - begin))
+    yield Figure("store", "games verified (CPU)", rates[1], "games/s", "position by position", rates[0], ">= 5000")
 
 
 def _rebuild(count: int) -> Iterator[Figure]:

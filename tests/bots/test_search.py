@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from bots.sdk import families
-from bots.search import earlier_keys, kernel_for, search
+from bots.search import earlier_keys, search
 from bots.search.line import digest, recurrence
 from bots.table import Table
 from referee.rules import load
 from referee.rules.core import UnknownNameError
 from referee.rules.jit import cache_folder
+from referee.rules.per_family import kernel_for
 from referee.rules.position import Position
 
 

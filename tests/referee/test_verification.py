@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,9 +12,11 @@ import pytest
 from referee.course import Course
 from referee.record import GameRecord, Ply, RecordError, read_record
 from referee.record_text import read_texts, write_text
+from referee.rules import families, load
 from referee.rules.core import Termination
+from referee.rules.position import Position
 from referee.spec import Adjudication, GameSpec
-from referee.verification import problem_of, verify
+from referee.verification import Verifier, problem_of, verify
 from tests.referee.conftest import BLACK, WHITE, a_record, scripted
 
 MOVES = [move for pair in zip(BLACK, WHITE, strict=True) for move in pair]
@@ -54,6 +57,7 @@ def refused(record: GameRecord, spec: GameSpec, words: str) -> None:
         with pytest.raises(RecordError, match=words):
             verify(record, given)
         assert words in problem_of(record.line(), given)
+        assert Verifier(many=0).problem_of(record.line(), given) == problem_of(record.line(), given)
 
 
 def test_a_game_ends_by_its_length_where_its_plan_says() -> None:
@@ -160,3 +164,74 @@ def test_a_record_under_another_name_and_one_that_cannot_be_read() -> None:
     assert problem_of(record.line(), planned(), record.id) == ""
     assert problem_of(record.line(), planned(), "another") == f"calls itself {record.id}"
     assert "not a game record" in problem_of("{}", planned())
+
+
+FAULTS: dict[str, Any] = {
+    "one move less": lambda r: {"moves": r.moves[:-1], "plies": r.plies[:-1]},
+    "a move twice": lambda r: {"moves": (*r.moves, r.moves[-1]), "plies": (*r.plies, r.plies[-1])},
+    "another order": lambda r: {"moves": (r.moves[1], r.moves[0], *r.moves[2:])},
+    "no move at all": lambda r: {"moves": ("nonsense", *r.moves[1:])},
+    "another winner": lambda r: {"winner": "second" if r.winner == "first" else "first"},
+    "another end": lambda r: {
+        "termination": Termination.TIME,
+        "kind": Termination.TIME.kind,
+        "winner": "first",
+    },
+    "another final position": lambda r: {"final_position": r.position},
+    "other rulings": lambda r: {"adjudication": {"max_plies": len(r.moves) - 1}},
+    "other bots": lambda r: {"first": r.second},
+    "another variant": lambda r: {"variant": "none such"},
+    "an opening": lambda r: {"plies": (replace(r.plies[0], book=True), *r.plies[1:])},
+    "nothing": lambda r: {},
+}
+
+
+@pytest.mark.parametrize("family", families())
+def test_many_records_are_judged_as_one_is(family: str) -> None:
+    verifier = Verifier(many=0)
+    verdicts = set()
+    for seed in range(3):
+        right = _random_game(family, seed)
+        seats = scripted(right.first), scripted(right.second)
+        spec = GameSpec(family, right.variant, *seats, position=right.position, sequence=1, pair=1)
+        assert problem_of(right.line(), spec, right.id) == ""
+        for fault, change in FAULTS.items():
+            record = replace(right, **change(right))
+            for given in (spec, None):
+                expected = problem_of(record.line(), given, right.id)
+                assert verifier.problem_of(record.line(), given, right.id) == expected, (fault, expected)
+                verdicts.add(fault if expected else "")
+    assert {"", "one move less", "another order", "no move at all", "another final position"} <= verdicts
+
+
+def _random_game(family: str, seed: int) -> GameRecord:
+    """Played by chance to its end, or to sixty plies and then given up."""
+    ruleset = load(family).settle()
+    rng, position, moves = random.Random(seed), Position.start(ruleset), []
+    start = str(position)
+    while len(moves) < 60 and position.outcome is None:
+        code = rng.choice(position.moves)
+        moves.append(ruleset.rules.notation.write_move(code))
+        position = position.play(code)
+    outcome = position.outcome
+    reason = outcome.reason if outcome else Termination.RESIGNED
+    loser_wins = "second" if position.side == "first" else "first"
+    return a_record(
+        family=family,
+        variant=ruleset.variant.name,
+        position=start,
+        final_position=str(position),
+        winner=outcome.winner if outcome else loser_wins,
+        termination=reason,
+        kind=reason.kind,
+        moves=tuple(moves),
+        plies=tuple(Ply(5.0) for _ in moves),
+        sequence=1,
+    )
+
+
+@pytest.mark.parametrize("family", families())
+def test_a_game_that_is_plainly_right_is_not_judged_the_long_way(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    verifier, line = Verifier(many=0), _random_game(family, 1).line()
+    monkeypatch.setattr("referee.verification.verify", lambda *_: pytest.fail("the long way"))
+    assert verifier.problem_of(line) == ""
