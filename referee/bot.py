@@ -45,7 +45,7 @@ from protocol.options import OptionDecl
 from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
 from protocol.turn import State, Stray
-from referee.exchange import MOMENT_MS
+from referee.exchange import QUICK_NS
 from referee.failure import BotError, SandboxError
 from referee.overshoot import UNKNOWN_MS, Overshoot
 from referee.process import Process
@@ -58,8 +58,6 @@ from referee.spec import BotSpec, Limits
 from referee.wire import Wire
 
 _MS = 1_000_000
-_QUICK_NS = 2 * MOMENT_MS * _MS
-"""With less time than that for an answer, none is lost on the quick way."""
 _CATCH_UP_BYTES = 2**20
 """How much is taken of what a bot said unasked before it is asked: its pipe never holds more."""
 
@@ -98,8 +96,8 @@ class Bot:
         """Called when its answer takes longer than a moment."""
         self._has_been_ready = False
         self._sandbox = sandbox
-        self._watchdog = watchdog or Watchdog()
-        self.process = Process(spec, limits, sandbox, self._watchdog)
+        self.watchdog = watchdog or Watchdog()
+        self.process = Process(spec, limits, sandbox, self.watchdog)
         self.wire = Wire(self.process, limits, stop_fd)
 
     def start(self) -> None:
@@ -265,11 +263,11 @@ class Bot:
         `stalled` (did not answer), `crashed`, `protocol-error`, `output-limit`; Stopped.
         """
         wire, session, stage = self.wire, self.session, "thinking"
-        if wire.arrived_ns > self._watchdog.next_ns:
-            self._watchdog.look()
+        if wire.arrived_ns > self.watchdog.next_ns:
+            self.watchdog.look()
         info: bytes | None = None
         allowance_ns = int((self.limits.move_ms if allowance_ms is None else allowance_ms) * _MS)
-        start = wire.ask(question) if allowance_ns >= _QUICK_NS else 0
+        start = wire.ask(question) if allowance_ns >= QUICK_NS else 0
         if start and (code := known.get(wire.word)) is not None:
             session.ask_and_answer()
             return Thought(None, None, (wire.arrived_ns - start) / _MS, wire.lag_ns / _MS, None, code)

@@ -5,12 +5,12 @@ Refuses to know bots and clocks: it is told every move, and who listens is told 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from referee.plies import Plies, Ply
 from referee.rules import load
 from referee.rules.core import ParseError
-from referee.rules.history import LineOfPlay
+from referee.rules.history import LineOfPlay, States
 from referee.spec import GameSpec
 
 Watch = Callable[[int, str, Ply], None]
@@ -63,6 +63,16 @@ class Course:
         self.line.push(code)
         self.moves.append(text)
         self.plies.add_times(ms, charged_ms, lag_ms)
+
+    def push_all(self, texts: Sequence[str], codes: Sequence[int], states: States, result: int, times: bytes) -> None:
+        """Several plies after the phase before play, played elsewhere: see `LineOfPlay.push_all`, `Plies.add_all`."""
+        before = len(self.moves)
+        self.line.push_all(codes, states, result)
+        self.moves += texts
+        self.plies.add_all(times)
+        if self._watch:
+            for number, text in enumerate(texts, before):
+                self._watch(number + 1, text, self.plies[number])
 
     def push_text(self, text: str, ply: Ply) -> None:
         """Play a move that no bot chose. Raises ParseError when it is not legal."""

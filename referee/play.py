@@ -15,14 +15,15 @@ from referee.clock import Clock
 from referee.course import Course, Watch
 from referee.ending import Ending, by_failure, by_illegal_move, by_outcome, by_resignation
 from referee.failure import BotError, SandboxError, Stopped
-from referee.move_text import move_texts
+from referee.move_text import MoveTexts, move_texts
 from referee.player import Player
 from referee.record import GameRecord, Ply, now
 from referee.roster import Roster
-from referee.rules.core import SIDES, Termination, Winner
+from referee.rules.cache import IS_COMPILED
+from referee.rules.core import SIDES, Outcome, Termination, Winner
 from referee.sample_warmup import have_warm
 from referee.score import hundredths
-from referee.seat import Seat
+from referee.seat import Seat, Thought
 from referee.spec import PlannedGame
 from referee.unplayed import record_of
 from referee.variation import kept
@@ -91,8 +92,11 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
     adjudicator = Adjudicator(spec.adjudication)
     texts = move_texts(spec.family)
     codes, names = texts.codes, texts.names
+    play_quickly = _quick_way(course, players, clock, adjudicator, texts)
     side_to_move, config = course.ruleset.rules.side, course.ruleset.config
     while (outcome := line.outcome) is None:
+        if outcome := play_quickly() or line.outcome:
+            break
         side = side_to_move(line.state, config)
         player = players[side]
         if course.is_in_phase and player.passes_phase:
@@ -112,22 +116,35 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
         if code is None or not line.is_legal(code):
             said = thought.move if thought.code is None else texts.write(thought.code)
             return by_illegal_move(course, side, player.bot, said)
-        text, score = names.get(code) or texts.write(code), None
-        if not is_timed[side]:
-            charged_ms = 0.0
-        if info := thought.info:
-            score = hundredths(info)
-            times_ms = round(thought.ms, 3), round(charged_ms, 3), round(thought.lag_ms, 3)
-            course.push(text, Ply(*times_ms, score, info.depth, info.nodes, pv=kept(info.pv)), code)
-        else:
-            course.push_times(text, code, thought.ms, charged_ms, thought.lag_ms)
+        _push(course, names.get(code) or texts.write(code), code, thought, charged_ms if is_timed[side] else 0.0)
         for each in players:
             each.follow(course)
         if line.outcome is None:
+            score = hundredths(thought.info) if thought.info else None
             outcome = adjudicator.ply(side, len(course.moves), score, thought.offer == "draw")
             if outcome:
                 break
     return by_outcome(outcome)
+
+
+def _quick_way(
+    course: Course, players: Sequence[Player], clock: Clock, adjudicator: Adjudicator, texts: MoveTexts
+) -> Callable[[], Outcome | None]:
+    """Plays what plies are ordinary, where there is a way; the outcome by adjudication."""
+    if IS_COMPILED:
+        from referee.quick_plies import open_for
+
+        if quick := open_for(course, players, clock, adjudicator, texts):
+            return quick.play_on
+    return lambda: None
+
+
+def _push(course: Course, text: str, code: int, thought: Thought, charged_ms: float) -> None:
+    if info := thought.info:
+        times_ms = round(thought.ms, 3), round(charged_ms, 3), round(thought.lag_ms, 3)
+        course.push(text, Ply(*times_ms, hundredths(info), info.depth, info.nodes, pv=kept(info.pv)), code)
+    else:
+        course.push_times(text, code, thought.ms, charged_ms, thought.lag_ms)
 
 
 def _record(

@@ -58,6 +58,10 @@ class Plies(Sequence[Ply]):
         """One more ply, of which nothing else is known."""
         self._times.extend((int(_US * ms + 0.5), int(_US * charged_ms + 0.5), int(_US * lag_ms + 0.5)))
 
+    def add_all(self, times: bytes) -> None:
+        """More plies of which nothing else is known: three native int64 for each, in microseconds."""
+        self._times.frombytes(times)
+
     def append(self, ply: Ply) -> None:
         """One more ply."""
         said = (ply.score, ply.depth, ply.nodes, ply.book, ply.pv)

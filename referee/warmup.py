@@ -30,7 +30,7 @@ def warm_all() -> list[Warmed]:
 
 def warm(family: str) -> Warmed:
     """Call every function of a family's kernel once."""
-    from referee.exchange import quick
+    from referee.exchange import loop, quick
 
     started = time.perf_counter()
     ruleset = load(family).settle()
@@ -45,6 +45,7 @@ def warm(family: str) -> Warmed:
     kernel.playout(state, config, np.array([1], dtype=np.uint64), 1)
     kernel.evaluate(state, config)
     quick.get_ready()
+    loop.get_ready()
     statistics = [function.stats for function in vars(kernel).values() if hasattr(function, "stats")]
     return Warmed(
         family,

@@ -54,6 +54,8 @@ class Wire:
         self.transcript: list[str] | None = None
         self.word = b""
         """What stood behind `bestmove`, where that is all that came to what was asked last."""
+        self.asked: tuple[int, bytes, bytes, int, int] | None = None
+        """What came of the next question, where that has been sent already."""
         self.lines: deque[bytes] = deque()
         """What has come and has not been read."""
         self.output_bytes = 0
@@ -65,7 +67,7 @@ class Wire:
         self._log = bytearray()
         self._meter = LagMeter()
         self._poll = select.poll()
-        self._quick: QuickWay | None = None
+        self.quick: QuickWay | None = None
         self._is_amid_line = False
 
     def open(self) -> None:
@@ -82,7 +84,7 @@ class Wire:
             from referee.exchange.quick import QuickWay
 
             others = [self._err, self._pid_fd] + ([] if self._stop_fd is None else [self._stop_fd])
-            self._quick = QuickWay(self._in, self._out, tuple(others), self._limits.line_bytes)
+            self.quick = QuickWay(self._in, self._out, tuple(others), self._limits.line_bytes)
 
     def close(self) -> None:
         """Measure no more; the pipes are the process's."""
@@ -106,6 +108,11 @@ class Wire:
         if done < len(data):
             self._write_rest(data[done:], deadline_ns)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the quick way will do: nothing that was said waits to be read, and nobody keeps a transcript."""
+        return not (self.quick is None or self.lines or self._is_amid_line or self.transcript is not None)
+
     def ask(self, question: bytes) -> int:
         """Send a question and wait a moment for the answer; when the clock was started, 0 where nothing was sent.
 
@@ -113,12 +120,10 @@ class Wire:
         to be heard before, or where only the other way will do. Raises BotError.
         """
         self.word = b""
-        quick = self._quick
-        if quick is None or self.lines or self._is_amid_line or self.transcript is not None:
+        if not self.is_plain or len(question) > MOST_BYTES:
             return 0
-        if len(question) > MOST_BYTES:
-            return 0
-        sent, word, data, begin_ns, end_ns = quick.ask(question)
+        assert self.quick
+        (sent, word, data, begin_ns, end_ns), self.asked = self.asked or self.quick.ask(question), None
         if sent < 0:
             return 0
         late_ns = end_ns - begin_ns - MOMENT_MS * _MS

@@ -19,7 +19,7 @@ MOMENT_NS = 20_000_000
 """Processor time that a bot may use out of turn in a game, for tidying up say, before it is stopped when it rests."""
 SHARE = 50
 """And one part in so many of the time it has rested."""
-_SHORT_NS = 1_000_000
+SHORT_NS = 1_000_000
 """What took less is not worth asking the kernel for."""
 _REFRESH_NS = 100_000_000
 """How long the processes of a bot are taken to be the same."""
@@ -55,7 +55,7 @@ class Rest:
         """A game begins; it rests until it is first to move."""
         self.wake()
         self._rule, self.used_ns = rule, 0
-        self.begin(time.monotonic_ns(), _SHORT_NS)
+        self.begin(time.monotonic_ns(), SHORT_NS)
         self._rested_ns = 0
 
     def begin(self, now_ns: int, turn_ns: int) -> None:
@@ -65,7 +65,23 @@ class Rest:
         self._rested_ns += rest_ns
         if self._is_restless and self._rule == "frozen":
             self.freeze()  # first of all: on this core it is about to go on
-        if turn_ns >= _SHORT_NS or rest_ns >= _SHORT_NS:
+        if turn_ns >= SHORT_NS or rest_ns >= SHORT_NS:
+            self._spent_ns = self._spent()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether there is nothing to do about short turns and rests but to count them: see `count`."""
+        return not (self._is_restless and self._rule == "frozen")
+
+    @property
+    def counted(self) -> tuple[int, int]:
+        """When it began to rest the last time, and how long it has rested in this game."""
+        return self._since_ns, self._rested_ns
+
+    def count(self, since_ns: int, rested_ns: int, *, is_short: bool) -> None:
+        """Take over what several turns made of `counted`, short ones but for the last, and that too if `is_short`."""
+        self._since_ns, self._rested_ns, self._is_resting = since_ns, rested_ns, True
+        if not is_short:
             self._spent_ns = self._spent()
 
     def end(self) -> None:

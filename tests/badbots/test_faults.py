@@ -60,7 +60,7 @@ def test_the_right_bot_loses_for_the_right_reason_and_in_time(fault: Fault, rost
 
 
 _NOT_OF_A_MOVE = ("start", "handshake", "isready", "quit", "hog", "bomb", "shell", "options")
-"""What has nothing to do with how a bot is asked for a move: there are two ways."""
+"""What has nothing to do with how a bot is asked for a move: there are three ways."""
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,11 @@ _NOT_OF_A_MOVE = ("start", "handshake", "isready", "quit", "hog", "bomb", "shell
     [one for one in FAULTS if not any(word in one.name for word in _NOT_OF_A_MOVE)],
     ids=lambda fault: fault.name,
 )
-def test_a_verdict_is_the_same_without_the_quick_way(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.wire.IS_COMPILED", False)
+@pytest.mark.parametrize("way", ["move by move", "in Python"])
+def test_a_verdict_is_the_same_without_the_quick_way(fault: Fault, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.play.IS_COMPILED", False)
+    if way == "in Python":
+        monkeypatch.setattr("referee.wire.IS_COMPILED", False)
     with match.roster(Sandbox("none")) as plain:
         assert not match.complaint(fault, match.judge(fault, plain), is_confined=False)
 

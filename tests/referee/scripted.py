@@ -1,14 +1,14 @@
 """A bot that answers from a list: `scripted.py MOVE…` plays the moves in turn, then stops answering.
 
 `--option LINE` announces an option; `--say TEXT` prints TEXT before every bestmove; `--echo` writes what it hears to
-standard error; `--ignore VERB` never answers that.
+standard error, `--hear FILE` into a file; `--ignore VERB` never answers that.
 """
 
 import sys
 
 
 def main() -> None:
-    moves, options, says, ignored, echoes = [], [], [], [], False
+    moves, options, says, ignored, echoes, heard = [], [], [], [], False, None
     words = iter(sys.argv[1:])
     for word in words:
         if word == "--option":
@@ -17,6 +17,8 @@ def main() -> None:
             says.append(next(words))
         elif word == "--ignore":
             ignored.append(next(words))
+        elif word == "--hear":
+            heard = open(next(words), "a")  # noqa: SIM115 - until its end
         elif word == "--echo":
             echoes = True
         else:
@@ -25,6 +27,8 @@ def main() -> None:
     for line in sys.stdin:
         if echoes:
             print(line.rstrip(), file=sys.stderr, flush=True)
+        if heard:
+            print(line, end="", file=heard)
         verb = line.split(" ")[0].strip()
         if verb in ignored:
             continue
