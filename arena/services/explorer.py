@@ -123,7 +123,8 @@ def explore(arena: Arena, question: Question) -> Found:
         rating=question.rating,
     )
     key = key_of(ruleset, position.state)
-    found = arena.store.archive.explorer.explore(key, chosen, side=position.side)
+    codes_by_tag = _moves_by_tag(position)
+    found = arena.store.archive.explorer.explore(key, chosen, codes_by_tag, side=position.side)
     moves = [
         PlayedMove(
             ruleset.rules.notation.write_move(codes[0]),
@@ -131,7 +132,7 @@ def explore(arena: Arena, question: Question) -> Found:
             tuple(ruleset.rules.notation.write_move(code) for code in codes[1:]),
             _figures(found.moves[tag], position.side),
         )
-        for tag, codes in _moves_by_tag(position).items()
+        for tag, codes in codes_by_tag.items()
         if tag in found.moves
     ]
     return Found(

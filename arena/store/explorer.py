@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -176,14 +176,14 @@ class Explorer:
         self._sessions, self._columns = sessions, columns
         self._runs, self._pools = _Runs(), _Pools()
 
-    def explore(self, key: int, chosen: Selection, *, side: str) -> Explored:
-        """The games that were in the position with a key, `side` being to move. A game counts once, and once for each
-        different position that followed in it."""
+    def explore(self, key: int, chosen: Selection, tags: Collection[int], *, side: str) -> Explored:
+        """The games that were in the position with a key, `side` being to move, and those with each of these tags. A
+        game counts once, and once for each different position that followed in it."""
         with self._sessions.reading() as session:
             view = self._columns.view(session)
             strengths = self._strengths(session, view, chosen)
             mask = self._mask(session, view, chosen, strengths)
-            count = _Count(view, mask, strengths, side)
+            count = _Count(view, mask, strengths, tags, side)
             for run in self._runs.of(session, key):
                 count.add(run)
             best = sorted(set(count.best.values()))
@@ -223,8 +223,9 @@ _RATED = ("rating", "opposition")
 class _Count:
     """Runs counted together."""
 
-    def __init__(self, view: View, mask: Mask, strengths: Floats, side: str) -> None:
+    def __init__(self, view: View, mask: Mask, strengths: Floats, tags: Collection[int], side: str) -> None:
         self._mask = mask
+        self._tags = {None, *tags}
         self._winner, self._day = view.columns["winner"], view.columns["day"]
         mover, other = ("first_id", "second_id") if side == "first" else ("second_id", "first_id")
         self._seats = view.columns[mover], view.columns[other]
@@ -278,6 +279,8 @@ class _Count:
         np.maximum.at(best, which, np.maximum(merit, 0) << self._places_bits | places)
         for number in np.flatnonzero(results.any(axis=1)).tolist():
             tag = tags[number]
+            if tag not in self._tags:
+                continue
             tally = self._tallies.setdefault(tag, Tally())
             for meaning, count in zip(_MEANT, results[number].tolist(), strict=True):
                 setattr(tally, meaning, getattr(tally, meaning) + count)

@@ -137,6 +137,10 @@ def explorations(
 ) -> Iterator[float]:
     """Milliseconds of looks into positions of games, as deep as people look, half of them with filters."""
     rng = random.Random(4)
+    following: dict[int, set[int]] = {}
+    for mine in entries:
+        for key, tag in zip(mine.keys.tolist(), mine.tags.tolist(), strict=True):
+            following.setdefault(key, set()).add(tag)
     filters = ({}, {}, {"since": 20000101}, {"source": "collection 7"}, {"until": 20151231, "first": "player 1"})
     for number in range(count):
         place = rng.randrange(len(games))
@@ -144,7 +148,9 @@ def explorations(
         key = int(keys[min(rng.randrange(12), game.plies)])
         search = Search(family=game.family, variant=game.variant, **filters[number % len(filters)])
         begin = time.perf_counter()
-        store.archive.explorer.explore(key, Selection(search, game.family), side=rng.choice(("first", "second")))
+        store.archive.explorer.explore(
+            key, Selection(search, game.family), following[key], side=rng.choice(("first", "second"))
+        )
         yield 1000 * (time.perf_counter() - begin)
 
 
