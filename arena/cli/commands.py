@@ -114,6 +114,16 @@ COMMANDS: tuple[Command, ...] = (
         "local",
     ),
     Command(
+        "atlas",
+        "measure how fair the starts of a family are",
+        (
+            "arena atlas run arena/atlas/plans/tablut.toml --out runs/tablut",
+            "arena atlas report runs/tablut --csv tablut.csv",
+            "arena atlas show tablut",
+        ),
+        "local",
+    ),
+    Command(
         "book",
         "make and check books of openings",
         (

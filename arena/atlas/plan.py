@@ -1,0 +1,135 @@
+"""A plan of an atlas: which starts of a family, how many games of each at which strengths. Read from TOML.
+
+family = "pijersi"
+starts = ["standard", "pijersi-8100#1..8100"]   # names of variants, numbered ones as ranges, "*" for all listed
+games = 20                                      # of each start at each strength
+nodes = [300, 1000, 3000]                        # the strengths: positions that are looked at for each move
+random_plies = 2                                # random moves before the program plays
+max_plies = 400                                 # a game that is longer is drawn
+seed = 1
+
+[[more]]                                        # starts with options of the rules
+variants = ["bell"]
+options = {king_max_step = 4}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from arena.errors import ArenaError
+from referee.rules import load
+from referee.rules.rules import Ruleset, Value
+from referee.rules.symmetry import key_of
+from referee.toml import read
+
+MOST_STARTS = 50_000
+_RANGE = re.compile(r"(.+#)(\d{1,6})\.\.(\d{1,6})")
+
+
+class PlanError(ArenaError):
+    """A plan that cannot be carried out; the message says what to change."""
+
+    kind = "invalid"
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class More(_Document):
+    """Starts with options of the rules on top of their own."""
+
+    variants: Annotated[list[str], Field(min_length=1)]
+    options: dict[str, Any]
+
+
+class Plan(_Document):
+    """The whole plan as it is written."""
+
+    family: str
+    starts: list[str] = []
+    more: list[More] = []
+    games: Annotated[int, Field(ge=1, le=10_000)] = 20
+    nodes: Annotated[list[Annotated[int, Field(ge=1, le=10_000_000)]], Field(min_length=1, max_length=8)]
+    random_plies: Annotated[int, Field(ge=0, le=20)] = 2
+    max_plies: Annotated[int, Field(ge=1, le=4000)] = 400
+    seed: Annotated[int, Field(ge=0, le=2**31)] = 0
+
+    @property
+    def digest(self) -> str:
+        """Tells this plan from others."""
+        return sha256(self.model_dump_json().encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One start: a variant with options. `name` says both; `key` is the same for starts that are images of each other
+    under the symmetries of the rules and are played by the same rules."""
+
+    name: str
+    variant: str
+    options: Mapping[str, Value]
+    key: str
+
+
+def read_plan(text: str) -> Plan:
+    """A plan from its text. Raises PlanError."""
+    try:
+        return Plan.model_validate(read(text))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise PlanError(f"{where}: {first['msg']}", hint="see the plans in arena/atlas/plans") from None
+    except ValueError as error:
+        raise PlanError(f"not TOML: {error}", hint="see the plans in arena/atlas/plans") from None
+
+
+def starts_of(plan: Plan) -> list[Start]:
+    """All starts of a plan, each once, in its order. Raises PlanError."""
+    found: dict[str, Start] = {}
+    try:
+        rules = load(plan.family)
+        for names, options in ((plan.starts, {}), *((one.variants, one.options) for one in plan.more)):
+            for name in _names(plan, names):
+                start = _start(rules.settle(name, options))
+                found.setdefault(start.name, start)
+                if len(found) > MOST_STARTS:
+                    raise PlanError(f"more than {MOST_STARTS:,} starts", hint="make several plans")
+    except ValueError as error:
+        raise PlanError(
+            str(error), hint="name starts as `arena rules list` does, numbered ones as NAME#1..24"
+        ) from None
+    if not found:
+        raise PlanError("a plan without starts", hint='write starts = ["*"] for all listed ones')
+    return list(found.values())
+
+
+def _names(plan: Plan, written: list[str]) -> Iterator[str]:
+    for name in written:
+        if name == "*":
+            yield from (one.name for one in load(plan.family).variants if not one.is_dealt)
+        elif found := _RANGE.fullmatch(name):
+            yield from (f"{found[1]}{number}" for number in range(int(found[2]), int(found[3]) + 1))
+        else:
+            yield name
+
+
+def _start(ruleset: Ruleset) -> Start:
+    if ruleset.variant.is_dealt:
+        raise PlanError(f"{ruleset.variant.name} is dealt anew for every game", hint="name numbered starts")
+    options = dict(ruleset.overrides)
+    name = "+".join([ruleset.variant.name, *(f"{key}={_written(value)}" for key, value in sorted(options.items()))])
+    rules = " ".join(f"{key}={value}" for key, value in sorted(ruleset.values.items()))
+    digest = sha256(f"{rules} {key_of(ruleset, ruleset.read())}".encode()).hexdigest()[:12]
+    return Start(name, ruleset.variant.name, options, digest)
+
+
+def _written(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,328 @@
+"""What the games of a run say of each start: the first side's advantage, how sure that is, and what chance explains.
+
+Raw figures of thousands of starts mislead: the most extreme ones are extreme by luck. So each advantage stands twice.
+`advantage` with Wilson's interval is that of the start's own games. `shrunk` is the estimate of empirical Bayes: the
+starts of a family are taken as drawn from one normal distribution, whose mean and spread are estimated by the method of
+moments, and each start is drawn towards the mean by as much as its own games leave in doubt (James and Stein; Efron and
+Morris 1975). Its interval may be read for all starts at once, and what is called fair or suited for tournaments goes by
+it. Which starts are certainly not even is decided by tests of all of them together: Benjamini and Hochberg's procedure
+keeps the false ones among them below 5 %.
+
+Elo differences are those of Davidson's model, in which draws say nothing of who is stronger: 400 log10(wins/losses).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from hashlib import sha256
+from math import erf, log, log10, sqrt
+from pathlib import Path
+from typing import Any
+
+from arena.atlas.plan import Plan, Start, starts_of
+from arena.atlas.run import Lot, RunError, read_claimed, read_games
+from referee.families import folder
+from referee.ratings.interval import Z95, wilson
+from referee.rules import load
+
+RATE = 0.05
+"""The share of false ones among the starts that are called uneven, at most."""
+SOURCES = ("bots/search/alphabeta.py", "bots/search/line.py", "bots/selfplay.py")
+"""What chooses the moves; with the rules' own files it is what the checksum covers."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartFigures:
+    """One start at one strength, from its own games; for `shrunk…` see the module. Advantages are shares of points less
+    a half, from the first side's view; `plies` is the mean length, `group` the same for images of one start."""
+
+    variant: str
+    nodes: int
+    games: int
+    first: int
+    draw: int
+    second: int
+    advantage: float
+    low: float
+    high: float
+    elo: int
+    elo_error: int
+    shrunk: float
+    shrunk_low: float
+    shrunk_high: float
+    is_uneven: bool
+    group: str
+    plies: float
+    endings: str
+
+    @property
+    def decisive(self) -> float:
+        """The share of games that were won."""
+        return (self.first + self.second) / self.games if self.games else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """All starts at one strength: the mean advantage, how much the starts really differ (a standard deviation), and
+    whether images of one start agree: the chance of such differences among them if they are equal."""
+
+    nodes: int
+    starts: int
+    games: int
+    mean: float
+    deviation: float
+    uneven: int
+    images_agree: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole run: every start by its own games, and images of one start together (`pooled`)."""
+
+    family: str
+    plan: Plan
+    checksum: str
+    starts: list[StartFigures]
+    pooled: list[StartFigures]
+    spreads: list[Spread]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "family": self.family,
+            "plan": self.plan.model_dump(),
+            "checksum": self.checksum,
+            "starts": [asdict(one) for one in self.starts],
+            "pooled": [asdict(one) for one in self.pooled],
+            "spreads": [asdict(one) for one in self.spreads],
+        }
+
+
+@dataclass(slots=True)
+class _Tally:
+    start: Start
+    name: str
+    first: int = 0
+    draw: int = 0
+    second: int = 0
+    plies: int = 0
+    members: int = 0
+    endings: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def games(self) -> int:
+        return self.first + self.draw + self.second
+
+    @property
+    def share(self) -> float:
+        return (self.first + self.draw / 2) / self.games
+
+    def add(self, games: Iterable[Sequence[Any]]) -> None:
+        for result, plies, reason in games:
+            self.first += result == 1
+            self.second += result == 2
+            self.draw += result == 3
+            self.plies += plies
+            self.endings[reason] += 1
+        self.members += 1
+
+
+def report(run_folder: Path) -> Report:
+    """The report of a run, of the lots that are done. Raises RunError."""
+    plan = read_claimed(run_folder)
+    games = read_games(run_folder)
+    starts = starts_of(plan)
+    alone, together, spreads = [], [], []
+    for nodes in plan.nodes:
+        tallies, groups = _tallies(starts, nodes, games)
+        if not tallies:
+            continue
+        own = _figures(tallies, nodes)
+        alone += own
+        together += _figures(list(groups.values()), nodes)
+        mean, deviation = _spread_of(tallies)
+        spreads.append(
+            Spread(
+                nodes,
+                len(tallies),
+                sum(one.games for one in tallies),
+                round(mean - 0.5, 4),
+                round(deviation, 4),
+                sum(one.is_uneven for one in together if one.nodes == nodes),
+                _agreement(tallies, groups),
+            )
+        )
+    if not alone:
+        raise RunError(f"no games in {run_folder} yet", hint="go on with `arena atlas run`")
+    return Report(plan.family, plan, checksum(plan.family), alone, together, spreads)
+
+
+def _tallies(starts: Sequence[Start], nodes: int, games: Mapping[str, Any]) -> tuple[list[_Tally], dict[str, _Tally]]:
+    """Of every start, and of all images of each together."""
+    found: list[_Tally] = []
+    groups: dict[str, _Tally] = {}
+    for start in starts:
+        played = games.get(Lot(start, nodes).key)
+        if played:
+            found.append(_Tally(start, start.name))
+            for tally in (found[-1], groups.setdefault(start.key, _Tally(start, start.name))):
+                tally.add(played)
+    return found, groups
+
+
+def _variance(tallies: Sequence[_Tally]) -> float:
+    """Of the points of one game, within the starts. Half a point is put in for each side, lest it be nothing."""
+    points = sum(one.first + one.draw / 4 for one in tallies) + 0.5
+    squares = sum(one.games * one.share**2 for one in tallies) + 0.25
+    return max(0.01, (points - squares) / (sum(one.games for one in tallies) + 1))
+
+
+def _spread_of(tallies: Sequence[_Tally]) -> tuple[float, float]:
+    """Mean and standard deviation of the true shares, by the method of moments."""
+    games = sum(one.games for one in tallies)
+    mean = sum(one.games * one.share for one in tallies) / games
+    if len(tallies) < 2:
+        return mean, 0.0
+    between = sum(one.games * (one.share - mean) ** 2 for one in tallies)
+    scale = games - sum(one.games**2 for one in tallies) / games
+    return mean, sqrt(max(0.0, (between - (len(tallies) - 1) * _variance(tallies)) / scale))
+
+
+def _figures(tallies: Sequence[_Tally], nodes: int) -> list[StartFigures]:
+    mean, deviation = _spread_of(tallies)
+    variance, prior = _variance(tallies), deviation**2
+    uneven = _uneven(tallies)
+    found = []
+    for one, is_uneven in zip(tallies, uneven, strict=True):
+        doubt = variance / one.games
+        is_alone = len(tallies) < 2  # nothing to be drawn towards
+        weight = 1.0 if is_alone else prior / (prior + doubt)
+        middle = mean + weight * (one.share - mean)
+        # What is not known of the mean itself is part of the doubt.
+        error = Z95 * sqrt(weight * doubt + (1 - weight) ** 2 * variance / sum(each.games for each in tallies))
+        low, high = wilson(one.first + one.draw / 2, one.games)
+        won, lost = one.first + 0.5, one.second + 0.5
+        found.append(
+            StartFigures(
+                variant=one.name,
+                nodes=nodes,
+                games=one.games,
+                first=one.first,
+                draw=one.draw,
+                second=one.second,
+                advantage=round(one.share - 0.5, 4),
+                low=round(low - 0.5, 4),
+                high=round(high - 0.5, 4),
+                elo=round(400 * log10(won / lost)),
+                elo_error=round(Z95 * 400 / log(10) * sqrt(1 / won + 1 / lost)),
+                shrunk=round(middle - 0.5, 4),
+                shrunk_low=round(max(-0.5, middle - 0.5 - error), 4),
+                shrunk_high=round(min(0.5, middle - 0.5 + error), 4),
+                is_uneven=is_uneven,
+                group=one.start.key,
+                plies=round(one.plies / one.games, 1),
+                endings=" ".join(f"{reason}:{count}" for reason, count in sorted(one.endings.items())),
+            )
+        )
+    return found
+
+
+def _uneven(tallies: Sequence[_Tally]) -> list[bool]:
+    """Which starts are certainly not even: score tests of won against lost games, by Benjamini and Hochberg."""
+    chances = []
+    for one in tallies:
+        decisive = one.first + one.second
+        chances.append(_two_sided((one.first - one.second) / sqrt(decisive)) if decisive else 1.0)
+    order = sorted(range(len(chances)), key=lambda place: chances[place])
+    last = max((rank for rank, place in enumerate(order, 1) if chances[place] <= RATE * rank / len(order)), default=0)
+    chosen = set(order[:last])
+    return [place in chosen for place in range(len(chances))]
+
+
+def _two_sided(z: float) -> float:
+    return 1 - erf(abs(z) / sqrt(2))
+
+
+def _agreement(tallies: Sequence[_Tally], groups: Mapping[str, _Tally]) -> float | None:
+    """The chance of differences as large as those among images of one start, if they are equal; None without images.
+
+    A chi-square test with Wilson and Hilferty's cube root.
+    """
+    freedom = sum(one.members - 1 for one in groups.values())
+    if not freedom:
+        return None
+    shared = [one for one in groups.values() if one.members > 1]
+    within = sum(one.first + one.draw / 4 - one.games * one.share**2 for one in shared) / sum(
+        one.games for one in shared
+    )
+    if within <= 0:
+        return 1.0
+    chi = sum(one.games * (one.share - groups[one.start.key].share) ** 2 for one in tallies) / within
+    z = ((chi / freedom) ** (1 / 3) - (1 - 2 / (9 * freedom))) / sqrt(2 / (9 * freedom))
+    return round(0.5 * (1 - erf(z / sqrt(2))), 4)
+
+
+def checksum(family: str) -> str:
+    """Of the program that played and the rules it played by."""
+    total = sha256()
+    root = Path(__file__).resolve().parents[2]
+    files = [*(root / name for name in SOURCES), *sorted(Path(folder(family)).rglob("*.py"))]
+    for file in files:
+        total.update(file.name.encode() + b"\0" + file.read_bytes())
+    return total.hexdigest()[:16]
+
+
+HEAD = """\
+# How fair are the starts of {family}? {count} starts, {games} games of each at each strength.
+# Games of the sample alphabeta against itself, {plies} random plies first, then a fixed number of positions (nodes)
+# for each move; rules version {version}, sources {checksum}.
+# Made by: arena atlas run {family}.toml --out DIR && arena atlas report DIR --csv {family}.csv
+# Plan: {plan}
+# Public domain (CC0 1.0). Columns: advantage = share of points of the first side less a half, low and high its 95 %
+# interval (Wilson) from the start's own games; elo by Davidson's model with its 95 % error; shrunk, shrunk_low and
+# shrunk_high the empirical Bayes estimate over all starts, to be preferred; is_uneven by Benjamini and Hochberg at 5 %;
+# starts of one group are images of each other and {rows}; plies is the mean length,
+# endings count the terminations.
+"""
+
+
+def to_csv(found: Report, *, pooled: bool = True) -> str:
+    """The published form: remarks, a head, a line for each start (images of one start are one) and strength."""
+    rows = found.pooled if pooled else found.starts
+    out = io.StringIO()
+    plan = found.plan
+    out.write(
+        HEAD.format(
+            family=found.family,
+            count=len({one.variant for one in found.starts}),
+            games=plan.games,
+            plies=plan.random_plies,
+            version=load(found.family).version,
+            checksum=found.checksum,
+            plan=plan.model_dump_json(),
+            rows="stand together in the line of the first of them" if pooled else "stand each in a line",
+        )
+    )
+    names = [one.name for one in fields(StartFigures)]
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(names)
+    for one in rows:
+        writer.writerow([int(value) if isinstance(value := getattr(one, name), bool) else value for name in names])
+    return out.getvalue()
+
+
+def from_csv(text: str) -> list[StartFigures]:
+    """The lines of a published atlas."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    found = []
+    for row in csv.DictReader(lines):
+        values = {one.name: _READERS[str(one.type)](row[one.name]) for one in fields(StartFigures)}
+        found.append(StartFigures(**values))
+    return found
+
+
+_READERS: Mapping[str, Any] = {"int": int, "float": float, "str": str, "bool": lambda text: text == "1"}

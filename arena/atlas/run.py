@@ -1,0 +1,193 @@
+"""Carries out a plan: games of the sample search against itself, in processes of their own, resumable at any moment.
+
+In the folder of a run are `plan.json`, and `games.ndjson`: a line for each start and strength whose games are done,
+appended as they end. A line that was not finished is cut off when the run goes on. At the end the lines are put into
+the order of the plan, so the file has the same bytes whatever happened and however many processes there were.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.atlas.plan import Plan, PlanError, Start, starts_of
+
+GAMES, PLAN = "games.ndjson", "plan.json"
+PROGRAM = "bots.selfplay"
+
+
+class RunError(PlanError):
+    """A run that cannot go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is. `left_s` is None before there is a pace."""
+
+    done: int
+    total: int
+    games: int
+    left_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """All games of one start at one strength."""
+
+    start: Start
+    nodes: int
+
+    @property
+    def key(self) -> str:
+        """Its name in the file."""
+        return f"{self.nodes} {self.start.name}"
+
+
+def lots_of(plan: Plan) -> list[Lot]:
+    """Everything to play, strength by strength: an interrupted run has all starts at the lower ones."""
+    starts = starts_of(plan)
+    return [Lot(start, nodes) for nodes in plan.nodes for start in starts]
+
+
+def run(plan: Plan, folder: Path, slots: int, tell: Callable[[Progress], None] = lambda progress: None) -> None:
+    """Play what is not played yet. Raises RunError for a folder of another plan, or a program that fails."""
+    lots = lots_of(plan)
+    folder.mkdir(parents=True, exist_ok=True)
+    _claim(plan, folder)
+    known = read_games(folder)
+    missing = [lot for lot in lots if lot.key not in known]
+    began, done = time.monotonic(), len(lots) - len(missing)
+    if missing:
+        with open(folder / GAMES, "a", encoding="utf-8") as file:
+            for number, line in enumerate(_played(plan, missing, slots), 1):
+                file.write(line)
+                file.flush()
+                left = (time.monotonic() - began) / number * (len(missing) - number)
+                tell(Progress(done + number, len(lots), (done + number) * plan.games, left))
+        known = read_games(folder)
+    _put_in_order(folder, [{"key": lot.key, "games": known[lot.key]} for lot in lots])
+
+
+def read_games(folder: Path) -> dict[str, list[Any]]:
+    """The games of a run by the keys of their lots, as `bots.selfplay` tells them; what is half written is cut off."""
+    file = folder / GAMES
+    if not file.exists():
+        return {}
+    data = file.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        with open(file, "r+b") as opened:
+            opened.truncate(len(whole))
+    try:
+        lines = [json.loads(line) for line in whole.splitlines()]
+        return {line["key"]: line["games"] for line in lines}
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(
+            f"{file} is damaged: {error}", hint="take the broken line out, or begin in another folder"
+        ) from None
+
+
+def read_claimed(folder: Path) -> Plan:
+    """The plan of a run. Raises RunError."""
+    try:
+        return Plan.model_validate_json((folder / PLAN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise RunError(
+            f"no run of an atlas in {folder}", hint="`arena atlas run PLAN.toml --out DIR` makes one"
+        ) from None
+
+
+def _claim(plan: Plan, folder: Path) -> None:
+    if (folder / PLAN).exists():
+        if read_claimed(folder).digest != plan.digest:
+            raise RunError(f"{folder} has the games of another plan", hint="take another folder with --out")
+        return
+    _replace(folder / PLAN, plan.model_dump_json(indent=1) + "\n")
+
+
+def _put_in_order(folder: Path, lines: Sequence[Mapping[str, Any]]) -> None:
+    _replace(folder / GAMES, "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+
+
+def _replace(file: Path, text: str) -> None:
+    fresh = file.with_name(f"{file.name}.new")
+    with open(fresh, "w", encoding="utf-8") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
+    os.replace(fresh, file)
+
+
+def _task(plan: Plan, lot: Lot) -> str:
+    task = {
+        "key": lot.key,
+        "family": plan.family,
+        "variant": lot.start.variant,
+        "options": lot.start.options,
+        "nodes": lot.nodes,
+        "plies": plan.random_plies,
+        "max_plies": plan.max_plies,
+        "seeds": [f"{plan.seed} {lot.start.name} {number}" for number in range(plan.games)],
+    }
+    return json.dumps(task) + "\n"
+
+
+class _Program:
+    """One process that plays lots."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+        )
+
+    def play(self, plan: Plan, lot: Lot) -> str:
+        """The line of a lot. Raises RunError when the program ends before."""
+        assert self._process.stdin
+        assert self._process.stdout
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(_task(plan, lot))
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+            if line.endswith("\n"):
+                return line
+        raise RunError(f"{PROGRAM} ended in the games of {lot.start.name}", hint="its last words are above")
+
+    def close(self) -> None:
+        """End it."""
+        self._process.kill()
+        with suppress(BrokenPipeError):
+            self._process.communicate()
+
+
+def _played(plan: Plan, lots: Sequence[Lot], slots: int) -> Iterator[str]:
+    """The lines of lots as they are done. Raises RunError."""
+    programs = [_Program() for _ in range(max(1, min(slots, len(lots))))]
+    idle: queue.SimpleQueue[_Program] = queue.SimpleQueue()
+    for program in programs:
+        idle.put(program)
+
+    def play(lot: Lot) -> str:
+        program = idle.get()
+        try:
+            return program.play(plan, lot)
+        finally:
+            idle.put(program)
+
+    pool = ThreadPoolExecutor(len(programs))
+    try:
+        for future in as_completed([pool.submit(play, lot) for lot in lots]):
+            yield future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for program in programs:
+            program.close()

@@ -1,0 +1,128 @@
+"""`arena atlas run|report|show`: how fair the starts of a family are."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.cli import choice, output, source
+from arena.cli.actions import Actions
+from arena.cli.exit import CommandError, Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arena.atlas.report import Report, StartFigures
+    from arena.atlas.run import Progress
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the sub-commands."""
+    actions = Actions(parser)
+    run = actions.add(
+        "run",
+        _run,
+        "play the games of a plan; the same command goes on where it was interrupted",
+        "arena atlas run arena/atlas/plans/tablut.toml --out runs/tablut",
+        "arena atlas run plan.toml --out runs/mine --concurrency 8",
+    )
+    run.add_argument("plan", type=Path, metavar="PLAN.toml")
+    run.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of the run")
+    run.add_argument("--concurrency", type=choice.positive, metavar="C", help="processes (default: one a processor)")
+
+    report = actions.add(
+        "report",
+        _report,
+        "what the games of a run say of each start",
+        "arena atlas report runs/tablut",
+        "arena atlas report runs/pijersi --csv pijersi.csv",
+    )
+    report.add_argument("folder", type=Path, metavar="DIR")
+    report.add_argument("--csv", type=Path, metavar="FILE", help="images of one start together, as published")
+    report.add_argument("--limit", type=choice.positive, default=20, metavar="N", help="starts to list (default 20)")
+    report.add_argument("--json", action="store_true", help="one JSON document on stdout, every start")
+
+    show = actions.add("show", _show, "the atlas of a family that comes with the program", "arena atlas show tablut")
+    show.add_argument("family", metavar="FAMILY", type=choice.family)
+    show.add_argument("--limit", type=choice.positive, default=20, metavar="N", help="starts to list (default 20)")
+    show.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from arena.atlas.plan import read_plan
+    from arena.atlas.run import run
+
+    plan = read_plan(source.read_text(arguments.plan))
+    slots = arguments.concurrency or len(os.sched_getaffinity(0))
+    choice.refuse_concurrency(slots)
+    run(plan, arguments.out, slots, _tell)
+    output.note(f"all games are in {arguments.out}; look at them with: arena atlas report {arguments.out}")
+    return Exit.DONE
+
+
+def _tell(progress: Progress) -> None:
+    left = "" if progress.left_s is None else f", about {max(1, round(progress.left_s / 60))} min left"
+    is_last = progress.done == progress.total
+    output.progress(f"{progress.games:,} games, {progress.done} of {progress.total} lots{left}", is_last=is_last)
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from arena.atlas.report import report, to_csv
+
+    found = report(arguments.folder)
+    if arguments.csv:
+        arguments.csv.write_text(to_csv(found), encoding="utf-8")
+        output.note(f"{len(found.pooled)} lines written to {arguments.csv}")
+    if arguments.json:
+        output.document(found.as_json())
+    elif not arguments.csv:
+        _tell_spreads(found)
+        _table(found.pooled, arguments.limit)
+    return Exit.DONE
+
+
+def _tell_spreads(found: Report) -> None:
+    for one in found.spreads:
+        agree = "" if one.images_agree is None else f"; images of one start agree (chance {one.images_agree:.0%})"
+        output.text(
+            f"{one.nodes} nodes: {one.starts} starts, {one.games:,} games, first side {one.mean:+.1%} on average, "
+            f"starts differ by {one.deviation:.1%}, {one.uneven} certainly uneven{agree}"
+        )
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from arena.atlas.published import published
+
+    found = published(arguments.family)
+    if not found:
+        raise CommandError(
+            f"no atlas of {arguments.family} comes with the program; make one: arena atlas run", Exit.NOT_FOUND
+        )
+    if arguments.json:
+        output.document({"starts": [asdict(one) for one in found]})
+    else:
+        _table(found, arguments.limit)
+    return Exit.DONE
+
+
+def _table(starts: Sequence[StartFigures], limit: int) -> None:
+    """The fairest at the highest strength first."""
+    strongest = max(one.nodes for one in starts)
+    chosen = sorted((one for one in starts if one.nodes == strongest), key=lambda one: abs(one.shrunk))
+    rows = [
+        [
+            *(one.variant, str(one.games), f"{one.first}/{one.draw}/{one.second}", f"{one.advantage:+.1%}"),
+            *(f"{one.low:+.1%} to {one.high:+.1%}", f"{one.shrunk:+.1%}"),
+            *(f"{one.shrunk_low:+.1%} to {one.shrunk_high:+.1%}", f"{one.elo:+d} ±{one.elo_error}", f"{one.plies:.0f}"),
+        ]
+        for one in chosen[:limit]
+    ]
+    output.text(f"at {strongest} nodes a move, the fairest first; + is good for the first side")
+    names = ("start", "games", "W/D/L", "raw", "95 %", "shrunk", "shrunk 95 %", "elo", "plies")
+    output.table(names, rows, numbers=names[1:], drop=("plies", "elo", "95 %", "raw"))
+    if len(chosen) > limit:
+        output.note(f"{limit} of {len(chosen)} starts; more with --limit")

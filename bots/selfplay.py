@@ -1,0 +1,123 @@
+"""Games of the sample `alphabeta` against itself, many in one process: the same search, without pipes and clocks.
+
+    {"key": …, "family": …, "variant": …, "options": {…}, "nodes": N, "plies": N, "max_plies": N, "seeds": [str, …]}
+
+is a task, one on each line of standard input. Its answer on standard output is one line too: `{"key": …, "games":
+[[result, plies, reason], …]}`, a game for each seed, the result 1 for first, 2 for second, 3 for a draw. A game begins
+with `plies` random legal moves drawn by its seed, as random openings of tournaments are: level by the static score, and
+nobody wins at once. Then every move is what `alphabeta` plays with `go nodes N`. A game is a function of its task.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from typing import Any
+
+import numpy as np
+
+from bots.alphabeta import DEPTH_WITHOUT_LIMIT, AlphaBeta
+from bots.search import search
+from referee.rules import load
+from referee.rules.history import LineOfPlay
+from referee.rules.rules import Ruleset
+
+BALANCE = 300
+"""As far as random moves may change the static score, in hundredths."""
+TRIES = 100
+MAX_PLIES = "max-plies"
+"""The reason of a game that was not over after the last ply allowed: a draw."""
+HASH = 1
+"""Megabytes of the table."""
+_RESULTS = {"first": 1, "second": 2, "draw": 3}
+
+
+class SelfPlay:
+    """The search of one family, ready to choose moves."""
+
+    def __init__(self, family: str) -> None:
+        self._search: Any = search("alphabeta", family)
+        self._desk = self._search.new_desk(HASH << 20)
+        contempt = next(one.default for one in AlphaBeta.options if one.name == "Contempt")
+        self._desk.work[self._search.CONTEMPT] = int(contempt or "0")
+
+    def choose(self, line: LineOfPlay, keys: np.ndarray[Any, Any], nodes: int) -> int:
+        """The move of `alphabeta` with a limit of nodes; `keys[:line.plies]` are those of the game so far."""
+        s, work, config = self._search, self._desk.work, line.ruleset.config
+        moves = line.legal()
+        side = 0 if line.side == "first" else 1
+        work[s.GENERATION] += 1  # what was learned before must not show
+        s.begin(self._desk, keys[: line.plies], line.state, side, moves[0])
+        work[s.LIMIT] = nodes
+        for depth in range(1, min(DEPTH_WITHOUT_LIMIT, s.MAX_DEPTH) + 1):
+            s.deepen(self._desk, config, depth)
+            if work[s.ABORTED]:
+                break
+            distance = s.WIN - abs(int(work[s.SCORE]))
+            if distance <= min(depth, s.MAX_DEPTH) or len(moves) == 1:
+                break
+        return int(work[s.BEST])
+
+    def play(self, ruleset: Ruleset, nodes: int, plies: int, max_plies: int, seed: str) -> list[Any]:
+        """One game: `[result, plies, reason]`."""
+        line = _opened(ruleset, plies, seed)
+        keys = np.zeros(max(max_plies, self._search.MAX_LINE) + 1, dtype=np.uint64)
+        replayed = LineOfPlay(ruleset)
+        for number, move in enumerate(line):
+            keys[number] = self._search.key_of(replayed.state)
+            replayed.push(move)
+        while replayed.outcome is None and replayed.plies < min(max_plies, self._search.MAX_LINE):
+            keys[replayed.plies] = self._search.key_of(replayed.state)
+            replayed.push(self.choose(replayed, keys, nodes))
+        outcome = replayed.outcome
+        if outcome is None:
+            return [3, replayed.plies, MAX_PLIES]
+        return [_RESULTS[outcome.winner], replayed.plies, str(outcome.reason)]
+
+
+def _opened(ruleset: Ruleset, plies: int, seed: str) -> list[int]:
+    """Random moves that leave the game open; none where `TRIES` draws have found none such."""
+    rng, kernel, config = random.Random(seed), ruleset.rules.kernel, ruleset.config
+    for _ in range(TRIES):
+        line = LineOfPlay(ruleset)
+        origin = int(kernel.evaluate(line.state, config))
+        moves: list[int] = []
+        while len(moves) < plies and line.outcome is None:
+            legal = line.legal()
+            moves.append(int(legal[rng.randrange(len(legal))]))
+            line.push(moves[-1])
+        sign = 1 if plies % 2 == 0 else -1
+        is_level = abs(sign * int(kernel.evaluate(line.state, config)) - origin) <= BALANCE
+        if line.outcome is None and (not plies or (is_level and not _is_won_at_once(line))):
+            return moves
+    return []
+
+
+def _is_won_at_once(line: LineOfPlay) -> bool:
+    kernel, config = line.ruleset.rules.kernel, line.ruleset.config
+    after = np.empty_like(line.state)
+    for move in line.legal().tolist():
+        kernel.play(line.state, config, move, after)
+        if int(kernel.result(after, config, 1, 0)) % 4 in (1, 2):
+            return True
+    return False
+
+
+def main() -> None:
+    """Answer tasks until the input ends."""
+    players: dict[str, SelfPlay] = {}
+    for text in sys.stdin:
+        task = json.loads(text)
+        family = task["family"]
+        if family not in players:
+            players[family] = SelfPlay(family)
+        player = players[family]
+        ruleset = load(family).settle(task["variant"], task["options"])
+        games = [player.play(ruleset, task["nodes"], task["plies"], task["max_plies"], seed) for seed in task["seeds"]]
+        sys.stdout.write(json.dumps({"key": task["key"], "games": games}, separators=(",", ":")) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""What a report says of games whose truth is known."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from arena.atlas.plan import Plan, starts_of
+from arena.atlas.report import Report, report
+from arena.atlas.run import GAMES, PLAN, Lot
+
+
+def thrown(folder: Path, shares: dict[str, float], games: int, draws: float = 0.2) -> Report:
+    """The report of games of Pijersi thrown by dice: each start's share of points as given."""
+    plan = Plan(family="pijersi", starts=list(shares), games=games, nodes=[1])
+    folder.mkdir(exist_ok=True)
+    (folder / PLAN).write_text(plan.model_dump_json())
+    lines, rng = [], random.Random(5)
+    for start in starts_of(plan):
+        dice = [rng.random() for _ in range(games)]
+        won = shares[start.name] - draws / 2
+        results = [1 if one < won else 3 if one < won + draws else 2 for one in dice]
+        played = [[one, 20 + one, "goal" if one < 3 else "no-capture"] for one in results]
+        lines.append(json.dumps({"key": Lot(start, 1).key, "games": played}))
+    (folder / GAMES).write_text("\n".join(lines) + "\n")
+    return report(folder)
+
+
+def names(count: int) -> list[str]:
+    return [f"pijersi-8100#{number}" for number in range(1, count + 1)]
+
+
+def test_starts_that_are_alike_are_drawn_to_their_mean(tmp_path: Path) -> None:
+    found = thrown(tmp_path, dict.fromkeys(names(200), 0.5), 20)
+    (spread,) = found.spreads
+    assert spread.deviation < 0.04
+    assert spread.mean == pytest.approx(0, abs=0.03)
+    raw = np.array([one.advantage for one in found.starts])
+    shrunk = np.array([one.shrunk for one in found.starts])
+    assert np.abs(raw).max() > 0.2, "luck alone makes such extremes"
+    assert np.abs(shrunk).max() < 0.1
+    assert sum(one.is_uneven for one in found.starts) <= 2
+    assert spread.images_agree is None or spread.images_agree > 0.001
+
+
+def test_what_is_shrunk_is_nearer_to_the_truth_and_its_intervals_hold(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    truth = dict(zip(names(300), np.clip(rng.normal(0.55, 0.08, 300), 0.15, 0.85).tolist(), strict=True))
+    found = thrown(tmp_path, truth, 30)
+    (spread,) = found.spreads
+    assert spread.deviation == pytest.approx(0.08, abs=0.025)
+    assert spread.mean == pytest.approx(0.05, abs=0.015)
+    errors = {"advantage": 0.0, "shrunk": 0.0}
+    held = raw_held = 0
+    for one in found.starts:
+        real = truth[one.variant] - 0.5
+        for name in errors:
+            errors[name] += (getattr(one, name) - real) ** 2
+        held += one.shrunk_low <= real <= one.shrunk_high
+        raw_held += one.low <= real <= one.high
+    assert errors["shrunk"] < 0.75 * errors["advantage"]
+    assert 0.9 < held / 300 <= 1
+    assert 0.93 < raw_held / 300 <= 1
+
+
+def test_false_ones_among_the_uneven_are_few(tmp_path: Path) -> None:
+    truth = {name: 0.5 if number % 4 else 0.85 for number, name in enumerate(names(200))}
+    found = thrown(tmp_path, truth, 60)
+    uneven = [one.variant for one in found.starts if one.is_uneven]
+    assert sum(truth[name] > 0.5 for name in uneven) == 50
+    assert len(uneven) <= 50 + 8
+
+
+def test_images_that_do_not_agree_are_noticed_and_pooled(tmp_path: Path) -> None:
+    starts = starts_of(Plan(family="pijersi", starts=["pijersi-8100#1..900"], nodes=[1]))
+    groups: dict[str, list[str]] = {}
+    for start in starts:
+        groups.setdefault(start.key, []).append(start.name)
+    several = [group for group in groups.values() if len(group) > 1][:30]
+    assert several
+    chosen = [name for group in several for name in group]
+    equal = thrown(tmp_path / "equal", dict.fromkeys(chosen, 0.5), 40)
+    assert equal.spreads[0].images_agree is not None
+    assert equal.spreads[0].images_agree > 0.001
+    assert len(equal.pooled) == len(several)
+    assert [one.games for one in equal.pooled] == [40 * len(group) for group in several]
+    odd = {name: 0.3 if number else 0.7 for group in several for number, name in enumerate(group)}
+    assert thrown(tmp_path / "odd", odd, 40).spreads[0].images_agree == 0
+
+
+def test_figures_of_one_start(tmp_path: Path) -> None:
+    (one,) = thrown(tmp_path, {"standard": 1.0}, 50, draws=0.0).starts
+    assert (one.first, one.draw, one.second, one.advantage, one.shrunk) == (50, 0, 0, 0.5, 0.5)
+    assert one.low == pytest.approx(0.4287, abs=1e-4)
+    assert one.is_uneven
+    assert one.elo > 600
+    assert one.plies == 21
+    assert one.endings == "goal:50"
+    assert one.decisive == 1

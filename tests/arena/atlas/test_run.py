@@ -1,0 +1,150 @@
+"""Runs of an atlas: what was played, the same bytes whatever happens, and images of one start."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from arena.__main__ import main
+from arena.atlas import run as running
+from arena.atlas.plan import Plan, PlanError, read_plan, starts_of
+from arena.atlas.report import from_csv, report, to_csv
+from arena.atlas.run import GAMES, RunError, lots_of, read_games, run
+from tests.conftest import INTERPRETED
+
+PLAN = """
+family = "tablut"
+starts = ["bell", "ashton"]
+games = 3
+nodes = [5, 20]
+random_plies = 2
+max_plies = 30
+seed = 7
+
+[[more]]
+variants = ["bell"]
+options = {king_max_step = 4}
+"""
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole run, by the command."""
+    folder = tmp_path_factory.mktemp("atlas")
+    (folder / "plan.toml").write_text(PLAN)
+    words = ["atlas", "run", str(folder / "plan.toml"), "--out", str(folder / "run"), "--concurrency", "1"]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in INTERPRETED.items():
+            patch.setenv(name, value)
+        assert main(words) == 0
+    return folder / "run"
+
+
+def test_a_run_has_all_games_of_its_plan(played: Path) -> None:
+    games = read_games(played)
+    assert list(games) == [
+        f"{nodes} {name}" for nodes in (5, 20) for name in ("bell", "ashton", "bell+king_max_step=4")
+    ]
+    assert all(len(one) == 3 for one in games.values())
+    assert all(result in (1, 2, 3) and 2 <= plies <= 30 for one in games.values() for result, plies, _ in one)
+    assert any(reason == "max-plies" for one in games.values() for _, _, reason in one)
+
+
+def test_an_interrupted_run_goes_on_to_the_same_bytes(
+    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, whole = read_plan(PLAN), (played / GAMES).read_bytes()
+    lines = whole.splitlines(keepends=True)
+    (tmp_path / "plan.json").write_bytes((played / "plan.json").read_bytes())
+    (tmp_path / GAMES).write_bytes(lines[4] + lines[1] + lines[5][:9])  # killed in the middle of a line
+    told: list[running.Progress] = []
+    asked: list[str] = []
+
+    class Again:
+        """Plays what is left: the lines of the run that was not interrupted."""
+
+        def play(self, plan: Plan, lot: running.Lot) -> str:
+            asked.append(lot.key)
+            return next(line for line in lines if json.loads(line)["key"] == lot.key).decode()
+
+        def close(self) -> None:
+            """Nothing to end."""
+
+    monkeypatch.setattr(running, "_Program", Again)
+    run(plan, tmp_path, 1, told.append)
+    assert (tmp_path / GAMES).read_bytes() == whole
+    assert asked == [lot.key for number, lot in enumerate(lots_of(plan)) if number not in (1, 4)]
+    assert (told[0].done, told[-1].done, told[-1].total, told[-1].left_s) == (3, 6, 6, 0)
+    asked.clear()
+    run(plan, tmp_path, 1)
+    assert not asked
+    with pytest.raises(RunError, match="another plan"):
+        run(plan.model_copy(update={"seed": 8}), tmp_path, 1)
+    (tmp_path / GAMES).write_text("nonsense\n")
+    with pytest.raises(RunError, match="damaged"):
+        run(plan, tmp_path, 1)
+
+
+def test_a_program_that_ends_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "PROGRAM", "bots.none")
+    with pytest.raises(RunError, match=r"bots\.none ended in the games of bell"):
+        run(read_plan(PLAN), tmp_path, 1)
+
+
+def test_a_report_is_the_same_bytes_and_is_read_again(played: Path, tmp_path: Path) -> None:
+    text = to_csv(report(played))
+    assert text == to_csv(report(played))
+    assert main(["atlas", "report", str(played), "--csv", str(tmp_path / "x.csv")]) == 0
+    assert (tmp_path / "x.csv").read_text() == text
+    assert from_csv(text) == report(played).pooled
+    assert "CC0" in text
+    assert '"seed":7' in text
+    assert main(["atlas", "report", str(tmp_path)]) != 0
+
+
+def test_a_report_as_json_and_as_a_table(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["atlas", "report", str(played), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    wanted = {"variant", "games", "first", "draw", "second", "advantage", "low", "high", "elo", "plies"}
+    assert all(wanted <= set(one) for one in document["starts"])
+    assert len(document["starts"]) == 6
+    assert main(["atlas", "report", str(played)]) == 0
+    assert "king_max_step=4" in capsys.readouterr().out
+
+
+def test_images_of_a_start_are_a_group() -> None:
+    plan = Plan(family="pijersi", starts=["pijersi-8100#1..8100"], nodes=[1])
+    starts = starts_of(plan.model_copy(update={"starts": ["pijersi-8100#1..600", "standard"]}))
+    groups: dict[str, set[str]] = {}
+    for start in starts:
+        groups.setdefault(start.key, set()).add(start.name)
+    assert len(starts) == 601
+    assert max(map(len, groups.values())) > 1
+    by_rules = starts_of(read_plan(PLAN))
+    assert len({start.key for start in by_rules}) == 3, "other rules are no image"
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (("tablut", "chess"), "chess"),
+        (('"ashton"', '"ashtn"'), "ashton"),
+        (("games = 3", "games = 0"), "games"),
+        (("[5, 20]", "[]"), "nodes"),
+        (("seed = 7", "sead = 7"), "sead"),
+        (("seed = 7", "seed = "), "TOML"),
+        (("king_max_step = 4", "king_max_step = 99"), "king_max_step"),
+        (('starts = ["bell", "ashton"]', "starts = []"), None),
+    ],
+)
+def test_plans_that_cannot_be_carried_out(change: tuple[str, str], problem: str | None) -> None:
+    text = PLAN.replace(*change)
+    if problem is None:
+        assert len(starts_of(read_plan(text))) == 1
+        return
+    with pytest.raises(PlanError, match=problem):
+        starts_of(read_plan(text))
+    with pytest.raises(PlanError, match="dealt"):
+        starts_of(Plan(family="pijersi", starts=["full-random"], nodes=[1]))
