@@ -15,7 +15,6 @@ from arena.events.bus import Bus, EventBus
 from arena.events.live import Live
 from arena.http import health
 from arena.http.call import CONTEXT, WebContext
-from arena.http.garbage import settled
 from arena.http.middleware import add_headers, middleware
 from arena.metrics import Metrics
 from arena.pages import session, site
@@ -52,8 +51,7 @@ def build(context: WebContext) -> web.Application:
 
 async def _listening(app: web.Application) -> AsyncIterator[None]:
     task = asyncio.create_task(app[CONTEXT].live.run())
-    with settled():
-        yield
+    yield
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task

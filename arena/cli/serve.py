@@ -90,13 +90,14 @@ async def _serve(settings: Settings, store: Store) -> int:
 
 async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Metrics) -> int:
     from arena.app import build, context_of
+    from arena.http.garbage import settled
     from arena.http.wire import Runner
 
     context = context_of(store, settings, bus, metrics)
     runner = Runner(build(context), shutdown_timeout=CLOSE_S)
     await runner.setup()
     try:
-        with heard(context.stopping) as interrupts:
+        with heard(context.stopping) as interrupts, settled():
             await _listen(runner, settings)
             output.note("first Ctrl-C ends in good order, the second at once")
             if settings.referee:

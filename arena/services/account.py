@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 from arena.errors import ArenaError, ForbiddenError, UnauthorisedError
 from arena.services.arena import Arena
-from arena.store import Identity, NotFoundError
+from arena.store import BadValueError, Identity, NotFoundError
 from arena.store.credentials import check_password, digest_of, hash_password, new_secret, scopes_of, verify_password
 from arena.store.guesses import Patience
-from arena.store.models import User, now
+from arena.store.models import MAX_ABOUT, MAX_LINK, User, now
 
+_LINK = re.compile(
+    r"https?://[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?([/?#][\w/?#%&=+~!$*,;:@.()-]*)?", re.ASCII | re.IGNORECASE
+)
 _OF_A_PLACE = Patience(free=5, forgiven_s=600, longest_s=300)
 """Wrong tries for one name from one place."""
 _FREE_OF_AN_ADDRESS, _FREE_OF_A_NAME = 20, 50
@@ -102,6 +107,21 @@ def change_password(
     trusted = _trusted(arena, Place(place.address))
     arena.store.known_places.remember(by.user_id, _digests(trusted))
     return _session(arena, by, trusted)
+
+
+def describe(arena: Arena, by: Identity, about: str | None = None, link: str | None = None) -> User:
+    """What who asks says of himself on his page; None stays. Raises BadValueError."""
+    user = arena.store.users.get(by.user_id)
+    about, link = user.about if about is None else about.strip(), user.link if link is None else link.strip()
+    if len(about) > MAX_ABOUT or any(unicodedata.category(letter) == "Cc" and letter != "\n" for letter in about):
+        hint = f"write at most {MAX_ABOUT} printable characters"
+        raise BadValueError("that cannot be said of anybody", hint=hint, field="about")
+    if link and (len(link) > MAX_LINK or not _LINK.fullmatch(link)):
+        hint = f"write one such as https://example.org/me, at most {MAX_LINK} characters"
+        raise BadValueError("that is no address of a page", hint=hint, field="link")
+    arena.store.users.describe(by.user_id, about, link)
+    arena.note("user.describe", f"user:{by.name}", by)
+    return arena.store.users.get(by.user_id)
 
 
 def is_known_place(arena: Arena, name: str, place: Place) -> bool:

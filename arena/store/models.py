@@ -63,6 +63,10 @@ def _json(default: Any) -> Any:
 # -- people ------------------------------------------------------------------------------------------------------------
 
 
+MAX_ABOUT, MAX_LINK = 1000, 200
+"""How much users may say of themselves, and how long the address of their own page may be."""
+
+
 class User(SQLModel, table=True):
     """Somebody with an account. `role`: `author`, `organiser`, `admin`; without a password hash no log-in by form."""
 
@@ -72,6 +76,9 @@ class User(SQLModel, table=True):
     role: str = Field(default="author", max_length=16)
     password_hash: str | None = None
     is_active: bool = True
+    about: str = Field(default="", max_length=MAX_ABOUT, sa_column_kwargs={"server_default": ""})
+    """What they say of themselves, and an address of theirs: shown to everybody."""
+    link: str = Field(default="", max_length=MAX_LINK, sa_column_kwargs={"server_default": ""})
     created: datetime = _created()
 
 

@@ -119,6 +119,11 @@ class Users:
             session.execute(delete(Login).where(col(Login.user_id) == user.id))
         return user
 
+    def describe(self, user_id: int, about: str, link: str) -> None:
+        """Change what a user says of himself."""
+        with self._sessions.writing() as session:
+            session.execute(update(User).where(col(User.id) == user_id).values(about=about, link=link))
+
     # -- API tokens --------------------------------------------------------------------------------------------------
 
     def add_token(

@@ -30,6 +30,7 @@ from arena.app import build, context_of
 from arena.config import read_settings
 from arena.events.bus import Bus
 from arena.events.messages import GamePly, GameStarted, PlyNews
+from arena.http.garbage import settled
 from arena.http.limit import Gate, Limiter, Rate
 from arena.http.response_cache import ResponseCache
 from arena.http.wire import Runner
@@ -93,7 +94,7 @@ async def _beats() -> AsyncIterator[None]:
 
 async def _serve(url: str) -> None:
     bus = Bus()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         settings = read_settings(None, data=Path(name), connections_per_address=100_000)
         store = Store(url)
         context = context_of(store, settings, bus)
@@ -109,6 +110,7 @@ async def _serve(url: str) -> None:
         bare_runner = web.AppRunner(bare, access_log=None, shutdown_timeout=0.1)
         bare_port = await _open(bare_runner)
         print(json.dumps({"port": port, "bare": bare_port}), flush=True)
+        stack.enter_context(settled())
         task: asyncio.Task[None] | None = None
         while line := await asyncio.to_thread(sys.stdin.readline):
             word, _, rest = line.strip().partition(" ")

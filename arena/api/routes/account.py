@@ -5,7 +5,17 @@ from __future__ import annotations
 from arena import services
 from arena.api.page import Page
 from arena.api.registry import Routes
-from arena.api.schemas import Account, LoginWish, NewToken, Number, PasswordWish, RoleName, TokenItem, TokenWish
+from arena.api.schemas import (
+    Account,
+    AccountChange,
+    LoginWish,
+    NewToken,
+    Number,
+    PasswordWish,
+    RoleName,
+    TokenItem,
+    TokenWish,
+)
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 from arena.http.identity import place_of, with_name_and_password, with_password
@@ -17,7 +27,25 @@ routes = Routes()
 
 @routes.get("/account", tag="account", summary="Who you are", scope="read", example="/api/v1/account")
 async def show(call: Call) -> Answer[Account]:
-    """Your name and role, what this token may do, and what you have in store."""
+    """Your name and role, what this token may do, what you have in store, and what you say of yourself."""
+    return await _account(call)
+
+
+@routes.patch(
+    "/account",
+    tag="account",
+    summary="Say something of yourself",
+    scope="submit",
+    example="""/api/v1/account -d '{"about": "I write bots.", "link": "https://example.org/me"}'""",
+)
+async def describe(call: Call, body: AccountChange) -> Answer[Account]:
+    """Change what your page says of you, to everybody."""
+    await call.run(services.account.describe, call.arena, call.user, body.about, body.link)
+    return await _account(call)
+
+
+async def _account(call: Call) -> Answer[Account]:
+    user = await call.run(call.store.users.get, call.user.user_id)
     usage = await call.run(call.store.bots.usage, call.user.user_id)
     role: RoleName = call.user.role  # type: ignore[assignment]
     body = Account(
@@ -28,6 +56,8 @@ async def show(call: Call) -> Answer[Account]:
         bots=usage.bots,
         versions=usage.versions,
         size_bytes=usage.size_bytes,
+        about=user.about,
+        link=user.link,
     )
     return Answer(body, keep="never", is_private=True)
 

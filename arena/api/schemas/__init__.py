@@ -5,6 +5,7 @@ Documents are made from rows by name (`from_attributes`), so a name here is a pr
 
 from arena.api.schemas.account import (
     Account,
+    AccountChange,
     LoginWish,
     NewToken,
     PasswordWish,
@@ -62,6 +63,7 @@ from arena.api.schemas.word import (
 __all__ = [
     "MAX_ID",
     "Account",
+    "AccountChange",
     "AuditItem",
     "BotChange",
     "BotDocument",

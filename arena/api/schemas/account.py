@@ -7,8 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena.api.schemas.word import In, OneLine, Out, RoleName, ScopeName, UserName
+from arena.api.schemas.word import In, OneLine, Out, Prose, RoleName, ScopeName, UserName
 from arena.store.credentials import MAX_PASSWORD, MIN_PASSWORD
+from arena.store.models import MAX_LINK
 
 
 class Account(Out):
@@ -21,6 +22,15 @@ class Account(Out):
     bots: int
     versions: int
     size_bytes: int
+    about: str
+    link: str
+
+
+class AccountChange(In):
+    """What you say of yourself, to everybody. `link` is the address of a page of yours; empty for none."""
+
+    about: Prose | None = None
+    link: Annotated[str, Field(max_length=MAX_LINK)] | None = None
 
 
 class TokenItem(Out):
@@ -74,6 +84,8 @@ class UserItem(Out):
     name: str
     role: RoleName
     is_active: bool
+    about: str
+    link: str
     created: datetime
 
 

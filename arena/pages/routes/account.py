@@ -48,6 +48,7 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
             "tokens": store.users.tokens(identity.user_id),
             "usage": store.bots.usage(identity.user_id),
             "notices": store.notices.of(identity.user_id),
+            "said": store.users.get(identity.user_id),
             "read_until": store.notices.read_until(identity.user_id),
             "now": now(),
         }
@@ -56,8 +57,8 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
     found["notices"] = arranged(request, _NEWS, found["notices"], parameter="news")
     found["bots"] = arranged(request, _BOTS, found["bots"], parameter="bots")
     found["tokens"] = arranged(request, _TOKENS, found["tokens"], parameter="tokens")
-    shown = {"secret": "", "problem": "", "password_problem": "", **more}
-    return page(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **found, **shown)
+    shown = {"secret": "", "problem": "", "password_problem": "", "about_problem": ""} | more
+    return page(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **(found | shown))
 
 
 @routes.get("/account")
@@ -76,6 +77,19 @@ async def mark_read(request: web.Request) -> web.Response:
     await checked_form(request)
     await run(store_of(request).notices.mark_read, request[IDENTITY].user_id)
     return redirect("/account#news")
+
+
+@routes.post("/account/about")
+async def describe(request: web.Request) -> web.Response:
+    """What I say of myself."""
+    fields = await checked_form(request)
+    about, link = fields.get("about", "").replace("\r\n", "\n"), fields.get("link", "")
+    try:
+        await act(services.account.describe, arena_of(request), request[IDENTITY], about, link)
+    except ArenaError as error:
+        said = {"about": about, "link": link}
+        return await _show(request, request[IDENTITY], status=error.status, about_problem=told(error), said=said)
+    return redirect("/account#about")
 
 
 @routes.post("/account/tokens")

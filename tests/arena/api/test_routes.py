@@ -101,6 +101,19 @@ def test_an_owner_describes_and_retires(arena: Arena) -> None:
     assert "shortlived" in [item["name"] for item in items(arena, "/bots?retired=true")]
 
 
+def test_a_user_says_something_of_himself_that_his_page_shows(arena: Arena) -> None:
+    server, token = arena.server, arena.tokens["author"]
+    said = {"about": "plays <b>well</b>", "link": "https://example.org/me"}
+    changed = server.ask("PATCH", f"{PREFIX}/account", token=token, body=said)
+    assert {key: changed.json[key] for key in said} == said
+    page = server.get("/users/author").body.decode()
+    assert "plays &lt;b&gt;well&lt;/b&gt;" in page
+    assert '<a href="https://example.org/me" rel="nofollow ugc noopener">' in page
+    refused = server.ask("PATCH", f"{PREFIX}/account", token=token, body={"link": "ftp://example.org"})
+    assert (refused.status, refused.json["field"]) == (422, "link")
+    assert server.ask("PATCH", f"{PREFIX}/account", token=token, body={"about": "", "link": ""}).json["link"] == ""
+
+
 # -- tournaments -------------------------------------------------------------------------------------------------------
 
 

@@ -198,3 +198,31 @@ def test_the_first_administrator_is_made_once(arena: Arena) -> None:
     assert identity is not None
     assert "admin" in identity.scopes
     assert user.ensure_admin(arena, "other") is None
+
+
+def test_a_user_says_something_of_himself(arena: Arena, person: Person) -> None:
+    ada = person("ada")
+    found = account.describe(arena, ada, " I write bots.\nIn C. ", "https://example.org/~ada?x=1#me")
+    assert (found.about, found.link) == ("I write bots.\nIn C.", "https://example.org/~ada?x=1#me")
+    assert account.describe(arena, ada, link="").about == "I write bots.\nIn C."
+    assert arena.store.users.find("ada").link == ""
+
+
+@pytest.mark.parametrize(
+    ("about", "link", "field"),
+    [
+        ("x" * 1001, "", "about"),
+        ("bell\a", "", "about"),
+        ("", "javascript:alert(1)", "link"),
+        ("", "https://", "link"),
+        ("", "https://exa mple.org", "link"),
+        ("", 'http://example.org/"onclick', "link"),
+        ("", "https://example.org/" + "x" * 181, "link"),
+    ],
+)
+def test_what_cannot_be_said_of_anybody(arena: Arena, person: Person, about: str, link: str, field: str) -> None:
+    ada = person("ada")
+    with pytest.raises(BadValueError) as caught:
+        account.describe(arena, ada, about, link)
+    assert (caught.value.field, caught.value.status) == (field, 422)
+    assert arena.store.users.find("ada").about == arena.store.users.find("ada").link == ""

@@ -27,9 +27,12 @@ DUMP = Path(__file__).parent / "data" / "schema-0001.ndjson.zst"
 OWNER = "old-machine:4242:0a1b2c3d-77:0a1b2c3d"
 """Who owned the lease when the old arena was left."""
 RENAMED = {("games", "worker"): "lease_owner", ("voids", "worker"): "lease_owner", ("leases", "holder"): "owner"}
-ADDED = {"tokens": {"parent_id": None}, "games": {"worker": ""}, "entries": {"suspended": ""}}
+ADDED = {
+    **{"tokens": {"parent_id": None}, "games": {"worker": ""}, "entries": {"suspended": ""}},
+    "users": {"about": "", "link": ""},
+}
 NEW_TABLES = (
-    *("guesses", "known_places"),
+    *("analyses", "analysis_requests", "curves", "guesses", "known_places"),
     *("archive_games", "archive_names", "archive_parts", "archive_positions", "archive_texts"),
 )
 Rows = dict[str, list[dict[str, Any]]]
