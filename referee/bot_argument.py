@@ -129,8 +129,11 @@ def introduce(
     *,
     typed: Sequence[tuple[str, str]] = (),
     is_shown: bool = False,
+    also: Sequence[Ruleset] = (),
 ) -> BotSpec:
     """Start the bot once to learn its name, whether it can play by these rules, and what it can take.
+
+    `also`: other rules that some of its games have.
 
     A bot that says nothing of its clocks, and whose capabilities are not written down, is asked a few questions more.
     Raises UnintroducedError when it does not even shake hands, IneligibleError when it has not announced what the
@@ -143,10 +146,11 @@ def introduce(
     try:
         bot.start()
         bot.handshake()
-        plan = negotiate(bot, ruleset, is_shown=is_shown)
         name = spec.name or _clean(bot.session.name) or file_name
-        if isinstance(plan, Ineligible):
-            raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
+        for each in (ruleset, *also):
+            plan = negotiate(bot, each, is_shown=is_shown)
+            if isinstance(plan, Ineligible):
+                raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
         if problem := wrong_option(bot.session.options, typed):
             raise IneligibleError(f"bot {name!r} {problem}")
         spec = replace(spec, name=name, version=_clean(bot.session.learned().name))

@@ -35,6 +35,21 @@ def opening_of(drawn: Sequence[Opening], turn: int, pair: int) -> Opening:
     return drawn[(pair if drawn[0].is_dealt else turn) % len(drawn)]
 
 
+def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[str, Value]:
+    """Which side moves first, drawn where the rules leave it open and the opening has neither moves nor position."""
+    name = ruleset.rules.opener
+    if not name or opening.moves or opening.position is not None:
+        return {}
+    return {name: lot.choice(ruleset.rules.option(name).values)}
+
+
+def opened_by_each(ruleset: Ruleset) -> tuple[Ruleset, ...]:
+    """The same rules with each side moving first, where that is an option of the family; else none."""
+    name = ruleset.rules.opener
+    values = ruleset.rules.option(name).values if name else ()
+    return tuple(ruleset.rules.settle(ruleset.variant.name, {**ruleset.overrides, name: value}) for value in values)
+
+
 BALANCE = 300
 """A random opening is kept when the static score is within this many hundredths for the side to move."""
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from random import Random
+from typing import Literal, get_args
 
-from referee.openings import Opening, opening_of
+from referee.openings import Opening, draw_opener, opening_of
 from referee.ratings.pairings import Format, pairings
 from referee.rules.rules import Ruleset
 from referee.spec import PONDERING, Adjudication, BotSpec, GameSpec, Limits, PlannedGame, Pondering, TimeControl
+
+First = Literal["swap", "lot"]
+"""Who has the first side of a single game: the bots in turns, or whom the lot draws. The lot also draws which side
+moves first, for each pair of games, where the rules leave that open."""
+FIRST: tuple[First, ...] = get_args(First)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,7 @@ class Plan:
     pondering: Pondering = PONDERING[0]
     seed: int = 0
     event: str = ""
+    first: First = "swap"
 
 
 def pairs_of(bots: int, format: Format, games: int) -> int:
@@ -50,7 +58,13 @@ def schedule(plan: Plan) -> list[PlannedGame]:
             opening = opening_of(plan.openings, cycle, pair)
             options = {**plan.ruleset.overrides, **dict(opening.options)}
             pair += 1
-            for swapped in swaps:
+            if plan.first == "lot":
+                lot = Random(f"lot {plan.seed} {plan.event} {pair}")
+                turned = lot.random() < 0.5
+                options |= draw_opener(plan.ruleset, opening, lot)
+            else:
+                turned = False
+            for swapped in swaps if len(swaps) > 1 else (swaps[0] != turned,):
                 first, second = (two, one) if swapped else (one, two)
                 spec = GameSpec(
                     family=plan.ruleset.rules.family,

@@ -12,7 +12,7 @@ from typing import Any
 from arena.cli import output
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.bot_argument import introduce, make_unique, typed_options
-from referee.openings import is_dealt, openings
+from referee.openings import is_dealt, opened_by_each, openings
 from referee.plan import Plan, pairs_of, schedule
 from referee.record import GameRecord
 from referee.rules.rules import Ruleset
@@ -36,9 +36,10 @@ _IDENTITY = (
     "memory",
     "margin",
     "pondering",
+    "first",
 )
 """The arguments that make a run what it is: continuing it needs the same ones."""
-_UNNAMED = frozenset({"margin", "pondering"})
+_UNNAMED = frozenset({"margin", "pondering", "first"})
 """Those that runs of earlier versions do not name."""
 
 
@@ -104,9 +105,19 @@ def _introduced(arguments: argparse.Namespace, plan: Plan, sandbox: Sandbox) -> 
     output.note(f"{len(plan.bots)} bots, asking each for its name ...")
     is_shown = any(opening.position for opening in plan.openings)
     is_reaper, before = become_subreaper(), children()
+    also = opened_by_each(plan.ruleset) if plan.first == "lot" else ()
     named = make_unique(
         [
-            introduce(bot, plan.ruleset, sandbox, plan.limits, plan.time, typed=typed_options(text), is_shown=is_shown)
+            introduce(
+                bot,
+                plan.ruleset,
+                sandbox,
+                plan.limits,
+                plan.time,
+                typed=typed_options(text),
+                is_shown=is_shown,
+                also=also,
+            )
             for bot, text in zip(plan.bots, arguments.bots, strict=True)
         ]
     )
@@ -171,4 +182,5 @@ def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, 
         pondering=arguments.pondering,
         seed=arguments.seed,
         event="local",
+        first=arguments.first,
     )

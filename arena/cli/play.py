@@ -18,6 +18,7 @@ from arena.cli.pace import Pace
 from arena.cli.results import report, show, sprt_words, summarise
 from referee.bot_argument import IneligibleError, UnintroducedError, read_bot, refuse_doubles, refuse_unreachable
 from referee.dispatch import Dispatcher, left_to_play
+from referee.plan import FIRST
 from referee.pool import SlotPool
 from referee.ratings.pairings import pairings
 from referee.ratings.sprt import RunningTest, Sprt, read_sprt
@@ -63,6 +64,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="O",
         help="auto (default: the start once, then four random plies; new deals in a dealt variant), none, "
         "random:PLIES:SEED, setups:VARIANT:SEED or a file",
+    )
+    parser.add_argument(
+        "--first",
+        choices=FIRST,
+        default=FIRST[0],
+        help="who has the first side of a single game, and which side moves first where the rules leave that open: "
+        "swap, bots in turns (default), or the lot",
     )
     parser.add_argument("--sprt", metavar="S", help="elo0=0,elo1=10,alpha=.05,beta=.05: stop when decided (two bots)")
     parser.add_argument("--draw", metavar="D", help="adjudicate draws by score: after=40,moves=8,score=10")

@@ -14,11 +14,13 @@ from arena.store.models import Version
 from arena.store.versions import VersionLine
 from arena.tournaments import openings
 from arena.tournaments.eligibility import Verdict, judge, of_family
-from arena.tournaments.handicap import fastest, seat_of
+from arena.tournaments.handicap import fastest, rules_met_by, seat_of
 from arena.tournaments.settings import SEEDED, Document
 from protocol.capabilities import Capabilities
 from referee.bot_settings import wrong_option
+from referee.openings import opened_by_each
 from referee.ratings.trueskill import Rating
+from referee.rules.rules import Ruleset
 
 _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
 
@@ -34,15 +36,33 @@ class Field:
 
 
 def verdict_on(version: Version, families: Mapping[str, Sequence[str]], document: Document) -> Verdict:
-    """May this version, entered for these families, play in the tournament of a document?"""
+    """May this version, entered for these families, play in the tournament of a document?
+
+    By its rules, and by those that handicaps make of games it may have there.
+    """
     from_start = of_family(version.capabilities, document.family).get("startpos_only", False)
-    return judge(
-        version.capabilities,
-        families,
-        document.ruleset,
-        fastest(version.name, document.control, document.handicaps),
-        has_positions=bool(from_start) and openings.has_positions(document),
-    )
+    control = fastest(version.name, document.control, document.handicaps)
+    has_positions = bool(from_start) and openings.has_positions(document)
+
+    def judged(ruleset: Ruleset) -> Verdict:
+        return judge(version.capabilities, families, ruleset, control, has_positions=has_positions)
+
+    verdict = judged(document.ruleset)
+    for why, ruleset in _other_rules(version.name, document) if verdict.may_play else ():
+        found = judged(ruleset)
+        if not found.may_play:
+            return Verdict(False, f"{why}: {found.reason}")
+    return verdict
+
+
+def _other_rules(name: str, document: Document) -> Iterator[tuple[str, Ruleset]]:
+    """The rules of games that a version may have besides the usual ones, and why it may."""
+    usual = document.ruleset
+    for handicap in rules_met_by(name, document.handicaps):
+        rules = {**usual.overrides, **handicap.rules}
+        yield f"with the handicap of {handicap.bot}", usual.rules.settle(usual.variant.name, rules)
+    for opened in opened_by_each(usual) if document.first == "lot" else ():
+        yield f"when the lot has {opened.sides[0].lower()} move first", opened
 
 
 def resolve(store: Store, document: Document) -> Field:

@@ -90,6 +90,12 @@ def fastest(version: str, usual: TimeControl, handicaps: Iterable[Handicap]) -> 
     return min(found, key=lambda control: math.inf if control.move_ms is None else control.move_ms)
 
 
+def rules_met_by(version: str, handicaps: Iterable[Handicap]) -> list[Handicap]:
+    """The handicaps whose rules games of a version may have: its own, those against it, and those against all."""
+    names = (version, version.rpartition(" v")[0])
+    return [one for one in handicaps if one.rules and (one.against is None or {one.bot, one.against} & {*names})]
+
+
 def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> int | None:
     """The seat that an entry's name means: that version, or of a bot the newest version that is not `named` itself."""
     exact = next((seat for seat, version in names.items() if version == name), None)

@@ -10,8 +10,7 @@ from arena.tournaments.eligibility import of_family
 from arena.tournaments.handicap import handicapped, rules_with
 from arena.tournaments.meeting import Meeting
 from arena.tournaments.settings import Document
-from referee.openings import Opening, opening_of
-from referee.rules.rules import Value
+from referee.openings import Opening, draw_opener, opening_of
 from referee.spec import BotSpec, GameSpec, PlannedGame
 
 
@@ -59,7 +58,9 @@ def planned_games(
             lot = Random(f"lot {document.seed} {event} {pair}") if document.first == "lot" else None
             if lot and number % 2 == 0 and number == meeting.games - 1 and lot.random() < 0.5:
                 first, second = second, first
-            options = {**overrides, **dict(opening.options), **(_opener(document, opening, lot) if lot else {})}
+            options = {**overrides, **dict(opening.options)}
+            if lot:
+                options |= draw_opener(document.ruleset, opening, lot)
             if has_rules:
                 usual = document.ruleset.rules.settle(opening.variant, options)
                 options |= rules_with(document.handicaps, names, document.entries.bots, (first, second), usual)
@@ -83,11 +84,3 @@ def planned_games(
             )
             games.append(PlannedGame.of(spec))
     return games
-
-
-def _opener(document: Document, opening: Opening, lot: Random) -> dict[str, Value]:
-    """Which side moves first, drawn where the rules leave it open and the opening has no moves."""
-    name = document.ruleset.rules.opener
-    if not name or opening.moves or opening.position is not None:
-        return {}
-    return {name: lot.choice(document.ruleset.rules.option(name).values)}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
-from referee.openings import openings, random_openings
+from referee.openings import Opening, openings, random_openings
 from referee.plan import Plan, schedule
 from referee.ratings.pairings import berger, pairings
 from referee.rules import load
@@ -123,3 +124,23 @@ def test_drawn_set_ups_start_with_the_swap_phase_when_there_is_one(variant: str,
         assert start.endswith(" swap") == bool(swap_phase)
         starts.add(start)
     assert len(starts) == 5
+
+
+def test_the_lot_draws_the_side_of_single_games_and_who_opens() -> None:
+    tablut = load("tablut").settle()
+    bots = tuple(BotSpec(name, ("./bot",)) for name in ("one", "two"))
+    drawn, opened = set(), set()
+    for seed in range(12):
+        one = Plan(tablut, bots, tuple(openings(tablut, "none", 1, 0)), 1, seed=seed, first="lot")
+        (game,) = schedule(one)
+        assert [game.id for game in schedule(one)] == [game.id]
+        drawn.add(game.spec.first.name)
+        opened.add(game.spec.options["first_player"])
+    assert (drawn, opened) == ({"one", "two"}, {"attackers", "defenders"})
+    pair = schedule(replace(one, games=2))
+    assert [game.spec.first.name for game in pair] == ["one", "two"]
+    assert len({game.spec.options["first_player"] for game in pair}) == 1
+    begun = replace(one, openings=(Opening("bell", moves=("d1d3",)),))
+    assert "first_player" not in schedule(begun)[0].spec.options
+    (usual,) = schedule(replace(one, first="swap"))
+    assert (usual.spec.first.name, usual.spec.options) == ("one", {})

@@ -21,6 +21,7 @@ from referee.record import GameRecord, Ply
 from referee.rules import load
 from referee.rules.core import ParseError, Side
 from referee.rules.position import IllegalMoveError
+from referee.rules.reference import read_ply
 from referee.rules.rules import Rules, Ruleset
 from referee.spec import GameSpec, read_time_controls
 
@@ -64,6 +65,11 @@ class Replay:
     def clamp(self, ply: int) -> int:
         """The ply, or the nearest there is."""
         return max(0, min(ply, self.last))
+
+    def ply_named(self, text: str) -> int:
+        """The ply that a reference means (`33`, `17y`, `17 White`), or the nearest there is. Raises ParseError."""
+        begins = int(self.last > 0 and self.scenes[1].side == "second")
+        return self.clamp(read_ply(text, self.ruleset or self.rules.settle(), begins))
 
     def score(self, number: int) -> int | None:
         """What the bot that made a ply thought of the position, as `first` sees it: in hundredths of a piece."""

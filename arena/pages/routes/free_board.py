@@ -14,7 +14,7 @@ from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene
 from arena.pages.routes.archive import replay_at
-from arena.pages.routes.game import grid, piece_key, replay_of
+from arena.pages.routes.game import grid, piece_key, ply_of, replay_of
 from arena.pages.table import choice, number
 from arena.pages.view import FREE_LINES, GAME_ID, act, family_in, page, redirect, takes
 from arena.services.study import Study
@@ -65,7 +65,7 @@ async def _read(request: web.Request, rules: Rules) -> _Line:
         replay, back = await _game(request, text)
         if replay.ruleset is None or replay.rules.family != rules.family:
             raise BadValueError(f"that game is one of {replay.rules.family}", field="game")
-        base = replay.clamp(number(query, "ply", replay.last, low=0, high=_MAX_PLY) if text["ply"] else replay.last)
+        base = ply_of(request, replay)
         before = [scene.canonical for scene in replay.scenes[1 : base + 1]]
         kept = (("game", text["game"]),) if text["game"] else (("archive", text["archive"]),)
         study = await act(services.study.read, replay.ruleset, replay.scenes[0].position, [*before, *moves])

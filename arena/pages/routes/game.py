@@ -11,7 +11,7 @@ from arena.events.messages import PlyNews
 from arena.http.call import CONTEXT
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
-from arena.http.problem import not_found
+from arena.http.problem import Problem, not_found, shown
 from arena.pages import filters
 from arena.pages.drawing import board
 from arena.pages.drawing.pieces import key
@@ -23,7 +23,7 @@ from arena.services.game import OVER, SIDES, Game, read
 from arena.store import Store
 from arena.store.games import GameLine
 from arena.store.page import write_cursor
-from referee.rules.core import Side
+from referee.rules.core import ParseError, Side
 from referee.rules.draw import rows
 from referee.rules.rules import Rules
 
@@ -94,7 +94,7 @@ async def _canonical(request: web.Request) -> str:
 @routes.get("/games/{game}")
 @takes("ply", "flip")
 async def show(request: web.Request) -> web.Response:
-    """A game at its last ply, or at `?ply=`; `?flip=1` turns the board."""
+    """A game at its last ply, or at `?ply=` (33, or 17y as people say it); `?flip=1` turns the board."""
     if older := await _canonical(request):
         return moved(older)
     return await viewed(request, "game.html")
@@ -144,9 +144,18 @@ async def viewed(request: web.Request, template: str) -> web.Response:
 
 def _place(request: web.Request, replay: Replay) -> tuple[int, bool]:
     """The ply asked for, the last one unless told, and whether the board is turned."""
-    asked = request.query.get("ply")
-    ply = replay.clamp(number(request.query, "ply", 0, low=0, high=_MAX_PLY)) if asked else replay.last
-    return ply, choice(request.query, "flip", ("0", "1"), "0") == "1"
+    return ply_of(request, replay), choice(request.query, "flip", ("0", "1"), "0") == "1"
+
+
+def ply_of(request: web.Request, replay: Replay) -> int:
+    """The ply that the address names by its number or by move and player (`17y`), else the last. Raises Problem."""
+    text = request.query.get("ply", "").strip()
+    if not text:
+        return replay.last
+    try:
+        return replay.ply_named(text)
+    except ParseError as error:
+        raise Problem("bad-request", f"ply={shown(text)}: {error.problem}", field="ply", hint=error.hint) from None
 
 
 def view_of(request: web.Request, replay: Replay) -> dict[str, Any]:
@@ -238,7 +247,7 @@ async def lines(request: web.Request) -> web.Response:
     """The lines that both bots expected when they had moved last before `?ply=`, as scenes from before those moves."""
     found = await _find(request)
     replay = await _replay(request, found)
-    ply = replay.clamp(number(request.query, "ply", replay.last, low=0, high=_MAX_PLY))
+    ply = ply_of(request, replay)
     at = {side: replay.last_of(side, ply) for side in SIDES}
     body = {
         side: {"ply": at[side], "scenes": [scene.as_json() for scene in await run(replay.line, at[side])]}

@@ -523,6 +523,9 @@ def test_ply_and_flip_by_address(site: Site) -> None:
         status, text, _ = fetch(site, f"/games/{game}?ply=99999")
         assert status == 200
         assert fetch(site, f"/games/{game}?ply=minus")[0] == 400
+        assert at.search(fetch(site, f"/games/{game}?ply=2x")[1])[1] == "3"  # type: ignore[index]
+        assert at.search(fetch(site, f"/games/{game}?ply=2...")[1])[1] == "4"  # type: ignore[index]
+        assert fetch(site, f"/games/{game}?ply=2z")[0] == 400
 
 
 def test_a_game_says_what_its_bots_used_out_of_turn(site: Site) -> None:

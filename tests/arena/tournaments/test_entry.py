@@ -250,3 +250,26 @@ def test_the_verdict_of_a_test_stands_beside_its_table(stage: Stage) -> None:
     verdict = standing(stage.store, number).verdict
     assert verdict is not None
     assert verdict.pairs == 10
+
+
+def test_who_has_not_announced_the_rules_of_a_handicap_is_refused(stage: Stage) -> None:
+    step = "option name Rule.king_max_step type spin default 0 min 0 max 8"
+    opener = "option name Rule.first_player type combo default attackers var attackers var defenders"
+    for name, options in (("all", (step, opener)), ("step", (step,)), ("none", ())):
+        stage.bot(name, families=["tablut"], capabilities={"tablut": announced(*options)})
+    rules = {"rules": {"king_max_step": 4}}
+    for named, more, out in (
+        (["all"], {"handicaps": [{"bot": "all", **rules}]}, {"none v1": "with the handicap of all: "}),
+        (["all", "step"], {"handicaps": [{"bot": "all", "against": "step", **rules}]}, {}),
+        (["all"], {"first": "lot"}, dict.fromkeys(("none v1", "step v1"), "when the lot has defenders move first: ")),
+    ):
+        entries = {"bots": named, "newest": True, "without": ["ada", "bob", "cleo", "dan"]}
+        number = stage.create(family="tablut", entries=entries, rated=False, starts=later(stage), **more)
+        _, refused = entered(stage, number)
+        assert {name: reason[: len(out.get(name, ""))] for name, reason in refused.items()} == out
+        assert all("announce: option name" in reason for reason in refused.values())
+    for handicap in ({"bot": "all"}, {"bot": "all", "against": "none"}, {"bot": "none", "against": "all"}):
+        with pytest.raises(SettingsError, match=f"none v1: with the handicap of {handicap['bot']}"):
+            stage.create(
+                family="tablut", entries={"bots": ["all", "none"]}, rated=False, handicaps=[{**handicap, **rules}]
+            )
