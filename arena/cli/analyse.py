@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--bot", metavar="BOT", help="the judge, any bot that gives scores (default sample:alphabeta)")
     add_sandbox(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    form.add_argument("--record", action="store_true", help="the record with the marks, for arena replay")
     add_database(parser)
 
 
@@ -55,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             record = replay.pick(replay.read(arguments.game), arguments.pick)
         except RecordError as error:
             raise CommandError(f"{arguments.game}: {error}; it should hold records of games of the arena") from None
-        _show(_analysed(arguments, record, None), record, as_json=arguments.json)
+        _show(_analysed(arguments, record, None), record, arguments)
         return Exit.DONE
     with closing(open_store(settings_of(arguments))) as store:
         from arena.analysis.keeping import curve_of, keep, read_game
@@ -63,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         record = read_game(store, arguments.game)
         found = _analysed(arguments, record, curve_of(store, record.family))
         keep(store, found)
-    _show(found, record, as_json=arguments.json)
+    _show(found, record, arguments)
     return Exit.DONE
 
 
@@ -105,8 +108,13 @@ def _judge(text: str | None, family: str) -> BotSpec:
         raise CommandError(str(error)) from None
 
 
-def _show(found: GameAnalysis, record: GameRecord, *, as_json: bool) -> None:
-    if as_json:
+def _show(found: GameAnalysis, record: GameRecord, arguments: argparse.Namespace) -> None:
+    if arguments.record:
+        from arena.analysis.work import marks_of
+
+        output.document(replace(record, marks=marks_of(found.as_json())).as_json())
+        return
+    if arguments.json:
         output.document(found.as_json())
         return
     summary = found.summary

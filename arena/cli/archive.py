@@ -30,6 +30,9 @@ SHOWN = 50
 """How many games a search lists unless told otherwise."""
 
 
+SORTS = ("number", "date", "length", "gaffes", "accuracy", "turns")
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the sub-commands."""
     actions = Actions(parser)
@@ -57,7 +60,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena archive search --server http://127.0.0.1:8000 --player picasso",
     )
     add_search(search)
-    search.add_argument("--sort", choices=("number", "date", "length"), default="number", help="default: number")
+    search.add_argument(
+        "--sort",
+        choices=("number", "date", "length", "gaffes", "accuracy", "turns"),
+        default="number",
+        help="default: number",
+    )
     search.add_argument("--latest", action="store_true", help="the latest, or the longest, first")
     search.add_argument("--limit", type=choice.positive, default=SHOWN, metavar="N", help=f"at most (default {SHOWN})")
     search.add_argument("--offset", type=choice.whole, default=0, metavar="N", help="leave out the first N")

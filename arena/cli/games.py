@@ -1,4 +1,5 @@
-"""`arena games verify|archive`: recorded games played again by the rules; all of them written into files by month."""
+"""`arena games verify|archive|curve`: recorded games played again by the rules, written into files by month, and what
+their analyses say of scores."""
 
 from __future__ import annotations
 
@@ -28,10 +29,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     verify.add_argument("--worker", metavar="ID", help="every game that a worker of the cluster has played")
     verify.add_argument("--void", action="store_true", help="void what is wrong: it is played again, ratings follow")
     archive = actions.add("archive", _archive, "bring the archive up to date now: a file a month with every result")
+    curve = actions.add(
+        "curve", _curve, "fit how scores become chances from a family's analysed games", "arena games curve loa"
+    )
+    curve.add_argument("family", type=choice.family, metavar="FAMILY")
     what = archive.add_mutually_exclusive_group()
     what.add_argument("--anew", action="store_true", help="write all files once more")
     what.add_argument("--check", action="store_true", help="compare the files with their checksums; write nothing")
-    for each in (verify, archive):
+    for each in (verify, archive, curve):
         each.add_argument("--json", action="store_true", help="one JSON document on stdout")
         add_database(each)
 
@@ -95,6 +100,24 @@ def _archive(arguments: argparse.Namespace) -> int:
     )
     output.note(f"{dumps.folder}: {count} games added" if not arguments.check else f"{len(problems)} files are wrong")
     return Exit.FAILED if problems else Exit.DONE
+
+
+def _curve(arguments: argparse.Namespace) -> int:
+    """Exit code 1 where there are too few positions."""
+    from arena.analysis.fit import TooFewError
+    from arena.analysis.keeping import curve_of, fit_curve
+
+    with closing(open_store(settings_of(arguments))) as store:
+        try:
+            found, _ = fit_curve(store, arguments.family)
+        except TooFewError as error:
+            raise CommandError(str(error), Exit.FAILED) from None
+        version = curve_of(store, arguments.family).version
+    if arguments.json:
+        output.document({"family": arguments.family, "fit": version, **asdict(found)})
+    else:
+        output.text(f"{version}: scale {found.scale} from {found.positions} positions, log loss {found.log_loss}")
+    return Exit.DONE
 
 
 def _records(store: Store, arguments: argparse.Namespace) -> Iterator[tuple[str, bytes, GameSpec]]:

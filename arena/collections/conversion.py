@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from arena.collections import notation
 from arena.collections.collection import CollectedGame
@@ -16,6 +17,9 @@ from referee.rules.rules import GameFormat
 
 NUMBERS = ("number", "game", "gameid", "id", "no")
 """Tags, in lower case, that give a game's number in its own collection."""
+
+
+_NO_MARKS: Mapping[int, str] = MappingProxyType({})
 
 
 def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
@@ -48,8 +52,10 @@ def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
     )
 
 
-def to_text(game: ArchivedGame, form: GameFormat | None = None) -> str:
+def to_text(game: ArchivedGame, form: GameFormat | None = None, judged: Mapping[int, str] = _NO_MARKS) -> str:
     """A game of the archive as it was imported, or in a notation of its family. Raises ValueError.
+
+    Where people marked nothing, the marks are those a judge gave (`judged`).
 
     One that came as a record, which is no text for people, is written in the family's first notation.
     """
@@ -58,7 +64,7 @@ def to_text(game: ArchivedGame, form: GameFormat | None = None) -> str:
     form = form or game.ruleset().rules.formats[0]
     result = notation.RESULTS[game.winner]
     marks, comments = remarks_of(game)
-    about = {"tags": game.tags, "result": result, "marks": marks, "comments": comments}
+    about = {"tags": game.tags, "result": result, "marks": marks or judged, "comments": comments}
     return notation.write(form, game.ruleset(), game.position, game.moves, **about)
 
 

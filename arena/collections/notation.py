@@ -33,5 +33,6 @@ def write_record(record: GameRecord, name: str) -> str:
     ruleset = load(record.family).settle(record.variant, record.options)
     tags = {"First": record.first, "Second": record.second, "Date": record.started[:10], "Id": record.id}
     tags = {name: value for name, value in tags.items() if value}
-    form, result = find(ruleset.rules, name), RESULTS[record.winner]
-    return write(form, ruleset, record.position, record.moves, tags=tags, result=result)
+    form = find(ruleset.rules, name)
+    about = {"tags": tags, "result": RESULTS[record.winner], "marks": record.marks, "comments": record.comments}
+    return write(form, ruleset, record.position, record.moves, **about)

@@ -2,6 +2,7 @@
 
     submission, bot, game, table      what happens to bots, and what of it may be read by whom
     archive                           games of all times: searched, shown, imported
+    analysis                          what a judge thinks of games and positions
     explorer, book                    what was played in a position; books of openings made from that
     study                             lines that somebody tries out on a board
     course                            how a tournament of its format goes
@@ -14,6 +15,7 @@ in threads. Refuses to know HTTP and command lines.
 
 from arena.services import (
     account,
+    analysis,
     archive,
     book,
     bot,
@@ -33,6 +35,7 @@ from arena.services.arena import Arena
 __all__ = [
     "Arena",
     "account",
+    "analysis",
     "archive",
     "book",
     "bot",

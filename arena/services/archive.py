@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.analysis.work import marks_of
 from arena.collections.collection import Collection, GameProblem, best_reading, read_collection
 from arena.collections.conversion import to_archived, to_text
 from arena.collections.record_format import RECORD
 from arena.errors import ArenaError, ForbiddenError, did_you_mean, near
 from arena.services.arena import Arena
 from arena.store import BadValueError, Identity, NotFoundError
+from arena.store.analyses import AnalysisFilter
 from arena.store.archive import Found
 from arena.store.archive_line import ArchiveLine
 from arena.store.archive_search import Search
@@ -52,6 +54,12 @@ class Query:
     until: str | None = None
     moves: str | None = None
     position: str | None = None
+    gaffes: int | None = None
+    most_gaffes: int | None = None
+    accuracy: int | None = None
+    most_accuracy: int | None = None
+    turns: int | None = None
+    thrown: str | None = None
 
 
 SEARCHED: Mapping[str, str] = {
@@ -72,6 +80,12 @@ SEARCHED: Mapping[str, str] = {
     "until": "the last day, in the same way",
     "moves": "the first moves (needs a family)",
     "position": "a position that occurred, however the board is turned (needs a family)",
+    "gaffes": "at least so many gaffes, of both sides (these and what follows: of games that were analysed)",
+    "most_gaffes": "at most so many gaffes",
+    "accuracy": "at least this accuracy, 0 to 100, of the less accurate side",
+    "most_accuracy": "at most this accuracy of it",
+    "turns": "at least so many turning points: moves from a winning position to one that is even at best",
+    "thrown": "yes: somebody who stood as good as won did not win",
 }
 """What can be searched for, in the order of forms."""
 
@@ -119,7 +133,23 @@ def read_query(query: Query) -> Search:
         until=read_day(query.until, "until", 9999),
         moves=_first_moves(rules, query) if rules and query.moves else (),
         key=_key(rules, query) if rules and query.position else None,
+        analysed=_analysed(query),
     )
+
+
+def _analysed(query: Query) -> AnalysisFilter | None:
+    word = query.thrown
+    if word not in (None, "", "yes", "no"):
+        raise BadValueError(f"not yes or no: {word[:40]!r}", field="thrown", hint="write thrown=yes")
+    found = AnalysisFilter(
+        least_gaffes=query.gaffes,
+        most_gaffes=query.most_gaffes,
+        least_accuracy=query.accuracy,
+        most_accuracy=query.most_accuracy,
+        least_turns=query.turns,
+        is_thrown=word == "yes" if word else None,
+    )
+    return found or None
 
 
 def _family(name: str) -> Rules:
@@ -195,11 +225,15 @@ def read(arena: Arena, serial: int) -> tuple[ArchiveLine, ArchivedGame]:
 
 
 def write(arena: Arena, serial: int, notation: str | None = None) -> str:
-    """A game as it was imported, or in a notation of its family. Raises NotFoundError, BadValueError."""
+    """A game as it was imported, or in a notation of its family with the marks of its analysis, if people gave none.
+
+    Raises NotFoundError, BadValueError.
+    """
     game = arena.store.archive.get(serial)
     form = find_format(load(game.family), notation) if notation else None
+    data = arena.store.analyses.get(game.id) if form else None
     try:
-        return to_text(game, form)
+        return to_text(game, form, marks_of(data) if data else {})
     except ValueError as error:
         raise BadValueError(f"{notation} has no words for this game: {error}", field="notation") from None
 

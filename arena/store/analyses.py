@@ -25,6 +25,8 @@ LATEST = 1_000
 """So many of the latest results may be analysed without anybody asking."""
 MOST_WAITING = 1_000
 """No more is asked for while so much waits."""
+BY_ANALYSIS = ("gaffes", "accuracy", "turns")
+"""What lists of games are sorted by beside their own columns; games that were not analysed are left out then."""
 MOST_OF_USER = 10
 """Nor by one user while so much of theirs waits."""
 
@@ -255,6 +257,13 @@ def serials(session: Session, filter_: AnalysisFilter) -> list[int]:
         .where(*filter_.conditions)
     )
     return list(session.scalars(query))
+
+
+def by_figure(session: Session, name: str) -> list[int]:
+    """The numbers in the archive of all games that were analysed, by a figure in `BY_ANALYSIS`, least first."""
+    column = col(getattr(Analysis, name))
+    query = select(col(ArchiveGame.serial)).join(Analysis, col(Analysis.game_id) == col(ArchiveGame.game_id))
+    return list(session.scalars(query.where(column.is_not(None)).order_by(column, col(ArchiveGame.serial))))
 
 
 def _unpacked(data: bytes) -> dict[str, Any]:

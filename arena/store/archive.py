@@ -16,6 +16,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from arena.store import positions
+from arena.store.analyses import BY_ANALYSIS, by_figure
 from arena.store.archive_columns import ArchiveColumns
 from arena.store.archive_entry import (
     SERIALS,
@@ -148,15 +149,18 @@ class Archive:
         offset: int = 0,
     ) -> Found:
         """The games that match, from behind the one with serial `after`. Raises BadValueError."""
-        if sort not in SORTS:
-            raise BadValueError(f"games cannot be sorted by {sort!r}; by {', '.join(SORTS)}")
+        if sort not in (*SORTS, *BY_ANALYSIS):
+            raise BadValueError(f"games cannot be sorted by {sort!r}; by {', '.join((*SORTS, *BY_ANALYSIS))}")
         with self._sessions.reading() as session:
             view = self._columns.view(session)
             mask = matching(session, view, search)
-            places: Places = np.flatnonzero(mask)
-            if SORTS[sort]:
+            order: Places = np.arange(len(mask))
+            if sort in BY_ANALYSIS:
+                order = np.array(by_figure(session, sort), dtype=np.int64) - 1
+                order = order[order < len(mask)]
+            elif SORTS[sort]:
                 order = view.order(SORTS[sort])
-                places = order[mask[order]]
+            places = order[mask[order]]
             if is_falling:
                 places = places[::-1]
             total = len(places)

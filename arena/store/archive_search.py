@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store import positions
+from arena.store.analyses import AnalysisFilter, serials
 from arena.store.archive_columns import WINNERS, Mask, Numbers, View, among
 from arena.store.archive_line import games_of
 from arena.store.archived_game import OPENING, opening_key
@@ -45,6 +46,8 @@ class Search:
     key: int | None = None
     name: str | None = None
     """A player's whole name, on either side."""
+    analysed: AnalysisFilter | None = None
+    """What the analysis of a game must say; without one games that were not analysed are meant too."""
 
 
 def matching(session: Session, view: View, search: Search) -> Mask:
@@ -56,6 +59,8 @@ def matching(session: Session, view: View, search: Search) -> Mask:
         _keep(mask, _numbered(session, search.number))
     for condition in _conditions(view, search):
         mask &= condition
+    if search.analysed:
+        _keep(mask, serials(session, search.analysed))
     if search.moves:
         moves = search.moves[:OPENING]
         _keep(mask, positions.look_up(session, opening_key(moves)).serials)

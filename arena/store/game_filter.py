@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypedDict
 
+from sqlalchemy import select
 from sqlmodel import col
 
-from arena.store.models import Game
+from arena.store.analyses import AnalysisFilter
+from arena.store.models import Analysis, Game
 
 
 class GameFilter(TypedDict, total=False):
     """What narrows a list of results; None narrows nothing. `since` and `until` are about the end of a game.
 
-    `versions` are the players meant, on either side; `without` are terminations left out, `worker` the one of a cluster
-    that played. All but `without` and `worker` have an index; what is given with another is applied on the way.
+    `analysed` is what the analysis of a game must say. `versions` are the players meant, on either side; `without` are
+    terminations left out, `worker` the one of a cluster that played. All but `without` and `worker` have an index; what
+    is given with another is applied on the way.
     """
 
     tournament_id: int | None
@@ -29,6 +32,7 @@ class GameFilter(TypedDict, total=False):
     since: datetime | None
     until: datetime | None
     without: Sequence[str]
+    analysed: AnalysisFilter | None
 
 
 def conditions(games: GameFilter) -> list[Any]:
@@ -43,4 +47,6 @@ def conditions(games: GameFilter) -> list[Any]:
         found.append(col(Game.finished) < until)
     if without := games.get("without"):
         found.append(col(Game.termination).not_in(without))
+    if analysed := games.get("analysed"):
+        found.append(col(Game.id).in_(select(col(Analysis.game_id)).where(*analysed.conditions)))
     return found

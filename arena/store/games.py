@@ -13,11 +13,12 @@ from typing import Any, Unpack
 from sqlalchemy import Select, func, select, tuple_, union_all
 from sqlmodel import col
 
+from arena.store.analyses import BY_ANALYSIS
 from arena.store.commit import unpack
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import BadValueError, NotFoundError
 from arena.store.game_filter import GameFilter, conditions
-from arena.store.models import Game, Record
+from arena.store.models import Analysis, Game, Record
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 from referee.record import GameRecord
 from referee.spec import GameSpec, spec_from_json
@@ -169,6 +170,37 @@ class Games:
         with self._sessions.reading() as session:
             lines = [GameLine(*row) for row in fetch(session, query)]
         return cut(lines, limit, lambda line: (line.finished, line.committed) if is_dated else (line.committed,))
+
+    def by_figure(
+        self,
+        figure: str,
+        *,
+        is_falling: bool = True,
+        limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+        **filters: Unpack[GameFilter],
+    ) -> Page[GameLine]:
+        """Games that were analysed, by one of `BY_ANALYSIS`, of equal ones the latest first. Raises BadValueError."""
+        if figure not in BY_ANALYSIS:
+            raise BadValueError(f"games cannot be sorted by {figure!r}; by {', '.join(BY_ANALYSIS)}")
+        limit, narrow = bounded(limit), conditions(filters)
+        if (versions := filters.get("versions")) is not None:
+            narrow.append(col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions))
+        key = col(getattr(Analysis, figure))
+        if last := read_cursor(after, float, int):
+            beyond = key < last[0] if is_falling else key > last[0]
+            narrow.append(beyond | ((key == last[0]) & (col(Game.committed) < last[1])))
+        query = (
+            select(key, *LINE)
+            .join(Analysis, col(Analysis.game_id) == col(Game.id))
+            .where(*narrow, key.is_not(None))
+            .order_by(key.desc() if is_falling else key, col(Game.committed).desc())
+            .limit(limit + 1)
+        )
+        with self._sessions.reading() as session:
+            rows = [tuple(row) for row in fetch(session, query)]
+        found = cut(rows, limit, lambda row: (float(row[0]), GameLine(*row[1:]).committed))
+        return Page([GameLine(*row[1:]) for row in found.items], found.next)
 
     def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameLine]:
         """Some games of all tournaments in one state, such as those being played now."""

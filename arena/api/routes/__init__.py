@@ -5,6 +5,7 @@ from __future__ import annotations
 from arena.api.registry import Route
 from arena.api.routes import (
     account,
+    analysis,
     archive,
     bots,
     bundles,
@@ -29,6 +30,7 @@ TABLE: tuple[Route, ...] = tuple(
         tournaments,
         steering,
         games,
+        analysis,
         archive,
         explorer,
         account,

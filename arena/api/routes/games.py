@@ -37,6 +37,7 @@ from arena.http.json_text import as_json
 from arena.http.line import FORMS, NDJSON, StreamLine
 from arena.http.problem import Problem
 from arena.services.game import OVER
+from arena.store.analyses import AnalysisFilter
 from arena.store.game_filter import GameFilter
 from arena.store.games import GameLine
 from referee.record import GameRecord, read_record
@@ -51,8 +52,17 @@ ATTEMPT = 1_000_000
 _CHUNK = 100
 
 
+_Count = Annotated[int, Field(ge=0, le=10_000)]
+_Share = Annotated[int, Field(ge=0, le=100)]
+
+
 class GameQuery(PageQuery):
-    """Which games. `bot` is on either side; `since` and `until` (without it) are about the end of a game, in UTC."""
+    """Which games. `bot` is on either side; `since` and `until` (without it) are about the end of a game, in UTC.
+
+    `gaffes`, `accuracy` (of the less accurate side), `turns` (turning points, all three: at least), `most_gaffes`,
+    `most_accuracy` and `thrown` (somebody who stood as good as won did not win) leave games that were analysed, and so
+    do sorts by them. `order` is for those sorts.
+    """
 
     tournament: Number | None = None
     family: FamilyName | None = None
@@ -62,6 +72,14 @@ class GameQuery(PageQuery):
     kind: Literal["rules", "adjudication", "forfeit"] | None = None
     since: Moment | None = None
     until: Moment | None = None
+    gaffes: _Count | None = None
+    most_gaffes: _Count | None = None
+    accuracy: _Share | None = None
+    most_accuracy: _Share | None = None
+    turns: _Count | None = None
+    thrown: Literal["yes", "no"] | None = None
+    sort: Literal["latest", "gaffes", "accuracy", "turns"] = "latest"
+    order: Literal["falling", "rising"] = "falling"
 
 
 class StreamQuery(In):
@@ -87,11 +105,18 @@ async def list_games(call: Call, query: GameQuery) -> Page[GameItem] | web.Strea
     form = call.accepts("application/json", NDJSON, TEXT)
     filters = await _filters(call, query)
     if form != "application/json":
-        if paging := query.model_fields_set & {"limit", "after"}:
+        if paging := query.model_fields_set & {"limit", "after", "sort", "order"}:
             name = min(paging)
-            raise Problem("invalid", f"an export has no pages: {name}", field=name, hint="leave it out")
+            raise Problem("invalid", f"an export has no pages and one order: {name}", field=name, hint="leave it out")
         return await export(call, form, filters)
-    rows = await call.run(lambda: call.store.games.latest(limit=query.limit, after=query.after, **filters))
+    games, limit, after = call.store.games, query.limit, query.after
+    if query.sort == "latest":
+        rows = await call.run(lambda: games.latest(limit=limit, after=after, **filters))
+    else:
+        falls = query.order == "falling"
+        rows = await call.run(
+            lambda: games.by_figure(query.sort, is_falling=falls, limit=limit, after=after, **filters)
+        )
     return page(rows, GameItem.model_validate)
 
 
@@ -112,6 +137,15 @@ async def _filters(call: Call, query: GameQuery) -> GameFilter:
         versions=versions,
         since=query.since,
         until=query.until,
+        analysed=AnalysisFilter(
+            least_gaffes=query.gaffes,
+            most_gaffes=query.most_gaffes,
+            least_accuracy=query.accuracy,
+            most_accuracy=query.most_accuracy,
+            least_turns=query.turns,
+            is_thrown=query.thrown == "yes" if query.thrown else None,
+        )
+        or None,
     )
 
 
@@ -203,13 +237,16 @@ def _in_notation(found: GameRecord, name: str) -> str:
 async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResponse:
     """The record alone, as JSON or as text by `Accept`. 409 while the game is not over.
 
-    With `notation` the game as text as people of its family write it, such as `aba-pro`; there are no times in it.
+    With `notation` the game as text as people of its family write it, such as `aba-pro`; there are no times in it,
+    but the marks of its analysis, if there is one.
     """
     form = TEXT if query.notation else call.accepts("application/json", NDJSON, TEXT)
     line = await call.run(call.store.games.get, game)
     found = await call.run(services.game.record_of, call.arena, game)
     if found is None:
         raise Problem("conflict", f"game {game} has no record yet", state=line.state, hint="watch its stream")
+    if query.notation:
+        found = await call.run(services.analysis.annotated, call.arena, found)
     data = without_logs(found.as_json())
     text = as_json(data)
     if query.notation:
@@ -224,7 +261,7 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
         call.request,
         body,
         status=200,
-        keep="immutable",
+        keep="never" if query.notation else "immutable",
         is_private=False,
         content_type=f"{form}; charset=utf-8",
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -133,6 +133,14 @@ class Replay:
             spans.append((start, number + 0.5))
         axis = plot.Axis(text=_ply, is_centred=True, limit=20, spans=spans, span_name="the bots disagree here")
         title = f"Scores, good for {self.sides[0]} upwards"
+        return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
+
+    def chances_chart(self, chances: Mapping[int, float]) -> Any:
+        """The chances of first before each ply, from -1 to 1, as a judge saw them."""
+        points = [plot.Point(number, chance) for number, chance in sorted(chances.items())]
+        axis = plot.Axis(text=_ply, is_centred=True, limit=1)
+        title = f"Chance by the judge, from -1 (lost) to 1 (won) for {self.sides[0]}, before each ply"
+        series = [plot.Series("judge", points, 1)]
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def clocks_chart(self) -> Any:

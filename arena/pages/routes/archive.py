@@ -20,12 +20,14 @@ from arena.http.upload import WHOLE_S, within
 from arena.pages import filters
 from arena.pages.drawing.replay import Replay
 from arena.pages.lists import column
-from arena.pages.routes.game import told_of, view_of
+from arena.pages.routes.game import judged_charts, told_of, view_of
 from arena.pages.table import Column, arranged, choice, number, sorting
 from arena.pages.view import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
 from arena.services.archive import MOST_TEXT_BYTES, RESULTS, SEARCHED, Query
+from arena.store.analyses import BY_ANALYSIS
 from arena.store.archive_line import ArchiveLine
 from arena.store.archived_game import ArchivedGame
+from arena.store.models import now
 from referee.rules import families, load
 
 routes = web.RouteTableDef()
@@ -39,8 +41,12 @@ _COLUMNS = (
     Column("length", "Plies"),
     Column("date", "Date"),
     column("", "Collection"),
+    Column("gaffes", "Gaffes", "by the judge, of both sides"),
+    Column("accuracy", "Accuracy", "0 to 100, of the less accurate side"),
+    Column("turns", "Turning points", "moves from a winning position to one that is even at best"),
 )
-_PLIES, _WORDS = ("shortest", "longest"), 4000
+_NUMBERS = ("shortest", "longest", "gaffes", "most_gaffes", "accuracy", "most_accuracy", "turns")
+_WORDS = 4000
 _FIGURES = (
     column("family", "Family"),
     Column("games", "Games"),
@@ -50,7 +56,7 @@ _FIGURES = (
     Column("other", "Not known"),
 )
 _NOTHING = dict.fromkeys(("family", "source", "variant", "notation", "text"), "")
-_MOST_PLIES, _SHOWN = 100_000, 50
+_MOST_PLIES, _SHOWN, _OF_A_MONTH = 100_000, 50, 10
 
 
 @routes.get("/archive")
@@ -81,6 +87,7 @@ async def index(request: web.Request) -> web.Response:
         "archive.html",
         status=400 if problem else 200,
         found=found,
+        figures=await run(arena.store.analyses.figures, [line.id for line in found.games] if found else []),
         sorting=table,
         given=given,
         is_searched=any(given.values()),
@@ -97,7 +104,8 @@ def _query(request: web.Request) -> tuple[Query, dict[str, str]]:
     choice(request.query, "result", RESULTS)
     choice(request.query, "family", families())
     words: dict[str, Any] = {name: text or None for name, text in given.items()}
-    for name in _PLIES:
+    choice(request.query, "thrown", ("yes", "no"))
+    for name in _NUMBERS:
         if given[name]:
             words[name] = number(request.query, name, 0, low=0, high=_MOST_PLIES)
     return Query(**words), given
@@ -119,9 +127,54 @@ async def player(request: web.Request) -> web.Response:
         limit=_SHOWN,
     )
     by_family = arranged(request, _FIGURES, found.families, parameter="families")
+    figures = await run(arena_of(request).store.analyses.figures, [line.id for line in games.games])
     return page(
-        request, "archive_player.html", player=found, games=games, sorting=table, by_family=by_family, keep="no-cache"
+        request,
+        "archive_player.html",
+        player=found,
+        games=games,
+        figures=figures,
+        sorting=table,
+        by_family=by_family,
+        keep="no-cache",
     )
+
+
+@routes.get("/archive/month")
+@takes("month", "family", "by")
+async def month(request: web.Request) -> web.Response:
+    """The game of a month, and those next to it: by gaffes in won games that were thrown away, or by another figure."""
+    chosen = request.query.get("month", "") or f"{now():%Y-%m}"
+    if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", chosen):
+        raise Problem("bad-request", f"no month {chosen[:20]!r}", field="month", hint="write one such as 2026-11")
+    by = choice(request.query, "by", BY_ANALYSIS, "turns")
+    query = Query(
+        family=choice(request.query, "family", families()) or None,
+        since=chosen,
+        until=chosen,
+        thrown="yes" if by == "turns" else None,
+    )
+    arena = arena_of(request)
+    found = await run(
+        lambda: services.archive.search(arena, query, sort=by, is_falling=by != "accuracy", limit=_OF_A_MONTH)
+    )
+    return page(
+        request,
+        "archive_month.html",
+        month=chosen,
+        beside=_beside(chosen),
+        by=by,
+        family=query.family or "",
+        found=found,
+        figures=await run(arena.store.analyses.figures, [line.id for line in found.games]),
+    )
+
+
+def _beside(month: str) -> tuple[str, str]:
+    """The months before and behind one."""
+    year, number_of = map(int, month.split("-"))
+    before, behind = 12 * year + number_of - 2, 12 * year + number_of
+    return tuple(f"{at // 12:04}-{at % 12 + 1:02}" for at in (before, behind))  # type: ignore[return-value]
 
 
 @routes.get("/archive/import")
@@ -230,7 +283,8 @@ async def show(request: web.Request) -> web.Response:
         notations=load(game.family).formats,
         sentence=_sentence(line, replay),
         tags={name: value for name, value in game.tags.items() if re.fullmatch(r"[\w .-]{1,40}", name)},
-        charts=[],
+        analysis=(analysis := await run(services.analysis.read, arena_of(request), line.id)),
+        charts=judged_charts(replay, analysis),
         thoughts={},
         is_live=False,
         keep="no-cache",

@@ -7,8 +7,9 @@ from typing import Any
 
 from aiohttp import web
 
+from arena import services
 from arena.events.messages import PlyNews
-from arena.http.call import CONTEXT
+from arena.http.call import CONTEXT, IDENTITY
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found, shown
@@ -17,8 +18,10 @@ from arena.pages.drawing import board
 from arena.pages.drawing.pieces import key
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene, piece_names
+from arena.pages.session import checked_form
 from arena.pages.table import choice, number
-from arena.pages.view import GAME_ID, REPLAYS, arena_of, moved, page, run, store_of, takes
+from arena.pages.view import GAME_ID, REPLAYS, act, arena_of, moved, page, redirect, run, store_of, takes
+from arena.services.analysis import GameAnalysis
 from arena.services.game import OVER, SIDES, Game, read
 from arena.store import Store
 from arena.store.games import GameLine
@@ -129,7 +132,8 @@ async def viewed(request: web.Request, template: str) -> web.Response:
         before=before,
         behind=behind,
         swapped=swapped,
-        charts=_charts(replay),
+        analysis=(analysis := await run(services.analysis.read, arena_of(request), line.id)),
+        charts=_charts(replay, analysis),
         thoughts={side: _thought(replay, side, ply, flip=flip) for side in SIDES},
         changes={
             "first": found.changes.get(line.first_id),
@@ -140,6 +144,28 @@ async def viewed(request: web.Request, template: str) -> web.Response:
         is_live=line.state in ("queued", "running", "planned"),
         keep="no-cache",
     )
+
+
+def judged_charts(replay: Replay, analysis: GameAnalysis | None) -> list[tuple[str, Any]]:
+    """What the judge thought of the game, where it was asked."""
+    if analysis is None or not analysis.plies:
+        return []
+    chances = {
+        number: ply["chance"] if ply["side"] == "first" else -ply["chance"]
+        for number, ply in analysis.plies.items()
+        if ply["chance"] is not None
+    }
+    return [(f"Chance by the judge, good for {replay.sides[0]} upwards", replay.chances_chart(chances))]
+
+
+@routes.post("/games/{game}/analysis")
+async def analyse(request: web.Request) -> web.Response:
+    """Have a game analysed, played here or imported, when nothing else is to be done."""
+    fields = await checked_form(request)
+    name = request.match_info["game"]
+    await act(services.analysis.ask, arena_of(request), name, request[IDENTITY])
+    serial = fields.get("serial", "")
+    return redirect(f"/archive/{serial}" if serial.isascii() and serial.isdecimal() else f"/games/{name}")
 
 
 def _place(request: web.Request, replay: Replay) -> tuple[int, bool]:
@@ -232,8 +258,9 @@ async def charts(request: web.Request) -> web.Response:
     return page(request, "charts.html", keep=keep, charts=_charts(await _replay(request, found)))
 
 
-def _charts(replay: Replay) -> list[tuple[str, Any]]:
+def _charts(replay: Replay, analysis: GameAnalysis | None = None) -> list[tuple[str, Any]]:
     charts = [
+        *judged_charts(replay, analysis),
         (f"Scores, good for {replay.sides[0]} upwards", replay.scores_chart()),
         ("Time per move", replay.times_chart()),
         ("Time left", replay.clocks_chart()),

@@ -11,9 +11,10 @@ from multidict import MultiMapping
 from arena import services
 from arena.http.problem import Problem, shown
 from arena.pages import lists
-from arena.pages.table import choice
-from arena.pages.view import arena_of, page, run, takes
+from arena.pages.table import choice, number
+from arena.pages.view import arena_of, page, run, store_of, takes
 from arena.services import Arena
+from arena.store.analyses import BY_ANALYSIS, AnalysisFilter
 from arena.store.errors import NotFoundError
 from arena.store.game_filter import GameFilter
 from referee.rules import families, load
@@ -22,10 +23,13 @@ routes = web.RouteTableDef()
 KINDS = ("rules", "adjudication", "forfeit")
 RESULTS = ("first", "second", "draw")
 MAX_NAME = 80
+ANALYSED = ("gaffes", "accuracy", "turns", "thrown")
+"""What is asked of analyses: at least so many gaffes, at most this accuracy, at least so many turning points."""
+MOST_GAFFES = 10_000
 
 
 @routes.get("/games")
-@takes("family", "variant", "bot", "winner", "kind", "since", "until", "after", "sort", "running")
+@takes("family", "variant", "bot", "winner", "kind", "since", "until", *ANALYSED, "by", "after", "sort", "running")
 async def index(request: web.Request) -> web.Response:
     """The latest games; words of the query narrow them, `?after=` goes on."""
     query = request.query
@@ -41,19 +45,44 @@ async def index(request: web.Request) -> web.Response:
         "bot": query.get("bot", "").strip()[:MAX_NAME],
     }
     days = {name: day(query, name) for name in ("since", "until")}
-    found, running = await run(_read, arena_of(request), chosen, days, query.get("after") or None)
+    by = choice(query, "by", BY_ANALYSIS)
+    found, running = await run(_read, arena_of(request), chosen, days, analysed(query), by, query.get("after") or None)
     return page(
         request,
         "games.html",
         games=found,
         table=lists.games(request, found.items, with_family=True, parameter="sort"),
         running=lists.games(request, running, with_family=True, parameter="running"),
-        chosen=chosen | {name: query.get(name, "") for name in days},
+        chosen=chosen | {name: query.get(name, "") for name in (*days, *ANALYSED)} | {"by": by},
+        figures=await run(store_of(request).analyses.figures, [line.id for line in found.items]),
         variants=variants,
     )
 
 
-def _read(arena: Arena, chosen: dict[str, str], days: dict[str, datetime | None], after: str | None) -> Any:
+def analysed(query: MultiMapping[str]) -> AnalysisFilter | None:
+    """What the query string asks of analyses; None for nothing. Raises Problem (400)."""
+
+    def bound(name: str, most: int) -> int | None:
+        return number(query, name, 0, low=0, high=most) if query.get(name) else None
+
+    thrown = choice(query, "thrown", ("yes", "no"))
+    found = AnalysisFilter(
+        least_gaffes=bound("gaffes", MOST_GAFFES),
+        most_accuracy=bound("accuracy", 100),
+        least_turns=bound("turns", MOST_GAFFES),
+        is_thrown=thrown == "yes" if thrown else None,
+    )
+    return found or None
+
+
+def _read(  # noqa: PLR0917 - what the query string holds, part by part
+    arena: Arena,
+    chosen: dict[str, str],
+    days: dict[str, datetime | None],
+    by_analysis: AnalysisFilter | None,
+    by: str,
+    after: str | None,
+) -> Any:
     store = arena.store
     versions = None
     if chosen["bot"]:
@@ -71,7 +100,10 @@ def _read(arena: Arena, chosen: dict[str, str], days: dict[str, datetime | None]
         versions=versions,
         since=days["since"],
         until=until + timedelta(days=1) if until else None,
+        analysed=by_analysis,
     )
+    if by:
+        return store.games.by_figure(by, is_falling=by != "accuracy", after=after, **narrow), []
     return store.games.latest(after=after, **narrow), store.games.in_state("running", 50)
 
 

@@ -31,6 +31,7 @@ TOPICS = {
     "limits": "Limits in numbers",
     "terminations": "How games end",
     "ratings": "Ratings",
+    "analysis": "Analysis: chances, gaffes, accuracy",
     "api": "API",
     "changelog": "Changelog",
 }
@@ -67,7 +68,7 @@ def _document(topic: str) -> Path | None:
         return folder_of("bots") / "README.md"
     if topic == "protocol":
         return folder_of("protocol") / "SPEC.md"
-    if topic in ("changelog", "reference"):
+    if topic in ("changelog", "reference", "analysis"):
         return folder_of("arena") / f"{topic.upper()}.md"
     if kind == "dialect" and family in families():
         built_in = folder_of("protocol") / "dialects" / f"{family}.md"
@@ -87,6 +88,7 @@ def _link(target: str) -> str:
         "SPEC": "/help/protocol",
         "README": "/help/first-bot",
         "CHANGELOG": "/help/changelog",
+        "ANALYSIS": "/help/analysis",
         "REFERENCE": "/help/reference",
     }
     if "dialects" in name or name.rstrip("/").endswith("dialects"):

@@ -6,9 +6,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
+from arena.collections import following
 from arena.store import QuotaError, Store
-from arena.store.analyses import MOST_OF_USER, AnalysisFigures, AnalysisTask
+from arena.store.analyses import MOST_OF_USER, AnalysisFigures, AnalysisFilter, AnalysisTask
+from arena.store.archive_search import Search
 from arena.store.models import Curve, now
 from tests.arena.field import Field
 
@@ -97,3 +100,52 @@ def test_the_latest_curve_of_a_family_holds(sqlite_store: Store) -> None:
     found = sqlite_store.analyses.curve("loa")
     assert found is not None
     assert (found.id, found.scale) == (number, 200.0)
+
+
+def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> None:
+    games = Field(store).play(4)
+    for game, gaffes, accuracy, thrown in zip(games, (3, 0, 3), (50.0, None, 90.0), (True, False, False), strict=False):
+        store.analyses.put(figures(game.id, gaffes, accuracy=accuracy, is_thrown=thrown, turns=gaffes // 2), {})
+    one, two, three, _ = (game.id for game in games)
+
+    def found(**words: Any) -> list[str]:
+        return [line.id for line in store.games.latest(analysed=AnalysisFilter(**words)).items]
+
+    assert found(least_gaffes=1) == [three, one]
+    assert found(most_gaffes=0) == [two]
+    assert found(most_accuracy=60) == [one]
+    assert found(least_accuracy=60, least_turns=1) == [three]
+    assert found(is_thrown=False) == [three, two]
+    page = store.games.by_figure("gaffes", limit=2)
+    assert [line.id for line in page.items] == [three, one]
+    assert [line.id for line in store.games.by_figure("gaffes", limit=2, after=page.next).items] == [two]
+    assert [line.id for line in store.games.by_figure("accuracy", is_falling=False).items] == [one, three]
+    assert not AnalysisFilter()
+
+
+def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
+    games = Field(sqlite_store).play(3)
+    following.follow(sqlite_store)
+    for game, gaffes in zip(games, (1, 5), strict=False):
+        sqlite_store.analyses.put(figures(game.id, gaffes, is_thrown=gaffes == 5), {})
+    archive = sqlite_store.archive
+
+    def found(sort: str = "number", **words: Any) -> list[int]:
+        search = Search(analysed=AnalysisFilter(**words) or None)
+        return [line.serial for line in archive.search(search, sort=sort, is_falling=True).games]
+
+    assert found() == [3, 2, 1]
+    assert found(least_gaffes=1) == [2, 1]
+    assert found(is_thrown=True) == [2]
+    assert found("gaffes") == [2, 1]
+    assert archive.search(Search(), sort="gaffes", limit=1).next == 1
+    assert [line.serial for line in archive.search(Search(), sort="gaffes", after=1).games] == [2]
+
+
+def test_the_plans_of_lists_by_figures_use_their_indexes(sqlite_store: Store) -> None:
+    with sqlite_store.reading() as session:
+        for name in ("gaffes", "accuracy", "turns", "is_thrown"):
+            plan = session.execute(
+                text(f"EXPLAIN QUERY PLAN SELECT game_id FROM analyses WHERE {name} >= 1 ORDER BY {name}")
+            ).all()
+            assert f"ix_analyses_{name}" in str(plan)

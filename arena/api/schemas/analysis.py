@@ -1,0 +1,99 @@
+"""Analyses: what a judge thought of a game, or of one position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from arena.api.schemas.word import In, Out, Side
+
+
+class JudgedPly(Out):
+    """A move. `score` in hundredths, `chance` from -1 (lost) to 1 (won) and `loss` are the mover's; `best` is what the
+    judge would have played, `line` how it goes on. Without a score of the judge's they are null.
+    """
+
+    number: int
+    side: Side
+    move: str
+    score: int | None
+    chance: float | None
+    best: str
+    loss: float | None
+    mark: Literal["", "?!", "?", "??"]
+    line: str
+
+
+class BySide(Out):
+    """A number for each side."""
+
+    first: float | None
+    second: float | None
+
+
+class ThrownAway(Out):
+    """Whether a side stood as good as won and did not win."""
+
+    first: bool
+    second: bool
+
+
+class AnalysisDocument(Out):
+    """The analysis of a game: `state` says whether it is done, waits, has failed (`problem`), or that there is none.
+
+    `gaffes` are moves marked `??`, `accuracy` is 0 to 100, `turning_points` are moves from a winning position to one
+    that is even at best. `fit` names the curve that turned scores into chances.
+    """
+
+    game: str
+    state: Literal["none", "waiting", "failed", "done"]
+    problem: str = ""
+    family: str | None = None
+    judge: str | None = None
+    nodes: int | None = None
+    fit: str | None = None
+    plies: Sequence[JudgedPly] = ()
+    gaffes: BySide | None = None
+    accuracy: BySide | None = None
+    turning_points: int | None = None
+    thrown_away: ThrownAway | None = None
+
+
+class AnalysisWish(In):
+    """How many nodes the judge is to search for each position; what is usual here without it."""
+
+    nodes: int | None = None
+
+
+class QuestionWish(In):
+    """A position: `moves` (in any spelling, separated by blanks) behind `position`, or behind the variant's start."""
+
+    family: str
+    variant: str = ""
+    options: str = ""
+    position: str = ""
+    moves: str = ""
+    nodes: int | None = None
+
+
+class Thought(Out):
+    """What the judge thinks, from the view of the side to move; `line` is what it expects, its `best` move first."""
+
+    family: str
+    side: Side
+    judge: str
+    nodes: int
+    fit: str
+    score: int | None
+    chance: float | None
+    best: str
+    line: list[str]
+
+
+class QuestionDocument(Out):
+    """A question and, once it is `done`, its `answer`; `problem` says why there is none."""
+
+    id: int
+    is_done: bool
+    problem: str
+    answer: Thought | None

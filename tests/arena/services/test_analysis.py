@@ -1,0 +1,76 @@
+"""Analyses as people ask for them: of games that are over, of positions of their own, put into notations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from arena.config import Settings
+from arena.services import Arena, analysis
+from arena.services.analysis import Question
+from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store
+from tests.arena.field import Field
+from tests.arena.store.test_analyses import figures
+
+DATA: dict[str, Any] = {
+    "nodes": 20_000,
+    "plies": [{"number": 1, "side": "first", "mark": "??"}, {"number": 2, "side": "second", "mark": ""}],
+}
+
+
+@pytest.fixture
+def arena(sqlite_store: Store) -> Arena:
+    return Arena(sqlite_store, Settings())
+
+
+def who(arena: Arena, name: str = "ada") -> Identity:
+    user = arena.store.users.add(name)
+    assert user.id is not None
+    return Identity(user.id, name, "author", ("read", "submit"))
+
+
+def test_a_game_is_asked_about_once_it_is_over(arena: Arena) -> None:
+    field, ada = Field(arena.store), who(arena)
+    (game,) = field.play(1)
+    (planned,) = field.plan(1, first_sequence=2)
+    assert analysis.read(arena, game.id).state == "none"
+    assert analysis.ask(arena, game.id, ada).state == "waiting"
+    assert analysis.ask(arena, game.id, ada).state == "waiting"
+    with pytest.raises(ConflictError, match="when it is over"):
+        analysis.ask(arena, planned.id, ada)
+    with pytest.raises(NotFoundError):
+        analysis.ask(arena, "0" * 16, ada)
+    with pytest.raises(BadValueError, match="nodes"):
+        analysis.ask(arena, game.id, ada, 10**9)
+    arena.store.analyses.put(figures(game.id), DATA)
+    found = analysis.ask(arena, game.id, ada)
+    assert (found.state, found.plies[1]["mark"]) == ("done", "??")
+    assert arena.store.analyses.next() is None
+    analysis.ask(arena, game.id, ada, 50_000)
+    task = arena.store.analyses.next()
+    assert task is not None
+    assert task.nodes == 50_000
+
+
+def test_marks_of_a_judge_stand_where_people_gave_none(arena: Arena) -> None:
+    (game,) = Field(arena.store).play(1)
+    assert analysis.annotated(arena, game).marks == {}
+    arena.store.analyses.put(figures(game.id), DATA)
+    assert analysis.annotated(arena, game).marks == {1: "??"}
+    assert analysis.annotated(arena, replace(game, marks={2: "!"})).marks == {2: "!"}
+
+
+def test_a_position_is_asked_about(arena: Arena) -> None:
+    ada = who(arena)
+    found = analysis.ask_position(arena, Question("loa", moves="b1b3 a2c2"), ada)
+    assert not found.is_done
+    assert found.id is not None
+    assert analysis.read_answer(arena, found.id, ada).nodes == analysis.QUESTION_NODES
+    with pytest.raises(NotFoundError):
+        analysis.read_answer(arena, found.id, who(arena, "eve"))
+    with pytest.raises(BadValueError, match="not legal"):
+        analysis.ask_position(arena, Question("loa", moves="a1a8"), ada)
+    with pytest.raises(BadValueError, match="chess"):
+        analysis.ask_position(arena, Question("chess"), ada)
