@@ -80,17 +80,21 @@ class Question:
     options: str = ""
     position: str = ""
     moves: str = ""
-    nodes: int | None = None
 
 
-def ask_position(arena: Arena, question: Question, by: Identity) -> AnalysisRequest:
-    """Ask the judge about one position, which it answers when nothing else is to be done.
+def read_question(question: Question) -> study.Study:
+    """The line somebody asks about. Raises BadValueError."""
+    ruleset = study.settle(question.family, question.variant, question.options)
+    return study.read(ruleset, question.position, question.moves.split())
+
+
+def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | None = None) -> AnalysisRequest:
+    """Ask the judge about the end of a line, which it answers when nothing else is to be done.
 
     Raises BadValueError, also where the game is over there, QuotaError.
     """
-    nodes = _bounded(arena, question.nodes or min(QUESTION_NODES, arena.settings.analysis_most_nodes))
-    ruleset = study.settle(question.family, question.variant, question.options)
-    line = study.read(ruleset, question.position, question.moves.split())
+    nodes = _bounded(arena, nodes or min(QUESTION_NODES, arena.settings.analysis_most_nodes))
+    ruleset = line.ruleset
     if line.end.outcome is not None:
         raise BadValueError("the game is over there", field="moves", hint="ask about a position before")
     record = GameRecord(

@@ -51,8 +51,9 @@ def _document(found: GameAnalysis) -> AnalysisDocument:
 )
 async def ask_position(call: Call, body: QuestionWish) -> Answer[QuestionDocument]:
     """The judge answers while no game is played: read the question again until `is_done`."""
-    question = Question(**body.model_dump())
-    found = await call.run(services.analysis.ask_position, call.arena, question, call.user)
+    question = Question(**body.model_dump(exclude={"nodes"}))
+    line = await call.run(services.analysis.read_question, question)
+    found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)
     return Answer(_answer(found), keep="never", is_private=True)
 
 

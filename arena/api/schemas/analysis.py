@@ -24,8 +24,15 @@ class JudgedPly(Out):
     line: str
 
 
-class BySide(Out):
-    """A number for each side."""
+class Gaffes(Out):
+    """Moves marked `??` of each side."""
+
+    first: int
+    second: int
+
+
+class Accuracy(Out):
+    """0 to 100 for each side; null for who made no move that was judged."""
 
     first: float | None
     second: float | None
@@ -53,8 +60,8 @@ class AnalysisDocument(Out):
     nodes: int | None = None
     fit: str | None = None
     plies: Sequence[JudgedPly] = ()
-    gaffes: BySide | None = None
-    accuracy: BySide | None = None
+    gaffes: Gaffes | None = None
+    accuracy: Accuracy | None = None
     turning_points: int | None = None
     thrown_away: ThrownAway | None = None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,22 +11,30 @@ from aiohttp import web
 from yarl import URL
 
 from arena import services
+from arena.http.call import IDENTITY
+from arena.http.identity import session_of
 from arena.http.json_text import as_json
+from arena.http.problem import Problem
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene
 from arena.pages.routes.archive import replay_at
 from arena.pages.routes.game import grid, piece_key, ply_of, replay_of
+from arena.pages.session import checked_form
 from arena.pages.table import choice, number
-from arena.pages.view import FREE_LINES, GAME_ID, act, family_in, page, redirect, takes
+from arena.pages.view import FREE_LINES, GAME_ID, act, arena_of, family_in, number_in, page, redirect, takes
 from arena.services.study import Study
 from arena.store import BadValueError
+from referee.record import GameRecord, read_record, ruleset_of
 from referee.rules.clicks import legal_moves
-from referee.rules.rules import Rules
+from referee.rules.position import Position
+from referee.rules.rules import Rules, Ruleset
 
 routes = web.RouteTableDef()
 _ADDRESS = ("variant", "options", "position", "game", "archive", "ply", "moves")
 _MAX_PLY = 100_000
+_SHOWN = 4
+"""So many moves of the line that the judge expects are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +147,59 @@ def _standing(line: _Line) -> str:
         return f"{sides[end.side == 'second']} to move"
     who = "drawn" if outcome.winner == "draw" else f"{sides[outcome.winner == 'second']} won"
     return f"The game is over, {who}: {outcome.reason.sentence}"
+
+
+@routes.post("/{family}/board/question")
+async def ask(request: web.Request) -> web.Response:
+    """Ask the judge about the end of the line in the address, for whoever is logged in."""
+    rules = family_in(request)
+    await checked_form(request)
+    line = await _read(request, rules)
+    found = await act(services.analysis.ask_position, arena_of(request), line.study, request[IDENTITY])
+    return redirect(f"/{rules.family}/board/questions/{found.id}")
+
+
+@routes.get("/{family}/board/questions/{question}")
+@takes()
+async def answer(request: web.Request) -> web.Response:
+    """What the judge says, to who has asked; the page looks again until it says something."""
+    rules = family_in(request)
+    identity = await session_of(request)
+    if identity is None:
+        raise Problem("unauthorised", "log in to read what you asked the judge", hint="log in")
+    number_of = number_in(request, "question", "question")
+    found = await act(services.analysis.read_answer, arena_of(request), number_of, identity)
+    record = read_record(str(found.question["record"]))
+    ruleset = await act(ruleset_of, record)
+    scenes: list[Scene] = []
+    if found.is_done and ruleset.rules is rules:
+        expected = (found.answer["line"] or [found.answer["best"]])[:_SHOWN]
+        moves = [*record.moves, *(await act(_playable, ruleset, record, expected))]
+        lines = await act(request.app[FREE_LINES].scenes, ruleset, record.position, moves)
+        scenes = lines[len(record.moves) + 1 :]
+    return page(
+        request,
+        "question.html",
+        keep="no-store",
+        rules=rules,
+        sprites=board.sprites([rules]),
+        found=found,
+        side=ruleset.sides[found.answer.get("side") == "second"],
+        drawings=[
+            (scene.move, board.svg(rules, scene, label=f"Board after {scene.move}", is_small=True)) for scene in scenes
+        ],
+    )
+
+
+def _playable(ruleset: Ruleset, record: GameRecord, expected: Sequence[str]) -> list[str]:
+    """A line behind a game as far as it follows the rules: a bot wrote it."""
+    found: list[str] = []
+    with suppress(ValueError):
+        at = Position.start(ruleset, record.position).play_all(record.moves)
+        for move in expected:
+            at = at.play(move)
+            found.append(move)
+    return found
 
 
 @routes.get("/{family}/board/scenes.json")

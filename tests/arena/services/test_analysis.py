@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from arena.collections.notation import write_record
 from arena.config import Settings
 from arena.services import Arena, analysis
 from arena.services.analysis import Question
 from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store
+from referee.rules import load
 from tests.arena.field import Field
 from tests.arena.store.test_analyses import figures
 
@@ -59,18 +61,22 @@ def test_marks_of_a_judge_stand_where_people_gave_none(arena: Arena) -> None:
     assert analysis.annotated(arena, game).marks == {}
     arena.store.analyses.put(figures(game.id), DATA)
     assert analysis.annotated(arena, game).marks == {1: "??"}
+    rules = load("loa").settle()
+    whole = replace(analysis.annotated(arena, game), position=rules.write(rules.read()))
+    assert "?? " in write_record(whole, load("loa").formats[0].name)
     assert analysis.annotated(arena, replace(game, marks={2: "!"})).marks == {2: "!"}
 
 
 def test_a_position_is_asked_about(arena: Arena) -> None:
     ada = who(arena)
-    found = analysis.ask_position(arena, Question("loa", moves="b1b3 a2c2"), ada)
+    line = analysis.read_question(Question("loa", moves="b1b3 a2c2"))
+    found = analysis.ask_position(arena, line, ada)
     assert not found.is_done
     assert found.id is not None
     assert analysis.read_answer(arena, found.id, ada).nodes == analysis.QUESTION_NODES
     with pytest.raises(NotFoundError):
         analysis.read_answer(arena, found.id, who(arena, "eve"))
     with pytest.raises(BadValueError, match="not legal"):
-        analysis.ask_position(arena, Question("loa", moves="a1a8"), ada)
+        analysis.read_question(Question("loa", moves="a1a8"))
     with pytest.raises(BadValueError, match="chess"):
-        analysis.ask_position(arena, Question("chess"), ada)
+        analysis.read_question(Question("chess"))

@@ -1,0 +1,29 @@
+// What the judge thinks of the position on the board: asked by the form, the answer is read from its page until it is there.
+const panel = document.querySelector('[data-panel="analysis"]');
+const form = panel?.querySelector("form");
+const place = document.getElementById("answered");
+const EVERY_MS = 1000;
+let asked = 0;
+
+async function ask(event) {
+  event.preventDefault();
+  const mine = ++asked;
+  const line = new URL(document.getElementById("permalink").href);
+  const action = `${new URL(form.action).pathname}${line.search}`;
+  let answer = await fetch(action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  while (mine === asked) {
+    const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const section = found.getElementById("answer");
+    if (!section) {
+      place.textContent = found.querySelector("main")?.textContent.trim() || "The judge could not be asked.";
+      return;
+    }
+    place.replaceChildren(document.adoptNode(section));
+    if (section.dataset.state !== "waiting") return;
+    await new Promise((done) => setTimeout(done, EVERY_MS));
+    answer = await fetch(answer.url);
+  }
+}
+
+form?.addEventListener("submit", ask);
+document.addEventListener("arena:position", () => { asked += 1; place.replaceChildren(); });

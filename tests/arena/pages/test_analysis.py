@@ -1,0 +1,136 @@
+"""Analyses on pages: marks and figures of a game, lists by them, the game of a month, and questions on a free board."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlencode
+
+import pytest
+
+from arena.analysis.curve import Curve
+from arena.analysis.judge import Answers
+from arena.analysis.keeping import keep
+from arena.analysis.marking import Scored
+from arena.analysis.work import analyse
+from arena.collections import following
+from arena.store import Store
+from referee.record import GameRecord
+from tests.arena.api.server import Server, settings_in
+from tests.arena.field import Field
+from tests.arena.pages.test_archive import logged_in
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("analysis")
+    store = Store.in_folder(folder)
+    found = Server(store, settings_in(folder))
+    found.unlimited()
+    yield found
+    found.close()
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def games(server: Server) -> list[GameRecord]:
+    """Three games, the second with a gaffe of first at ply 1."""
+    found = Field(server.store).play(3)
+    following.follow(server.store)
+    record = found[1]
+
+    def ask(places: Sequence[int], nodes: int) -> Answers:
+        sides, scores = ("first", "second"), (250, 300, -300)
+        return Answers("fake", [Scored(sides[one % 2], scores[min(one, 2 - one % 2)], "e5e6", "", 9) for one in places])
+
+    keep(server.store, analyse(record, ask, nodes=20_000, curve=Curve(100.0, "test")))
+    return found
+
+
+def words(page: str) -> str:
+    return " ".join(html.unescape(re.sub("<[^>]+>", " ", page)).split())
+
+
+def test_a_game_shows_marks_chances_and_figures(server: Server, games: list[GameRecord]) -> None:
+    page = server.get(f"/games/{games[1].id}").body.decode()
+    assert re.search(r'<span class="mark"\s+title="lost 1.75 of the chance; the judge chose e5e6">\?\?</span>', page)
+    shown = words(page)
+    assert "Chance by the judge" in shown
+    assert "accuracy 3.0, 1 gaffe" in shown
+    assert "fake, 20,000 nodes a position, curve test" in shown
+    assert "Nobody has asked the judge" in words(server.get(f"/games/{games[0].id}").body.decode())
+
+
+def test_lists_are_narrowed_and_sorted(server: Server, games: list[GameRecord]) -> None:
+    def listed(path: str) -> list[str]:
+        return [one["id"] for one in server.get(path).json["items"]]
+
+    assert listed("/api/v1/games?gaffes=1") == [games[1].id]
+    assert listed("/api/v1/games?sort=accuracy&order=rising") == [games[1].id]
+    assert listed("/api/v1/archive?gaffes=1&sort=gaffes") == [games[1].id]
+    assert listed("/api/v1/archive?gaffes=9") == []
+    for path in ("/games?gaffes=1", "/games?by=accuracy", "/games?accuracy=99"):
+        page = server.get(path).body.decode()
+        assert re.findall(r'href="/games/([0-9a-f]+)"', page) == [games[1].id], path
+        assert "??</small>" in page
+    assert server.get("/games?gaffes=many").status == 400
+    page = server.get("/archive?gaffes=1").body.decode()
+    assert "<strong>1</strong> game match" in page
+    assert server.get("/archive?thrown=perhaps").status == 400
+
+
+def test_a_month_has_its_game(server: Server, games: list[GameRecord]) -> None:
+    day = games[1].finished[:7]
+    page = words(server.get(f"/archive/month?month={day}&by=gaffes").body.decode())
+    assert "1 gaffe, 1 turning point" in page
+    assert "No analysed game" in words(server.get("/archive/month?month=1999-12").body.decode())
+    assert "1999-11 · 2000-01" in words(server.get("/archive/month?month=1999-12").body.decode())
+    assert server.get("/archive/month?month=1999-13").status == 400
+
+
+def test_the_analysis_as_data(server: Server, games: list[GameRecord]) -> None:
+    found = server.get(f"/api/v1/games/{games[1].id}/analysis").json
+    assert (found["state"], found["gaffes"], found["plies"][0]["mark"]) == ("done", {"first": 1, "second": 0}, "??")
+    assert server.get(f"/api/v1/games/{games[0].id}/analysis").json["state"] == "none"
+    assert server.get(f"/api/v1/games/{'0' * 16}/analysis").status == 404
+
+
+def post(server: Server, cookie: str, shown: str, path: str) -> object:
+    page = server.get(shown, headers={"Cookie": cookie}).body.decode()
+    token = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert token, page[:500]
+    assert html.escape(path) in page
+    return server.post(
+        path,
+        data=urlencode({"csrf": token[1]}).encode(),
+        headers={"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"},
+    )
+
+
+def test_who_is_logged_in_asks(server: Server, games: list[GameRecord]) -> None:
+    server.store.users.add("nora")
+    cookie = logged_in(server, "nora")
+    name = games[0].id
+    reply = post(server, cookie, f"/games/{name}", f"/games/{name}/analysis")
+    assert reply.status == 303  # type: ignore[attr-defined]
+    assert "as soon as no game is played" in words(server.get(f"/games/{name}").body.decode())
+    assert server.store.analyses.next().game_id == name  # type: ignore[union-attr]
+    board = "/loa/board?moves=b1b3"
+    reply = post(server, cookie, board, "/loa/board/question?moves=b1b3")
+    assert reply.status == 303  # type: ignore[attr-defined]
+    place = reply.headers["Location"]  # type: ignore[attr-defined]
+    assert 'data-state="waiting"' in server.get(place, headers={"Cookie": cookie}).body.decode()
+    assert server.get(place).status == 401
+    number = int(place.rsplit("/", 1)[1])
+    question = json.loads(server.store.analyses.request(number).question["record"])
+    assert question["moves"] == ["b1b3"]
+    answer = {"family": "loa", "side": "second", "judge": "fake", "nodes": 200_000, "fit": "test"}
+    more = {"score": 30, "chance": 0.15, "best": "a2c2", "line": ["a2c2", "b3b5", "nonsense"]}
+    server.store.analyses.answer(number, {**answer, **more})
+    page = server.get(place, headers={"Cookie": cookie}).body.decode()
+    assert 'data-state="done"' in page
+    assert "chance +0.15" in words(page)
+    assert page.count("<figure") == 2
+    assert "<polyline" in page, "arrows"
