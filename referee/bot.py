@@ -134,7 +134,8 @@ class Bot:
     @property
     def is_reusable(self) -> bool:
         """Whether it may play another game: sound, running, and not asking for a fresh start (`UGI_Reuse`)."""
-        if not (self.process.is_sound and self.process.is_running and self.capabilities.newgame):
+        is_idle = self.session.state is State.IDLE
+        if not (is_idle and self.process.is_sound and self.process.is_running and self.capabilities.newgame):
             return False
         option = self.session.options.get("UGI_Reuse")
         return not (option and option.default == "false")
@@ -221,17 +222,23 @@ class Bot:
 
     def ready(self) -> None:
         """`isready` … `readyok`, once only to a bot that takes no more. Raises BotError (`stalled`)."""
-        if self._has_been_ready and not self.capabilities.repeated_isready:
+        if self.session.state is not State.READYING and not self._ask_ready():
             return
-        self.wire.write(self.session.send(IsReady()))
         self._expect(ReadyOk, self.limits.ready_ms, "`isready`", Termination.STALLED)
         self._has_been_ready = True
 
+    def _ask_ready(self) -> bool:
+        if self._has_been_ready and not self.capabilities.repeated_isready:
+            return False
+        self.wire.write(self.session.send(IsReady()))
+        return True
+
     def new_game(self) -> None:
-        """`uginewgame`, with a fresh output budget."""
+        """`uginewgame` and `isready`, with a fresh output budget: it gets ready while others are told."""
         self.wire.output_bytes = 0
         if self.capabilities.newgame:
             self.tell(NewGame())
+        self._ask_ready()
 
     def query(self, position: bytes, what: str, deadline_ms: int) -> tuple[str, bool]:
         """The answer to `query`, and whether it came bare. Raises BotError (`stalled`)."""

@@ -95,6 +95,7 @@ class Examinee:
         self.course = None
         course = Course(spec)
         self._player = Player(self.bot, course)
+        self.bot.ready()
         self.course = course
         self._pass()
 

@@ -72,8 +72,9 @@ def _differs_in_start_only(ruleset: Ruleset) -> bool:
 
 
 def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement:
-    """Make a bot that has shaken hands ready for a new game by these rules, whose start it `is_shown` or told.
+    """Tell a bot that has shaken hands of a new game by these rules, whose start it `is_shown` or told.
 
+    It is not waited for: `Seat.ready` does that, when all are told.
     Raises BotError: `handshake-failed` when it has not announced what they demand, else how it failed.
     """
     plan = negotiate(bot, ruleset, is_shown=is_shown)
@@ -91,5 +92,4 @@ def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement
         bot.tell(setting)
     bot.told = told
     bot.new_game()
-    bot.ready()
     return plan

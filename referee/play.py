@@ -74,9 +74,10 @@ def _get_ready(course: Course, bots: Sequence[Seat]) -> list[Player] | Ending:
         lambda bot: bot.start(),
         lambda bot: bot.handshake(),
         lambda bot: players.append(Player(bot, course)),
+        lambda bot: bot.ready(),
     )
     for stage in stages:
-        for side, bot in enumerate(bots):  # both start before either is waited for
+        for side, bot in enumerate(bots):  # both start, and get ready, before either is waited for
             try:
                 stage(bot)
             except BotError as error:

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from itertools import chain
 from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
 
@@ -35,7 +36,8 @@ class SlotPool(Executor):
     """`size` game slots. With `affinity` each is pinned to a core of its own, and so are its bots.
 
     `spare` is how many idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a job
-    being done, from a thread of the pool.
+    being done, from a thread of the pool. A slot is started for its first job; with `beforehand`, a function and its
+    arguments, one of them at once, to do that before any job while there is nothing to play yet.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class SlotPool(Executor):
         affinity: bool = False,
         spare: int = 0,
         on_event: Callable[[dict[str, Any]], None] | None = None,
+        beforehand: tuple[Callable[..., Any], tuple[Any, ...]] | None = None,
     ) -> None:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._on_event = on_event
@@ -58,11 +61,14 @@ class SlotPool(Executor):
         self._is_closed = False
         self.size = size
         cores = sorted(os.sched_getaffinity(0))
+        places = [(number, cores[number % len(cores)] if affinity else -1) for number in range(size)]
+        started: tuple[Any, ...] = ()
+        if beforehand:
+            with contextlib.suppress(OSError):  # its first job will say why
+                started = (*self._spawn(*places[0]), (Future(), *beforehand))
         self._threads = [
-            threading.Thread(
-                target=self._run, args=(number, cores[number % len(cores)] if affinity else -1), daemon=True
-            )
-            for number in range(size)
+            threading.Thread(target=self._run, args=(*place, *(() if place[0] else started)), daemon=True)
+            for place in places
         ]
         for thread in self._threads:
             thread.start()
@@ -114,10 +120,15 @@ class SlotPool(Executor):
 
     # -- one thread per slot -------------------------------------------------------------------------------------
 
-    def _run(self, number: int, core: int) -> None:
-        process: subprocess.Popen[bytes] | None = None
-        connection: Connection | None = None
-        while (job := self._jobs.get()) is not None:
+    def _run(
+        self,
+        number: int,
+        core: int,
+        process: subprocess.Popen[bytes] | None = None,
+        connection: Connection | None = None,
+        first: _Job | None = None,
+    ) -> None:
+        for job in chain([first] if first else [], iter(self._jobs.get, None)):
             future, function, arguments = job
             if not future.set_running_or_notify_cancel():
                 continue

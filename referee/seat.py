@@ -61,7 +61,7 @@ class Seat(Protocol):
         """Send what has no answer."""
 
     def new_game(self) -> None:
-        """Say that a new game begins."""
+        """Say that a new game begins, and that it is to get ready."""
 
     def ready(self) -> None:
         """Wait until it is ready for it."""

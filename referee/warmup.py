@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from referee.rules import families, load
+from referee.rules.history import LineOfPlay
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,18 @@ class Warmed:
 def warm_all() -> list[Warmed]:
     """Call every function of every family's kernel once."""
     return [warm(family) for family in families()]
+
+
+def get_ready(family: str) -> None:
+    """Have ready in this process what a game of the family needs of kernel and referee, and nothing else."""
+    from referee.exchange import loop, quick
+    from referee.rules.calling import addresses_of
+
+    ruleset = load(family).settle()
+    LineOfPlay(ruleset).is_legal(0)
+    addresses_of(ruleset)
+    quick.get_ready()
+    loop.get_ready()
 
 
 def warm(family: str) -> Warmed:

@@ -67,7 +67,8 @@ class Wire:
         self._log = bytearray()
         self._meter = LagMeter()
         self._poll = select.poll()
-        self.quick: QuickWay | None = None
+        self._quick: QuickWay | None = None
+        self._may_be_quick = False
         self._is_amid_line = False
 
     def open(self) -> None:
@@ -80,11 +81,7 @@ class Wire:
             self._poll.register(descriptor, select.POLLIN)
         if self._stop_fd is not None:
             self._poll.register(self._stop_fd, select.POLLIN)
-        if IS_COMPILED:
-            from referee.exchange.quick import QuickWay
-
-            others = [self._err, self._pid_fd] + ([] if self._stop_fd is None else [self._stop_fd])
-            self.quick = QuickWay(self._in, self._out, tuple(others), self._limits.line_bytes)
+        self._may_be_quick = IS_COMPILED
 
     def close(self) -> None:
         """Measure no more; the pipes are the process's."""
@@ -109,9 +106,19 @@ class Wire:
             self._write_rest(data[done:], deadline_ns)
 
     @property
+    def quick(self) -> QuickWay | None:
+        """The quick way to the process, where there is one: made for its first question, since others need none."""
+        if self._quick is None and self._may_be_quick:
+            from referee.exchange.quick import QuickWay
+
+            others = [self._err, self._pid_fd] + ([] if self._stop_fd is None else [self._stop_fd])
+            self._quick = QuickWay(self._in, self._out, tuple(others), self._limits.line_bytes)
+        return self._quick
+
+    @property
     def is_plain(self) -> bool:
         """Whether the quick way will do: nothing that was said waits to be read, and nobody keeps a transcript."""
-        return not (self.quick is None or self.lines or self._is_amid_line or self.transcript is not None)
+        return self._may_be_quick and not (self.lines or self._is_amid_line or self.transcript is not None)
 
     def ask(self, question: bytes) -> int:
         """Send a question and wait a moment for the answer; when the clock was started, 0 where nothing was sent.
@@ -122,8 +129,9 @@ class Wire:
         self.word = b""
         if not self.is_plain or len(question) > MOST_BYTES:
             return 0
-        assert self.quick
-        (sent, word, data, begin_ns, end_ns), self.asked = self.asked or self.quick.ask(question), None
+        quick = self.quick
+        assert quick
+        (sent, word, data, begin_ns, end_ns), self.asked = self.asked or quick.ask(question), None
         if sent < 0:
             return 0
         late_ns = end_ns - begin_ns - MOMENT_MS * _MS

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +29,11 @@ from referee.record_text import write_text
 from referee.rules import families, load
 from referee.rules.core import Termination
 from referee.run_folder import FolderError, RunFolder
+from referee.sample_warmup import have_warm
 from referee.sandbox_choice import choose
-from referee.spec import PONDERING, Limits, PlannedGame
+from referee.spec import PONDERING, BotSpec, Limits, PlannedGame
 from referee.suspension import SUSPEND_AFTER, Suspension
+from referee.warmup import get_ready
 
 MOST_GAMES = 100_000
 """A run is planned whole before its first game: more would keep its user waiting."""
@@ -134,9 +138,9 @@ def run(arguments: argparse.Namespace) -> int:
         sandbox, notes = choose(arguments.sandbox, bots, limits_of(arguments))
         output.note(*notes)
         arguments.sandbox = sandbox.name
-        with RunFolder(arguments.out) if arguments.out else UnkeptRun() as folder:
+        with RunFolder(arguments.out) if arguments.out else UnkeptRun() as folder, _slots(arguments, bots) as pool:
             games = games_of(arguments, ruleset, bots, folder, sandbox)
-            return _play(arguments, games, folder, sprt)
+            return _play(arguments, games, folder, sprt, pool)
     except UnintroducedError as error:
         raise CommandError(str(error), Exit.FAILED) from None
     except (FolderError, IneligibleError) as error:
@@ -160,8 +164,30 @@ def _refuse_excess(arguments: argparse.Namespace) -> None:
         )
 
 
+@contextmanager
+def _slots(arguments: argparse.Namespace, bots: list[BotSpec]) -> Iterator[SlotPool]:
+    """Game slots; where there is a core for it, one gets ready for the family while the bots are asked who they are."""
+    has_room = len(os.sched_getaffinity(0)) > 1
+    pool = SlotPool(
+        arguments.concurrency,
+        sandbox=arguments.sandbox,
+        affinity=arguments.affinity == "auto",
+        beforehand=(get_ready, (arguments.family,)) if has_room else None,
+    )
+    try:
+        if has_room:
+            have_warm(bots, arguments.family)
+        yield pool
+    finally:
+        pool.shutdown(wait=False)
+
+
 def _play(
-    arguments: argparse.Namespace, games: list[PlannedGame], folder: RunFolder | UnkeptRun, sprt: Sprt | None
+    arguments: argparse.Namespace,
+    games: list[PlannedGame],
+    folder: RunFolder | UnkeptRun,
+    sprt: Sprt | None,
+    pool: SlotPool,
 ) -> int:
     """Play what is left of the games, write and print what came of all of them."""
     names = list(dict.fromkeys(name for game in games for name in (game.spec.first.name, game.spec.second.name)))
@@ -189,7 +215,7 @@ def _play(
         return test is not None and test.is_decided
 
     suspension = Suspension(arguments.suspend_after, folder.records)
-    void, is_stopped = _dispatch(arguments, left, keep, is_decided, suspension)
+    void, is_stopped = _dispatch(pool, left, keep, is_decided, suspension)
     records = sorted(folder.records, key=lambda record: record.sequence)
     found = summarise(records, fresh, names, time.monotonic() - begin, test.verdict if test else None)
     if isinstance(folder, RunFolder):
@@ -212,7 +238,7 @@ def _play(
 
 
 def _dispatch(
-    arguments: argparse.Namespace,
+    pool: SlotPool,
     games: list[PlannedGame],
     keep: Callable[[GameRecord], None],
     is_decided: Callable[[], bool],
@@ -224,8 +250,7 @@ def _dispatch(
     def tell(name: str) -> None:
         output.note(f"{name} is suspended: {suspension.why}; it forfeits all its other games")
 
-    pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=arguments.affinity == "auto")
-    dispatcher = Dispatcher(pool, 2 * arguments.concurrency, keep, suspension=suspension, on_suspend=tell)
+    dispatcher = Dispatcher(pool, 2 * pool.size, keep, suspension=suspension, on_suspend=tell)
 
     def abort() -> None:
         dispatcher.abort()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.bot import Bot
 from referee.play import play
 from referee.record import GameRecord, RecordError, read_record
 from referee.record_text import read_texts, write_text
@@ -227,3 +228,29 @@ def test_what_waits_to_be_told_is_told_before_a_bot_is_waited_for(game: Build, r
     roster.on_wait = lambda: told.append(len(seen))
     record = play(game(BLACK[:1], WHITE, time=TimeControl("clock", 100, 0)), roster, watch_of(seen))
     assert (record.termination, told[-1], len(seen)) == ("stalled", 2, 2)
+
+
+def test_both_bots_get_ready_at_the_same_time(
+    game: Callable[..., PlannedGame], roster: Roster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, str]] = []
+    for name in ("new_game", "ready"):
+        really = getattr(Bot, name)
+
+        def noted(bot: Bot, name: str = name, really: Callable[[Bot], None] = really) -> None:
+            told.append((name, bot.spec.name))
+            really(bot)
+
+        monkeypatch.setattr(Bot, name, noted)
+    play(game(["resign"], []), roster)
+    assert told == [("new_game", "one"), ("new_game", "two"), ("ready", "one"), ("ready", "two")]
+
+
+def test_a_bot_that_was_getting_ready_when_the_other_failed_plays_on(
+    game: Callable[..., PlannedGame], roster: Roster
+) -> None:
+    limits = replace(FAST, ready_ms=1000)
+    failed = play(game(["--ignore", "isready"], ["resign"], limits=limits), roster)
+    assert (failed.loser, failed.termination) == ("first", "stalled")
+    record = play(game(["b1b3", "b1b4"], ["resign"], limits=limits), roster)
+    assert (record.loser, record.termination) == ("second", "resigned")

@@ -48,3 +48,11 @@ def test_an_answer_that_cannot_be_read_fails_its_job_alone() -> None:
         with pytest.raises(JobError, match="nothing"):
             pool.submit(eval, unreadable).result(60)
         assert pool.submit(os.getpid).result(60) != os.getpid()
+
+
+def test_what_is_to_be_done_beforehand_is_done_before_any_job(tmp_path: Path) -> None:
+    made = str(tmp_path / "made")
+    with SlotPool(1, beforehand=(os.mkdir, (made,))) as pool:
+        assert pool.submit(os.path.isdir, made).result(60)
+    with SlotPool(1, beforehand=(os.mkdir, (made,))) as pool:  # which fails now, and hinders nobody
+        assert pool.submit(os.path.isdir, made).result(60)
