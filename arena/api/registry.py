@@ -128,6 +128,10 @@ class Routes:
         """A route that makes or does something."""
         return self.add("POST", path, **{"cost": "write", **words})
 
+    def put(self, path: str, **words: Any) -> Callable[[H], H]:
+        """A route that puts something whole in the place of another."""
+        return self.add("PUT", path, **{"cost": "write", **words})
+
     def patch(self, path: str, **words: Any) -> Callable[[H], H]:
         """A route that changes something."""
         return self.add("PATCH", path, **{"cost": "write", **words})

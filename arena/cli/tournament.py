@@ -46,6 +46,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--example", choices=FORMATS, metavar="FORMAT", help=f"print a file: {', '.join(FORMATS)}")
     what.add_argument("--watch", action="store_true", help="then show its results as they come, to the end")
 
+    change = actions.add(
+        "change",
+        _change,
+        "another TOML file for a tournament that has not begun",
+        "arena tournament change 7 open.toml",
+        "arena tournament change 3 weekly.toml --schedule",
+    )
+    change.add_argument("id", metavar="ID", type=choice.positive)
+    change.add_argument("file", metavar="FILE.toml", help="- for stdin")
+    change.add_argument("--schedule", action="store_true", help="ID is that of a schedule: its tournaments to come")
+
     listing = actions.add("list", _list, "all tournaments, latest first", "arena tournament list --state running")
     listing.add_argument("--state", metavar="S", help="scheduled, running, paused, draining, finished or cancelled")
     listing.add_argument("--family", metavar="F", type=choice.family)
@@ -84,7 +95,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=choice.positive,
         help="rounds of a Swiss, games of a ladder or a test, else games of each pairing",
     )
-    for command in (create, show, export, enter, withdraw, extend, *verbs):
+    for command in (create, change, show, export, enter, withdraw, extend, *verbs):
         remote.add_server(command)
     for command in (listing, watch):
         remote.add_server(command, has_ndjson=True)
@@ -121,6 +132,21 @@ def _create(arguments: argparse.Namespace) -> int:
             _follow(client, found["id"], _event)
         else:
             output.note(f'"arena tournament watch {found["id"]}" follows it')
+    return Exit.DONE
+
+
+def _change(arguments: argparse.Namespace) -> int:
+    noun = "schedule" if arguments.schedule else "tournament"
+    document, client = _read(arguments.file), remote.client(arguments)
+    try:
+        found = client.ask("PUT", f"/{noun}s/{arguments.id}", body=document).data
+    except ClientError as error:
+        _show_problems(error.extra.get("errors", []))
+        raise CommandError(f"{noun} {arguments.id} stays: {error}; {error.hint or 'see above'}", error.exit) from None
+    if arguments.json:
+        output.document(found)
+    else:
+        output.text(f"{noun} {found['id']} is changed: {found['name']}")
     return Exit.DONE
 
 

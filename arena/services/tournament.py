@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import fmean
 from typing import Any
 
 from arena import tournaments
@@ -19,6 +20,8 @@ from arena.tournaments.entry import resolve
 from arena.tournaments.preview import Extent, extent
 from arena.tournaments.settings import Document
 
+MEASURED = 200
+"""Games that tell how long the next ones will be."""
 _Act = Callable[[Store, int, datetime], Tournament]
 ACTS: Mapping[str, _Act] = {
     "start": tournaments.start,
@@ -64,12 +67,26 @@ def preview(arena: Arena, document: Document, by: Identity) -> Preview:
     }
     missing = shortage(document, field)
     return Preview(
-        extent(document, len(field.entries)),
+        extent(document, len(field.entries), *_measured(arena, document)),
         tuple((names[key], why) for key, why in field.entries),
         tuple((names[key], why) for key, why in field.refused),
         (*field.problems, *([missing] if missing else [])),
         tuple(fires),
     )
+
+
+def _measured(arena: Arena, document: Document) -> tuple[float | None, float | None]:
+    """How many plies the latest games of the variant had, and how many seconds those at this time control took."""
+    lines = arena.store.games.latest(family=document.family, variant=document.ruleset.variant.name, limit=MEASURED)
+    played = [line for line in lines.items if line.plies and line.started and line.finished]
+    settings = arena.store.rating_history.settings({line.tournament_id for line in played})
+    alike = {key for key, one in settings.items() if one.get("time") == document.time}
+    seconds = [
+        (line.finished - line.started).total_seconds()
+        for line in played
+        if line.tournament_id in alike and line.started and line.finished
+    ]
+    return fmean(line.plies for line in played) if played else None, fmean(seconds) if seconds else None
 
 
 def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Document, by: Identity) -> Tournament:

@@ -37,11 +37,11 @@ UNTIMED = "untimed"
 NAMES = (*(pace.name for pace in PACES), UNTIMED)
 
 
-def seconds(control: TimeControl) -> float | None:
-    """The estimated length of a game; None without a clock."""
+def seconds(control: TimeControl, moves: float = MOVES) -> float | None:
+    """The estimated length of a game of so many moves of each side; None without a clock."""
     if control.kind == "clock":
-        return 2 * (control.base_ms + MOVES * control.increment_ms) / 1000
-    return 2 * MOVES * control.base_ms / 1000 if control.kind == "movetime" else None
+        return 2 * (control.base_ms + moves * control.increment_ms) / 1000
+    return 2 * moves * control.base_ms / 1000 if control.kind == "movetime" else None
 
 
 def pace_of(control: TimeControl) -> str:

@@ -10,23 +10,38 @@ from arena.tournaments.settings import Document
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """From `least` to `most` games; `most` is None without end. `game_s`: seconds of one, None without a clock."""
+    """From `least` to `most` games; `most` is None without end.
+
+    `game_s` are the seconds of one that uses all its time, None without a clock, in a game of `moves` of each side.
+    `usual_s` are those that games of this kind took; None where none was played.
+    """
 
     least: int
     most: int | None
     game_s: float | None
+    moves: float = pace.MOVES
+    usual_s: float | None = None
 
     def seconds(self, slots: int) -> float | None:
         """How long all of them take at most on so many slots; None where there is no saying."""
-        if self.most is None or self.game_s is None:
-            return None
-        return self.most * self.game_s / max(1, slots)
+        return self._all(self.game_s, slots)
+
+    def usual(self, slots: int) -> float | None:
+        """How long all of them take if they are as those before; None where there is no saying."""
+        return self._all(self.usual_s, slots)
+
+    def _all(self, each_s: float | None, slots: int) -> float | None:
+        return None if self.most is None or each_s is None else self.most * each_s / max(1, slots)
 
 
-def extent(document: Document, players: int) -> Extent:
-    """The games of a tournament of so many players; each is taken to last as long as its clocks allow for 40 moves."""
+def extent(document: Document, players: int, plies: float | None = None, usual_s: float | None = None) -> Extent:
+    """The games of a tournament of so many players.
+
+    `plies` is how long games of the variant were, as far as known, and `usual_s` how long those at this time control.
+    """
     least, most = _games(document, players)
-    return Extent(least, most, pace.seconds(document.control))
+    moves = pace.MOVES if plies is None else plies / 2
+    return Extent(least, most, pace.seconds(document.control, moves), moves, usual_s)
 
 
 def _games(document: Document, players: int) -> tuple[int, int | None]:

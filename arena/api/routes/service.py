@@ -196,6 +196,20 @@ async def show_schedule(call: Call, schedule: Number) -> ScheduleItem:
     return ScheduleItem.model_validate(await call.run(call.store.schedules.get, schedule))
 
 
+@routes.put(
+    "/schedules/{schedule}",
+    tag="schedules",
+    summary="Change a recurring tournament",
+    scope="organise",
+    problems=("conflict",),
+)
+async def change_schedule(call: Call, schedule: Number, body: Document) -> ScheduleItem:
+    """Another document for the tournaments to come; those created stay as they are."""
+    document = body.model_dump(mode="json", exclude_unset=True)
+    row = await call.run(services.schedule.change, call.arena, schedule, document, call.user)
+    return ScheduleItem.model_validate(row)
+
+
 @routes.post("/schedules/{schedule}/enable", tag="schedules", summary="Switch a schedule on", scope="organise")
 async def enable(call: Call, schedule: Number) -> ScheduleItem:
     """Go on from the next time after now."""

@@ -92,6 +92,23 @@ async def create(call: Call, body: Document) -> Answer[TournamentDocument]:
     return Answer(body_out, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)
 
 
+@routes.put(
+    "/tournaments/{tournament}",
+    tag="tournaments",
+    summary="Change a tournament that has not begun",
+    scope="organise",
+    problems=("conflict",),
+)
+async def change(call: Call, tournament: Number, body: Document) -> Answer[TournamentDocument]:
+    """Another document in the place of its own, checked like a new one; its entries are chosen anew.
+
+    Once it has begun it stays as it is: 409. Then it can be steered, extended, entered and left.
+    """
+    document = body.model_dump(mode="json", exclude_unset=True)
+    await call.run(services.tournament.change, call.arena, tournament, document, call.user)
+    return Answer(await call.run(document_of, call, await found(call, tournament)), is_private=True)
+
+
 @routes.get("/tournaments/{tournament}", tag="tournaments", summary="A tournament", example="/api/v1/tournaments/1")
 async def show(call: Call, tournament: Number) -> Answer[TournamentDocument]:
     """A tournament with its settings, its entries, and its games counted by state."""

@@ -110,6 +110,25 @@ def test_a_tournament_from_a_file(arena: Arena, cli: Any, tmp_path: Path) -> Non
     cli("tournament", "create", str(tmp_path / "none.toml"), *token, code=Exit.NOT_FOUND)
 
 
+def test_another_file_for_a_tournament_or_a_schedule(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    file, token = tmp_path / "later.toml", ("--token", arena.tokens["organiser"])
+    text = 'name = "{}"\nfamily = "loa"\nstarts = 2027-01-31T20:00:00Z\n[entries]\nbots = ["greedy", "random"]\n'
+    file.write_text(text.format("Later"))
+    number = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
+    file.write_text(text.format("Last") + '[sprt]\nelo1 = "x"\n')
+    assert "elo1" in cli("tournament", "change", number, str(file), *token, code=Exit.USAGE)
+    file.write_text(text.format("Last").replace('"greedy"', '"alphabeta"'))
+    changed = cli("tournament", "change", number, str(file), "--json", *token, is_json=True)
+    assert (changed["name"], [line["name"] for line in changed["entries"]]) == ("Last", ["alphabeta v1", "random v1"])
+    finished = str(arena.finished)
+    assert "stays" in cli("tournament", "change", finished, str(file), *token, code=Exit.FAILED)
+    file.write_text('name = "Yearly"\nfamily = "loa"\n[entries]\nall = true\n[schedule]\ncron = "0 20 1 1 *"\n')
+    number = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
+    file.write_text(file.read_text().replace("1 1 *", "2 1 *"))
+    assert "Yearly" in cli("tournament", "change", number, str(file), "--schedule", *token)
+    assert cli("schedule", "show", number, "--json", is_json=True)["cron"] == "0 20 2 1 *"
+
+
 def test_entering_withdrawing_and_extending(arena: Arena, cli: Any, tmp_path: Path) -> None:
     file = tmp_path / "open.toml"
     file.write_text(

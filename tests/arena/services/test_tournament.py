@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from statistics import fmean
+
 import pytest
 
 from arena.errors import ForbiddenError
 from arena.services import Arena, schedule, tournament
 from arena.store import BadValueError, ConflictError, NotFoundError
 from arena.store.models import Tournament
+from arena.tournaments.settings import read
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
 from tests.arena.services.ear import Ear
@@ -88,3 +91,20 @@ def test_a_schedule_is_switched(arena: Arena, field: Field, person: Person, ear:
     assert schedule.switch(arena, row.id or 0, False, by).next_fire is None
     assert schedule.switch(arena, row.id or 0, True, by).next_fire is not None
     assert ear.heard == ["RefereeWoken"] * 3
+
+
+def test_the_latest_games_say_how_long_the_next_ones_will_be(arena: Arena, field: Field, person: Person) -> None:
+    by = person("otto", "organiser")
+    document = read({**SOON, "time": "10+0.5", "entries": {"bots": ["ada", "bob", "cleo"]}})
+    extent = tournament.preview(arena, document, by).extent
+    assert (extent.moves, extent.seconds(2), extent.usual(2)) == (40, 6 * 2 * (10 + 40 * 0.5) / 2, None)
+    records = field.play(4)
+    moves = fmean(len(record.moves) for record in records) / 2
+    extent = tournament.preview(arena, document, by).extent
+    assert (extent.moves, extent.game_s, extent.usual_s) == (moves, 2 * (10 + moves * 0.5), None)
+    with arena.store.writing() as session:
+        row = session.get_one(Tournament, field.tournament_id)
+        row.settings = {**row.settings, "time": "10+0.5"}
+    lines = arena.store.games.latest(limit=4).items
+    took = fmean((line.finished - line.started).total_seconds() for line in lines if line.finished and line.started)
+    assert tournament.preview(arena, document, by).extent.usual(1) == pytest.approx(6 * took)
