@@ -47,6 +47,7 @@ from protocol.session import RefereeSession
 from protocol.turn import State, Stray
 from referee.exchange import QUICK_NS
 from referee.failure import BotError, SandboxError
+from referee.lag import QueueMeter
 from referee.overshoot import UNKNOWN_MS, Overshoot
 from referee.process import Process
 from referee.rules.core import Termination
@@ -95,6 +96,8 @@ class Bot:
         self.on_wait: Callable[[], None] | None = None
         """Called when its answer takes longer than a moment."""
         self._has_been_ready = False
+        self._is_slow = False
+        """Whether its last answer took longer than a moment."""
         self._sandbox = sandbox
         self.watchdog = watchdog or Watchdog()
         self.process = Process(spec, limits, sandbox, self.watchdog)
@@ -236,6 +239,8 @@ class Bot:
     def new_game(self) -> None:
         """`uginewgame` and `isready`, with a fresh output budget: it gets ready while others are told."""
         self.wire.output_bytes = 0
+        if self.process.queue:
+            self.process.queue.start()
         if self.capabilities.newgame:
             self.tell(NewGame())
         self._ask_ready()
@@ -265,50 +270,66 @@ class Bot:
 
         `known` are move texts that need no reading, and their codes: a `bestmove` with one of them takes the short way.
 
-        `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. The referee's own lateness,
-        as the kernel counts it, is taken off before a flag falls. Raises BotError with `time` (answered late),
-        `stalled` (did not answer), `crashed`, `protocol-error`, `output-limit`; Stopped.
+        `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. What the machine adds, the
+        referee's own lateness and the bot's waiting for a processor, is taken off before a flag falls, as the kernel
+        counts it. Raises BotError with `time` (answered late), `stalled` (did not answer), `crashed`, `protocol-error`,
+        `output-limit`; Stopped.
         """
-        wire, session, stage = self.wire, self.session, "thinking"
+        wire, session, queue = self.wire, self.session, self.process.queue
+        assert queue
         if wire.arrived_ns > self.watchdog.next_ns:
             self.watchdog.look()
-        info: bytes | None = None
         allowance_ns = int((self.limits.move_ms if allowance_ms is None else allowance_ms) * _MS)
+        if self._is_slow:
+            queue.begin()  # for a bot that answers at once that would be most of its turn
         start = wire.ask(question) if allowance_ns >= QUICK_NS else 0
         if start and (code := known.get(wire.word)) is not None:
             session.ask_and_answer()
+            self._is_slow = False
             return Thought(None, None, (wire.arrived_ns - start) / _MS, wire.lag_ns / _MS, None, code)
         start = self._say(question, start)
+        if not self._is_slow:
+            queue.begin()
+        self._is_slow = True
         session.ask()
-        deadline = start + allowance_ns
-        offer: str | None = None
-        while True:
-            line = wire.line(deadline + wire.held_ns, stage)
-            if line is None:
-                raise self._late(allowance_ms, (time.monotonic_ns() - start) / _MS)
-            if line.startswith(b"info"):
-                if b" score " in line or b" nodes " in line:
-                    info = line
-            elif move := session.answer(line, known):
-                break
-            else:
-                message = self._receive(line, stage)
-                if isinstance(message, BestMove):
-                    move, offer = message.move, message.offer
-                    break
-            if wire.arrived_ns - wire.lag_ns - wire.held_ns > deadline:  # it talks, but does not answer
-                raise self._late(allowance_ms, (wire.arrived_ns - start) / _MS)
+        turn = _Turn(wire, queue, start, allowance_ns)
+        move, offer, info = self._answer(turn, allowance_ms, known)
         elapsed = wire.arrived_ns - start
-        lag = min(wire.lag_ns + wire.held_ns, elapsed)
+        lag = turn.end(elapsed)
         if elapsed - lag > allowance_ns:
             raise self.process.failed(
                 Termination.TIME,
-                f"answered after {elapsed / _MS:.1f} ms ({lag / _MS:.1f} ms of them the referee's), "
+                f"answered after {elapsed / _MS:.1f} ms ({lag / _MS:.1f} ms of them the machine's), "
                 f"{allowance_ns / _MS:.1f} ms were left",
             )
         if wire.lines and wire.lines[0].startswith(b"bestmove"):
             raise self.process.failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
         return Thought(move, offer, elapsed / _MS, lag / _MS, _read_info(info) if info else None)
+
+    def _answer(
+        self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]
+    ) -> tuple[str | None, str | None, bytes | None]:
+        """The move, an offer with it, and the last line of what it thought. Raises as `think`."""
+        wire, session, stage = self.wire, self.session, "thinking"
+        info: bytes | None = None
+        while True:
+            line = wire.line(turn.deadline_ns, stage)
+            if line is None:
+                now_ns = time.monotonic_ns()
+                if turn.is_up(now_ns):
+                    raise self._late(allowance_ms, (now_ns - turn.start_ns) / _MS)
+                continue
+            if line.startswith(b"info"):
+                if b" score " in line or b" nodes " in line:
+                    info = line
+            elif move := session.answer(line, known):
+                return move, None, info
+            else:
+                message = self._receive(line, stage)
+                if isinstance(message, BestMove):
+                    return message.move, message.offer, info
+            if turn.is_up(wire.arrived_ns - wire.lag_ns):  # it talks, but does not answer
+                raise self._late(allowance_ms, (wire.arrived_ns - turn.start_ns) / _MS)
 
     def _say(self, question: bytes, start: int) -> int:
         """Send a question that has not been sent, once nothing waits to be heard; when the clock was started."""
@@ -353,6 +374,35 @@ class Bot:
         except BotError as error:
             return error
         return failed(Termination.STALLED, f"{asked}; nor in {self.grace_ms} ms more")
+
+
+class _Turn:
+    """The time of one turn, from `start_ns` on, and what of it is not the bot's. Nanoseconds, monotonic clock."""
+
+    __slots__ = ("_allowance_ns", "_queue", "_waited_ns", "_wire", "start_ns")
+
+    def __init__(self, wire: Wire, queue: QueueMeter, start_ns: int, allowance_ns: int) -> None:
+        self.start_ns = start_ns
+        self._wire, self._queue, self._allowance_ns, self._waited_ns = wire, queue, allowance_ns, 0
+
+    @property
+    def deadline_ns(self) -> int:
+        """When its time is up, as far as is known."""
+        return self.start_ns + self._allowance_ns + self._wire.held_ns + self._waited_ns
+
+    def is_up(self, at_ns: int) -> bool:
+        """Whether its time was up at a moment; what the bot waited is looked at before that is said."""
+        if at_ns <= self.deadline_ns:
+            return False
+        self._waited_ns = self._queue.waited_ns(at_ns - self.start_ns - self._wire.held_ns)
+        return at_ns > self.deadline_ns
+
+    def end(self, elapsed_ns: int) -> int:
+        """How much of the whole turn is not charged."""
+        lag = min(self._wire.lag_ns + self._wire.held_ns, elapsed_ns)
+        waited = self._queue.waited_ns(elapsed_ns - lag)
+        self._queue.end(waited)
+        return lag + waited
 
 
 def expected_of(spec: BotSpec) -> Overshoot:

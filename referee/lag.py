@@ -1,8 +1,22 @@
-"""The referee's own lateness, as the kernel counts it."""
+"""What the machine adds to a bot's time, as the kernel counts it: the referee's own lateness, and the bot's waiting."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
+from collections.abc import Callable
+
+from referee.sandbox.reaper import descendants
+
+MOST_TURN_NS = 2_000_000_000
+"""The longest wait for a processor that a bot is not charged for, in one turn"""
+MOST_GAME_NS = 60_000_000_000
+"""and in one game: a machine that is that busy plays nothing worth rating, but its games come to an end."""
+_REFRESH_NS = 1_000_000_000
+"""How long the threads of a bot are taken to be the same."""
+_MOST_THREADS = 64
+_PROC = "/proc"
 
 
 class LagMeter:
@@ -25,3 +39,69 @@ class LagMeter:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+class QueueMeter:
+    """How long a bot was kept waiting for a processor in a turn: one thread of it was ready to run and did not.
+
+    Of all threads the longest wait counts, and never so much that less is left of the turn than the processor time
+    that its processes used in it (`spent`): who competes with himself waits at his own cost.
+    """
+
+    def __init__(self, pid: int, spent: Callable[[], int]) -> None:
+        self._pid, self._spent = pid, spent
+        self._files: dict[str, int] = {}
+        """The kernel's count for each thread, by its path."""
+        self._refreshed_ns = 0
+        self._before: dict[int, int] = {}
+        self._spent_ns = 0
+        self._left_ns = MOST_GAME_NS
+
+    def start(self) -> None:
+        """Another game."""
+        self._left_ns = MOST_GAME_NS
+
+    def begin(self) -> None:
+        """It is to move from now on."""
+        now = time.monotonic_ns()
+        if now - self._refreshed_ns >= _REFRESH_NS:
+            self._refreshed_ns = now
+            self._refresh()
+        self._before = {file: self._read(file) for file in self._files.values()}
+        self._spent_ns = self._spent()
+
+    def waited_ns(self, took_ns: int) -> int:
+        """How much of a turn that has taken so long it waited, as far as that is not charged."""
+        waits = [self._read(file) - before for file, before in self._before.items()]
+        own_ns = took_ns - (self._spent() - self._spent_ns)
+        return max(0, min(max(waits, default=0), own_ns, MOST_TURN_NS, self._left_ns))
+
+    def end(self, waited_ns: int) -> None:
+        """The turn is over, and so much of it was not charged."""
+        self._left_ns -= waited_ns
+
+    def _read(self, file: int) -> int:
+        try:
+            return int(os.pread(file, 64, 0).split(b" ", 2)[1])
+        except OSError:  # it has ended
+            return 0
+
+    def _refresh(self) -> None:
+        found: list[str] = []
+        for pid in (self._pid, *descendants(self._pid)):
+            with contextlib.suppress(OSError):
+                found += [f"{_PROC}/{pid}/task/{thread}/schedstat" for thread in os.listdir(f"{_PROC}/{pid}/task")]
+        del found[_MOST_THREADS:]
+        for path in self._files.keys() - found:
+            os.close(self._files.pop(path))
+        for path in found:
+            if path not in self._files:
+                with contextlib.suppress(OSError):
+                    self._files[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def close(self) -> None:
+        """Give the descriptors back."""
+        for file in self._files.values():
+            os.close(file)
+        self._files.clear()
+        self._before.clear()

@@ -16,8 +16,9 @@ from typing import overload
 class Ply:
     """One ply as it was played. Times in milliseconds with three decimals.
 
-    `ms` is from the flush of `go` to the arrival of `bestmove`; `lag_ms` the referee's own scheduling delay in it,
-    `charged_ms` what the clock was charged (0 without a clock). `book` marks an opening ply nobody thought about.
+    `ms` is from the flush of `go` to the arrival of `bestmove`; `lag_ms` what of that the machine added (see
+    `referee.lag`), `charged_ms` what the clock was charged (0 without a clock). `book` marks an opening ply nobody
+    thought about.
     """
 
     ms: float = 0.0

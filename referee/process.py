@@ -10,6 +10,7 @@ import os
 import shutil
 
 from referee.failure import BotError, SandboxError
+from referee.lag import QueueMeter
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
 from referee.sandbox.child import Child
@@ -27,13 +28,15 @@ class Process:
     """A process that is to be started in `sandbox` and watched by `watchdog`.
 
     `is_sound` is False once the bot failed or misbehaved: such a process is never used again.
-    `child`, and its `rest` while it is not to move, are there from its start to its end.
+    `child`, its `rest` while it is not to move, and the `queue` it stands in when it is, are there from its start to
+    its end.
     """
 
     def __init__(self, spec: BotSpec, limits: Limits, sandbox: Sandbox, watchdog: Watchdog) -> None:
         self.is_sound = True
         self.child: Child | None = None
         self.rest: Rest | None = None
+        self.queue: QueueMeter | None = None
         self._spec = spec
         self._limits = limits
         self._sandbox = sandbox
@@ -51,6 +54,7 @@ class Process:
         try:
             self.child = Child(launch, self._limits, self._watchdog)
             self.rest = self.child.rest
+            self.queue = QueueMeter(self.child.pid, self.child.rest.spent)
         except OSError as error:
             if error.errno in _OURS:
                 raise SandboxError(f"no process could be started: {error.strerror}") from None
@@ -74,7 +78,9 @@ class Process:
 
     def end(self) -> None:
         """Kill it with all its descendants, reap it, close its pipes."""
-        child, self.child, self.rest = self.child, None, None
+        if self.queue:
+            self.queue.close()
+        child, self.child, self.rest, self.queue = self.child, None, None, None
         if child:
             child.end()
 

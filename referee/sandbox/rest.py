@@ -66,7 +66,7 @@ class Rest:
         if self._is_restless and self._rule == "frozen":
             self.freeze()  # first of all: on this core it is about to go on
         if turn_ns >= SHORT_NS or rest_ns >= SHORT_NS:
-            self._spent_ns = self._spent()
+            self._spent_ns = self.spent()
 
     @property
     def is_quiet(self) -> bool:
@@ -82,13 +82,13 @@ class Rest:
         """Take over what several turns made of `counted`, short ones but for the last, and that too if `is_short`."""
         self._since_ns, self._rested_ns, self._is_resting = since_ns, rested_ns, True
         if not is_short:
-            self._spent_ns = self._spent()
+            self._spent_ns = self.spent()
 
     def end(self) -> None:
         """It is to move, or to hear something: it goes on."""
         self._is_resting = False
         if self._spent_ns >= 0:
-            self.used_ns += self._spent() - self._spent_ns
+            self.used_ns += self.spent() - self._spent_ns
             self._spent_ns = -1
             self._is_restless = self._is_restless or self.used_ns > self._allowed_ns
         if self.is_frozen:
@@ -98,7 +98,7 @@ class Rest:
         """Stop it when it has used more than a moment of a rest that is not over."""
         if not self._is_resting or self.is_frozen:
             return
-        spent = self._spent()
+        spent = self.spent()
         if self._spent_ns < 0:
             self._spent_ns = spent
         elif self._rule == "frozen" and self.used_ns + spent - self._spent_ns > self._allowed_ns:
@@ -156,8 +156,8 @@ class Rest:
                     with contextlib.suppress(OSError):
                         os.sched_setaffinity(int(thread), cores)
 
-    def _spent(self) -> int:
-        """The processor time of all its processes that were ever seen."""
+    def spent(self) -> int:
+        """The processor time of all its processes that were ever seen, in nanoseconds."""
         now = time.monotonic_ns()
         if now - self._refreshed_ns >= _REFRESH_NS:
             self._refreshed_ns = now

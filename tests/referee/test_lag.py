@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from referee import lag
+from referee.lag import MOST_GAME_NS, MOST_TURN_NS, QueueMeter
 from referee.pool import SlotPool
 from referee.record import GameRecord, read_record
 from referee.slot import play_games
@@ -75,3 +81,84 @@ def test_the_margin_is_what_a_flag_may_be_overstepped_by(pool: SlotPool) -> None
     record = pool.submit(play_games, [game]).result(60)[0]
     assert (record.termination, record.loser) == ("resigned", "second")
     assert record.plies[0].charged_ms > 300
+
+
+# A bot that waits for a processor.
+
+
+class Machine:
+    """Threads of one bot with what they have waited, in milliseconds, and what its processes have used."""
+
+    def __init__(self, proc: Path) -> None:
+        self.proc, self.used_ms = proc, 0
+        self.meter = QueueMeter(7, lambda: self.used_ms * 10**6)
+
+    def waits(self, **threads_ms: int) -> None:
+        for thread, ms in threads_ms.items():
+            folder = self.proc / "7" / "task" / thread.removeprefix("t")
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "schedstat").write_text(f"1 {ms * 10**6} 1\n")
+
+    def waited_ms(self, took_ms: int) -> float:
+        return self.meter.waited_ns(took_ms * 10**6) / 10**6
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    monkeypatch.setattr(lag, "_PROC", str(tmp_path))
+    monkeypatch.setattr(lag, "descendants", lambda pid: iter(()))
+    found = Machine(tmp_path)
+    yield found
+    found.meter.close()
+
+
+def test_the_thread_that_waited_longest_counts_as_far_as_the_bot_did_not_run(machine: Machine) -> None:
+    machine.waits(t7=5, t8=400)
+    machine.meter.begin()
+    assert machine.waited_ms(100) == 0
+    machine.waits(t7=35, t8=460, t9=1000)
+    assert machine.waited_ms(100) == 60, "nor what began later"
+    machine.used_ms = 70
+    assert machine.waited_ms(100) == 30, "who used so much did not wait longer than the rest"
+    machine.used_ms = 120
+    assert machine.waited_ms(100) == 0, "several threads of one bot wait for each other at its own cost"
+    machine.meter.begin()
+    assert machine.waited_ms(100) == 0
+
+
+def test_what_is_not_charged_is_bounded_in_a_turn_and_in_a_game(machine: Machine) -> None:
+    machine.waits(t7=0)
+    machine.meter.begin()
+    machine.waits(t7=100_000)
+    assert machine.meter.waited_ns(10**11) == MOST_TURN_NS
+    machine.meter.end(MOST_GAME_NS - 5)
+    assert machine.meter.waited_ns(10**11) == 5
+    machine.meter.start()
+    assert machine.meter.waited_ns(10**11) == MOST_TURN_NS
+
+
+def worked(pool: SlotPool, *, children: int, rivals: int) -> GameRecord:
+    """A game of a bot with so many children, on a core on which so many other processes never rest."""
+    core = max(os.sched_getaffinity(0))
+    spin = f"import os; os.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
+    bot = BotSpec("working", (sys.executable, "-S", "-E", str(HERE / "working.py"), str(core), str(children)))
+    game = PlannedGame.of(
+        GameSpec("loa", "standard", bot, scripted("two", "h4f2"), time=TimeControl("clock", 180, 0), limits=LIMITS)
+    )
+    with ExitStack() as stack:
+        for _ in range(rivals):
+            stack.callback(stack.enter_context(subprocess.Popen([sys.executable, "-S", "-c", spin])).kill)
+        return pool.submit(play_games, [game]).result(60)[0]
+
+
+def test_a_bot_that_has_to_wait_for_a_processor_is_not_charged_for_it(pool: SlotPool) -> None:
+    record = worked(pool, children=0, rivals=5)
+    assert (record.termination, record.loser) == ("resigned", "first"), record.detail
+    assert record.plies[0].ms > record.plies[0].charged_ms + 50
+    assert 45 < record.plies[0].charged_ms < 180
+
+
+def test_a_bot_that_waits_for_its_own_processes_is(pool: SlotPool) -> None:
+    record = worked(pool, children=5, rivals=0)
+    assert record.termination in ("time", "stalled")
+    assert record.loser == "first"
