@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from aiohttp import web
 
-from arena.api import documents, handle
+from arena.api import connection, documents, handle
 from arena.api.routes import PAGES, TABLE
 from arena.config import Settings, read_settings
 from arena.events.bus import Bus, EventBus
@@ -39,12 +39,23 @@ def build(context: WebContext) -> web.Application:
     app = web.Application(middlewares=[middleware(problem.page)], client_max_size=session.FORM_BYTES)
     app[CONTEXT] = context
     handle.mount(app, TABLE, PAGES)
+    app.router.add_get(connection.PATH, connection.connect, allow_head=False)
     for table in (health.routes, session.routes):
         app.add_routes(table)
     documents.add_documents(app)
     site.setup(app)  # last: /{family} takes every other address of one segment
     app.on_response_prepare.append(add_headers)
     app.cleanup_ctx.append(_listening)
+    app.on_shutdown.append(_close_streams)
+    return app
+
+
+def build_door(context: WebContext) -> web.Application:
+    """An application that takes remote bots, and nothing else: of a referee without pages."""
+    app = web.Application(middlewares=[middleware(problem.page)])
+    app[CONTEXT] = context
+    app.router.add_get(connection.PATH, connection.connect, allow_head=False)
+    app.on_response_prepare.append(add_headers)
     app.on_shutdown.append(_close_streams)
     return app
 

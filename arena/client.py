@@ -58,7 +58,7 @@ class Client:
             )
         self.server = f"{parts.scheme}://{parts.netloc}"
         self._host, self._port, self._is_https = host, port, parts.scheme == "https"
-        self._token = token
+        self.token = token
         self._timeout = timeout
 
     def ask(
@@ -140,8 +140,8 @@ class Client:
         words = urlencode([(name, _word(value)) for name, value in given], doseq=True)
         target = PREFIX + quote(path, safe="/") + (f"?{words}" if words else "")
         headers = {"User-Agent": "arena", "Accept": "application/json", **headers}
-        if self._token:
-            headers["Authorization"] = f"Bearer {self._token}"
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
         if self._is_https:
             context = ssl.create_default_context()
             connection: http.client.HTTPConnection = http.client.HTTPSConnection(
@@ -180,7 +180,7 @@ class Client:
             errors = [{"field": str(one["field"]), "message": str(one["message"])} for one in found.get("errors", [])]
         except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
             detail, hint, errors = f"{response.status} {response.reason}", "is this an arena server?", []
-        if response.status == 401 and self._token is None:
+        if response.status == 401 and self.token is None:
             hint = f"log in: arena login --server {self.server}"
         wait = response.headers.get("Retry-After")
         if response.status == 429 and wait and wait not in detail:

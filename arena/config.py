@@ -149,6 +149,27 @@ class Settings(BaseSettings):
     analysis_most_nodes: int = Field(
         1_000_000, ge=100, le=100_000_000, description="How many nodes users may ask for, for a position."
     )
+    remote_bind: str = Field(
+        "",
+        description="Where `arena referee` takes remote bots, as PORT (of 127.0.0.1) or HOST:PORT: for its web "
+        "processes alone, which pass them on; empty: nowhere.",
+    )
+    remote_referee: str = Field(
+        "",
+        description="For `arena serve --no-referee`: where the referee takes remote bots, such as http://referee:8010; "
+        "of several that stand by for one another all, with blanks between; empty: none are taken.",
+    )
+    remote_latency_ms: float = Field(
+        300.0, ge=0, le=5000, description="Of a remote bot's move, how much of the network's time is not charged."
+    )
+    remote_latency_game_ms: float = Field(30_000.0, ge=0, description="The same of all its moves in a game together.")
+    remote_grace_seconds: float = Field(
+        30.0, ge=0, le=3600, description="For how long a remote bot's connection may be lost in a game."
+    )
+    remote_slots: int = Field(
+        2, ge=1, le=256, description="Games of remote bots at a time where games are played by a cluster: here, then."
+    )
+    max_remote_games: int = Field(16, ge=1, le=64, description="Most games a remote bot may play at once.")
 
     metrics: str = Field(
         "", description="Where `arena referee` offers its metrics, as PORT (of 127.0.0.1) or HOST:PORT; empty: nowhere."
@@ -207,7 +228,7 @@ class Settings(BaseSettings):
                 raise ValueError(f"{text!r} is no address and no network; write 192.0.2.1 or 192.0.2.0/24") from None
         return texts
 
-    @field_validator("metrics", mode="after")
+    @field_validator("metrics", "remote_bind", mode="after")
     @classmethod
     def _is_place(cls, text: str) -> str:
         port = text.rpartition(":")[2]
@@ -275,6 +296,12 @@ class Settings(BaseSettings):
         """Host and port of a referee's own metrics; None without them."""
         host, _, port = self.metrics.rpartition(":")
         return (host.strip("[]") or "127.0.0.1", int(port)) if self.metrics else None
+
+    @property
+    def remote_address(self) -> tuple[str, int] | None:
+        """Host and port where a referee takes remote bots from web processes; None where it does not."""
+        host, _, port = self.remote_bind.rpartition(":")
+        return (host.strip("[]") or "127.0.0.1", int(port)) if self.remote_bind else None
 
     @property
     def is_https(self) -> bool:

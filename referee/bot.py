@@ -147,7 +147,12 @@ class Bot:
         """It failed, or is called off: the process plays no other game."""
         self.process.is_sound = False
 
-    def begin_turn(self) -> None:
+    @property
+    def network(self) -> Mapping[str, float]:
+        """Nothing: there is none."""
+        return {}
+
+    def begin_turn(self, _side: int) -> None:
         """It is to move: it rests no longer."""
         if rest := self.process.rest:
             rest.end()

@@ -171,4 +171,5 @@ def _record(
         logs=logs,
         adjudication=spec.adjudication.changes,
         at_start=ending.at_start,
+        network={side: dict(bot.network) for side, bot in zip(SIDES, bots, strict=True) if bot.network},
     )

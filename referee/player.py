@@ -73,7 +73,7 @@ class Player:
     def ask(self, clock: Clock, side: int, known: Mapping[bytes, int]) -> Thought:
         """Its answer to `position … go …`, as `Seat.think`; before and after it rests. Raises what that does."""
         bot = self.bot
-        bot.begin_turn()
+        bot.begin_turn(side)
         words, allowance_ms = self._words(clock, side), clock.allowance_ms(side)
         question = b"%b\ngo %b\n" % (self.position, words)
         if words.startswith(b"movetime"):

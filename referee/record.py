@@ -61,6 +61,8 @@ class GameRecord:
     """Processor time that each side used while it was not its turn, as far as turns took a millisecond or more."""
     at_start: bool = False
     """Lost before play: a bot did not get ready."""
+    network: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Of each side that was remote, by side: its latency, what was allowed for it, and how long it was away."""
     worker: str = ""
     """Who brought it, until it is stored: an arena keeps that apart."""
     marks: Mapping[int, str] = field(default_factory=dict)
@@ -137,7 +139,7 @@ _RECORD = tuple(one.name for one in fields(GameRecord))
 _MOVES = _RECORD.index("moves")
 _UNSAID: Mapping[str, Any] = {
     **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""},
-    **{"marks": {}, "comments": {}},
+    **{"marks": {}, "comments": {}, "network": {}},
 }
 """Left out of the JSON where they are so."""
 

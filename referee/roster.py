@@ -70,15 +70,35 @@ class Roster:
 
     def _new(self, spec: BotSpec, limits: Limits) -> Seat:
         if spec.place:
-            return _open_elsewhere(spec, limits)
+            return self._elsewhere(spec, limits)
+        late = self._overshoot_of(spec)
+        bot = Bot(spec, limits, self.sandbox, stop_fd=self.stop_fd, watchdog=self._watchdog, overshoot=late)
+        bot.on_wait = self.on_wait
+        return bot
+
+    def _elsewhere(self, spec: BotSpec, limits: Limits) -> Seat:
+        """The seat of what is no process of this slot. Raises UnknownNameError for a place unknown here."""
+        if spec.place != "remote":
+            raise UnknownNameError("place of a bot", spec.place, ("remote",))
+        from referee.remote.link import Link
+        from referee.remote.seat import RemoteBot
+
+        key = spec.command[-1]
+        return RemoteBot(
+            spec,
+            limits,
+            self._overshoot_of(spec),
+            lambda: Link(spec.folder or "", key, spec.name, self.stop_fd),
+        )
+
+    def _overshoot_of(self, spec: BotSpec) -> Overshoot:
+        """How late a bot is, as far as this slot knows."""
         key = (spec.name, spec.version, *spec.command)
         overshoot = self._overshoots.pop(key, None) or expected_of(spec)
         self._overshoots[key] = overshoot
         if len(self._overshoots) > _REMEMBERED:
             del self._overshoots[next(iter(self._overshoots))]
-        bot = Bot(spec, limits, self.sandbox, stop_fd=self.stop_fd, watchdog=self._watchdog, overshoot=overshoot)
-        bot.on_wait = self.on_wait
-        return bot
+        return overshoot
 
     @property
     def idle(self) -> tuple[Bot, ...]:
@@ -146,11 +166,6 @@ class Roster:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _open_elsewhere(spec: BotSpec, limits: Limits) -> Seat:
-    """The seat of what is no process of this slot. Raises UnknownNameError for a place unknown here."""
-    raise UnknownNameError("place of a bot", spec.place, ())
 
 
 def _roused_ms(bot: Seat) -> float:

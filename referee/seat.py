@@ -66,8 +66,8 @@ class Seat(Protocol):
     def ready(self) -> None:
         """Wait until it is ready for it."""
 
-    def begin_turn(self) -> None:
-        """It is to move: called before `think`."""
+    def begin_turn(self, side: int) -> None:
+        """It is to move, as the first (0) or second side: called before `think`."""
 
     def think(self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] = ...) -> Thought:
         """The answer to `position … go …`, waited for so long; see `referee.bot.Bot.think`."""
@@ -85,6 +85,10 @@ class Seat(Protocol):
     @property
     def log(self) -> str:
         """The tail of what it wrote to its author."""
+
+    @property
+    def network(self) -> Mapping[str, float]:
+        """What the record says of the network between it and the game (see `referee.remote`); nothing without one."""
 
     def condemn(self) -> None:
         """It failed, or the game was called off: it plays no other one, and is not asked to leave."""

@@ -220,6 +220,21 @@ COMMANDS: tuple[Command, ...] = (
         "client",
     ),
     Command(
+        "connect",
+        "play on a server with a program of this machine, which stays here",
+        (
+            "arena connect ./mybot --url https://arena.example --name mybot --family loa",
+            'arena connect "python mybot.py" --name mybot --family loa --games 4 --open',
+        ),
+        "client",
+    ),
+    Command(
+        "challenge",
+        "start a match of your remote bot against a sample, or whoever is open to it",
+        ("arena challenge greedy --bot mybot --family loa --games 4",),
+        "client",
+    ),
+    Command(
         "tournament",
         "create, list, show, steer, watch and export tournaments",
         ("arena tournament create open.toml", "arena tournament watch 7"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from arena.cli.interrupt import heard
 
 if TYPE_CHECKING:
     from arena.config import Settings
+    from arena.coordinator.lobby import Lobby
+    from arena.events.bus import EventBus
     from arena.metrics import Metrics
     from arena.store import Store
 
@@ -68,7 +71,35 @@ async def _run(settings: Settings, store: Store) -> None:
     with _offered(settings, metrics):
         async with open_bus(settings, metrics, has_pages=False) as bus:
             with heard(asyncio.Event()) as interrupts:
-                await act(settings, store, bus, metrics, interrupts)
+                door = partial(_door, settings, store, bus, metrics)
+                await act(settings, store, bus, metrics, interrupts, open_door=door)
+
+
+@contextlib.asynccontextmanager
+async def _door(settings: Settings, store: Store, bus: EventBus, metrics: Metrics, lobby: Lobby) -> AsyncIterator[None]:
+    """Remote bots come in by the web processes, where that is wanted."""
+    from arena.app import build_door, context_of
+    from arena.http.wire import Runner
+
+    if settings.remote_address is None:
+        yield
+        return
+    from aiohttp import web
+
+    context = context_of(store, settings, bus, metrics)
+    runner = Runner(build_door(context), shutdown_timeout=1)
+    await runner.setup()
+    host, port = settings.remote_address
+    try:
+        async with context.host(lobby):
+            try:
+                await web.TCPSite(runner, host, port).start()
+            except OSError as error:
+                reason = error.strerror or error
+                raise CommandError(f"no remote bots on {host}:{port}: {reason}; set another remote_bind") from None
+            yield
+    finally:
+        await runner.cleanup()
 
 
 @contextlib.contextmanager

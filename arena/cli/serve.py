@@ -101,7 +101,7 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
             await _listen(runner, settings)
             output.note("first Ctrl-C ends in good order, the second at once")
             if settings.referee:
-                await act(settings, store, bus, metrics, interrupts)
+                await act(settings, store, bus, metrics, interrupts, open_door=context.host)
             else:
                 await _until(context.stopping, store)
     finally:

@@ -12,20 +12,23 @@ import queue
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.coordinator import cron
 from arena.coordinator.analyst import Analyst
 from arena.coordinator.checks import Checks, check_in_sandbox
-from arena.coordinator.executors import slots_of, workers_of
+from arena.coordinator.executors import remote_pool, slots_of, workers_of
 from arena.coordinator.follower import Follower
 from arena.coordinator.handout import Handout
 from arena.coordinator.inspection import Inspection, Verifier
 from arena.coordinator.lease import LEASE, LeaseOwner
+from arena.coordinator.lobby import Lobby
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.memory import Memory
 from arena.coordinator.outage import Outage
 from arena.coordinator.recorder import Recorder, drained
+from arena.coordinator.remote_games import RemoteGames
 from arena.coordinator.steering import Steering
 from arena.coordinator.suspension import Suspensions
 from arena.events.bus import EventBus
@@ -56,8 +59,8 @@ RETRY_S = 1.0
 class Coordinator:
     """`run(stop)` is the task. `clock` gives the time of day; `check` checks one claimed version, in the sandbox.
 
-    `maintenance` is what is done daily (None: what the settings say), `verifier` plays games of workers again (None: a
-    process), `metrics` counts.
+    `lobby` is where remote bots are connected (None: nowhere), `maintenance` what is done daily (None: what the
+    settings say), `verifier` plays games of workers again (None: a process), `metrics` counts.
     """
 
     def __init__(
@@ -71,6 +74,7 @@ class Coordinator:
         check: Callable[[int], object] | None = None,
         maintenance: Maintenance | None = None,
         verifier: Verifier | None = None,
+        lobby: Lobby | None = None,
         metrics: RefereeMetrics | None = None,
         grace_s: float = GRACE_S,
     ) -> None:
@@ -98,6 +102,7 @@ class Coordinator:
             clock=clock,
             wake=self._wake_up,
         )
+        self._remote = RemoteGames(store, lobby, partial(remote_pool, settings, bus) if settings.is_clustered else None)
         self._handout = Handout(
             store,
             executor,
@@ -105,6 +110,7 @@ class Coordinator:
             owner=owner,
             place=BundlePlace.of_workers(settings),
             spool=None if settings.is_clustered else self.spool.folder,
+            remote=self._remote,
             clock=clock,
             on_done=self.recorder.job_done,
             wake=self._wake_up,
@@ -160,6 +166,7 @@ class Coordinator:
                 await self._in(work, self._maintenance.stop)
                 await self._in(work, self._follower.stop)
                 await self._in(work, self._analyst.stop)
+                await self._in(work, self._remote.close)
                 self._become("stopped")
 
     def abort(self) -> None:

@@ -43,6 +43,11 @@ def open_executor(settings: Settings, bus: EventBus) -> Executor:
     return SlotPool(int(rest or os.cpu_count() or 1), sandbox=sandbox.name, on_event=publisher(bus))
 
 
+def remote_pool(settings: Settings, bus: EventBus) -> SlotPool:
+    """Slots here for the games of remote bots, where all others are played by a cluster."""
+    return SlotPool(settings.remote_slots, sandbox=open_sandbox(settings.sandbox).name, on_event=publisher(bus))
+
+
 def _open_cluster(settings: Settings, bus: EventBus) -> Executor:
     try:
         from arena.cluster.executor import ClusterExecutor

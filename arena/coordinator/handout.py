@@ -14,6 +14,7 @@ from pathlib import Path
 
 from arena.coordinator.executors import slots_of
 from arena.coordinator.memory import Job, Memory
+from arena.coordinator.remote_games import RemoteGames
 from arena.store import Store, StoreUnavailableError
 from arena.store.queue import Waiting
 from arena.store.tournaments import LiveTournament
@@ -37,6 +38,7 @@ class Handout:
         owner: str,
         place: BundlePlace,
         spool: Path | None,
+        remote: RemoteGames,
         clock: Callable[[], datetime],
         on_done: Callable[[Future[list[GameRecord]]], None],
         wake: Callable[[], None],
@@ -45,6 +47,7 @@ class Handout:
         self._owner, self._place, self._clock = owner, place, clock
         self._on_done, self._wake = on_done, wake
         self._spool = spool
+        self._remote = remote
         self._turns = 0
 
     @property
@@ -59,11 +62,16 @@ class Handout:
         sources = [found.id for found in running if found.id not in memory.dry]
         if room <= 0 or not sources:
             return
+        self._remote.look(memory.jobs.values())
         piles = self._piles(sources, room)
         chosen: list[Pair] = []
         while piles and len(chosen) < room:
             for pile in piles[: room - len(chosen)]:
-                chosen.append(pile.popleft())
+                pair = pile.popleft()
+                if self._remote.admits(pair):
+                    chosen.append(pair)
+                else:  # its remote bot has enough to do
+                    memory.dry.discard(pair[0].tournament_id)
             piles = [pile for pile in piles if pile]
         for pile in piles:  # not all of it found room
             memory.dry.discard(pile[0][0].tournament_id)
@@ -80,13 +88,14 @@ class Handout:
         start = self._turns % len(sources)
         piles: list[deque[Pair]] = []
         for tournament_id in [*sources[start:], *sources[:start]]:
-            waiting = self._store.queue.waiting(tournament_id, limit)
+            absent = self._remote.waited_for(tournament_id)
+            waiting = self._store.queue.waiting(tournament_id, limit, absent)
             ready = [one for one in waiting if one.game.id not in memory.resting]
-            if len(ready) == len(waiting) < limit:
+            if len(ready) == len(waiting) < limit and not absent:
                 memory.dry.add(tournament_id)
             if ready:
                 piles.append(deque(list(pair) for _, pair in groupby(ready, key=lambda one: one.game.spec.pair)))
-            elif not waiting:  # the tournament may be over, or go on: look at once
+            elif not waiting and not absent:  # the tournament may be over, or go on: look at once
                 memory.changed.add(tournament_id)
                 self._wake()
         return piles
@@ -104,7 +113,8 @@ class Handout:
             if not kept:
                 continue
             job = Job(kept[0].tournament_id, kept)
-            future = self._executor.submit(play_bundled, job.games, self._place, True, self._spool)
+            games, job.executor = self._remote.ready(job.games), self._remote.executor(job.games, self._executor)
+            future = job.executor.submit(play_bundled, games, self._place, True, self._spool)
             memory.jobs[future] = job
             memory.by_game.update((game.id, job) for game in job.games)
             future.add_done_callback(self._on_done)
@@ -116,8 +126,8 @@ class Handout:
             if job is None or job.is_called_off:
                 continue
             job.is_called_off = True
-            if hasattr(self._executor, "call_off"):
-                self._executor.call_off(future)
+            if job.executor is not None and hasattr(job.executor, "call_off"):
+                job.executor.call_off(future)
             else:
                 future.cancel()
 

@@ -6,7 +6,7 @@ All of it can be lost: the database is the truth, and whoever acts next takes th
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import Future
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 
@@ -26,6 +26,8 @@ class Job:
     brought: set[str] = field(default_factory=set)
     """The games whose results came before the job was over."""
     is_called_off: bool = False
+    executor: Executor | None = None
+    """Who was given it."""
 
     @property
     def games(self) -> list[PlannedGame]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
@@ -20,6 +21,7 @@ from arena.store.users import Identity
 
 if TYPE_CHECKING:
     from arena.config import Settings
+    from arena.coordinator.lobby import Lobby
     from arena.events.live import Live
     from arena.metrics import Metrics
     from arena.services.arena import Arena
@@ -60,6 +62,8 @@ class WebContext:
     arena: Arena
     live: Live
     metrics: Metrics
+    lobby: Lobby | None = None
+    """Where remote bots are connected, in the process that has the referee."""
     limiters: dict[str, Limiter] = field(init=False)
     streams: Gate = field(init=False)
     responses: ResponseCache = field(init=False)
@@ -86,6 +90,15 @@ class WebContext:
         self.streams = Gate(self.settings.streams_per_client, STREAMS)
         self.trusted = _networks(self.settings.trusted_proxies)
         self.scrapers = _networks(self.settings.metrics_from)
+
+    @asynccontextmanager
+    async def host(self, lobby: Lobby) -> AsyncIterator[None]:
+        """Meanwhile remote bots that come to this process come to that lobby."""
+        self.lobby = lobby
+        try:
+            yield
+        finally:
+            self.lobby = None
 
     @property
     def store(self) -> Store:

@@ -7,6 +7,7 @@
     study                             lines that somebody tries out on a board
     course                            how a tournament of its format goes
     tournament, schedule              creating and steering
+    remote                            bots that run on their authors' machines, and challenges
     account, token, user              who somebody is, and what opens doors
 
 The JSON interface, the pages and the command line only translate to and from them. They block: an event loop calls them
@@ -22,6 +23,7 @@ from arena.services import (
     course,
     explorer,
     game,
+    remote,
     schedule,
     study,
     submission,
@@ -42,6 +44,7 @@ __all__ = [
     "course",
     "explorer",
     "game",
+    "remote",
     "schedule",
     "study",
     "submission",

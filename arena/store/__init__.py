@@ -2,7 +2,7 @@
 
     errors, engine, page, changes    what goes wrong, transactions, cursors, whether anything is new
     users, guesses, known_places     who, and from where
-    bots, versions, checks, samples, usage    what plays
+    bots, versions, presences, checks, samples, usage    what plays
     tournaments, queue, games, results, voids, ratings, rating_history, schedules    what is played, and what follows
     leases, audit, answers, daily_tasks, notices    how the arena is run
     commit, fold, folding, rebuild   how a result becomes part of the arena, and how all ratings follow from results
@@ -48,6 +48,7 @@ from arena.store.known_places import KnownPlaces
 from arena.store.leases import Leases
 from arena.store.notices import Notices
 from arena.store.page import Page
+from arena.store.presences import Presences
 from arena.store.queue import Queue
 from arena.store.rating_history import RatingHistory
 from arena.store.ratings import Ratings
@@ -61,9 +62,9 @@ from arena.store.voids import Voids
 
 
 class Store:
-    """The arena's database: `store.users`, `.guesses`, `.known_places`, `.bots`, `.versions`, `.checks`, `.samples`,
-    `.tournaments`, `.queue`, `.games`, `.results`, `.voids`, `.ratings`, `.rating_history`, `.schedules`, `.leases`,
-    `.audit`, `.answers`, `.daily_tasks`, `.notices`, `.archive`, `.analyses`.
+    """The arena's database: `store.users`, `.guesses`, `.known_places`, `.bots`, `.versions`, `.presences`, `.checks`,
+    `.samples`, `.tournaments`, `.queue`, `.games`, `.results`, `.voids`, `.ratings`, `.rating_history`, `.schedules`,
+    `.leases`, `.audit`, `.answers`, `.daily_tasks`, `.notices`, `.archive`, `.analyses`.
 
     Opening one touches nothing; `upgrade()` makes or renews the tables, `require()` refuses a foreign schema.
     """
@@ -76,6 +77,7 @@ class Store:
         self.known_places = KnownPlaces(self.sessions)
         self.bots = Bots(self.sessions)
         self.versions = Versions(self.sessions)
+        self.presences = Presences(self.sessions)
         self.checks = Checks(self.sessions)
         self.samples = Samples(self.sessions)
         self.tournaments = Tournaments(self.sessions)

@@ -168,10 +168,25 @@ class Version(SQLModel, table=True):
     report: dict[str, Any] = _json(dict)
     log: str = Field(default="", sa_column=Column(Text, nullable=False))
     problem: str = ""
+    place: str = Field(default="", max_length=16, sa_column_kwargs={"server_default": ""})
+    """Where it runs: empty in the sandbox of the arena, `remote` on its author's machine."""
     follows_id: int | None = Field(default=None, foreign_key="versions.id", index=True)
     """The version whose ratings this one starts from (its mu, with a wide sigma)."""
     created: datetime = _created()
     checked: datetime | None = _time(nullable=True)
+
+
+class Presence(SQLModel, table=True):
+    """A remote version that was connected at `seen`, and perhaps is: news, not truth. `latency_ms`: there and back."""
+
+    __tablename__ = "presences"
+    version_id: int = Field(primary_key=True, foreign_key="versions.id", sa_column_kwargs={"autoincrement": False})
+    is_connected: bool = False
+    seen: datetime = _time()
+    games: int = 0
+    most_games: int = 0
+    latency_ms: float | None = None
+    is_open: bool = False
 
 
 class VersionFamily(SQLModel, table=True):

@@ -5,7 +5,7 @@ Lists for readers are those of `games`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -101,14 +101,16 @@ class Queue:
         with self._sessions.reading() as session:
             return [Outline(*row) for row in fetch(session, query)]
 
-    def waiting(self, tournament_id: int, limit: int) -> list[Waiting]:
-        """The next planned games of a tournament, in planned order."""
+    def waiting(self, tournament_id: int, limit: int, without: Collection[str] = ()) -> list[Waiting]:
+        """The next planned games of a tournament, in planned order, but for those of versions with such names."""
         query = (
             select(col(Game.id), col(Game.spec), col(Game.attempt))
             .where(col(Game.tournament_id) == tournament_id, col(Game.state) == "planned")
             .order_by(col(Game.sequence))
             .limit(limit)
         )
+        if without:
+            query = query.where(col(Game.first).not_in(without), col(Game.second).not_in(without))
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         return [

@@ -36,6 +36,7 @@ class VersionLine:
     size_bytes: int
     created: datetime
     checked: datetime | None
+    place: str = ""
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -52,6 +53,7 @@ _LINE = (
     col(Version.size_bytes),
     col(Version.created),
     col(Version.checked),
+    col(Version.place),
 )
 
 
@@ -72,6 +74,7 @@ class Versions:
         options: Mapping[str, str] | None = None,
         limits: Mapping[str, int] | None = None,
         state: str = "uploaded",
+        place: str = "",
         variants: Mapping[str, Sequence[str]] | None = None,
         max_versions: int | None = None,
         max_bytes: int | None = None,
@@ -107,6 +110,7 @@ class Versions:
                     options=dict(options or {}),
                     limits=dict(limits or {}),
                     state=state,
+                    place=place,
                     follows_id=earlier,
                 )
                 session.add(version)
@@ -164,6 +168,12 @@ class Versions:
             col(Version.id).in_(plays),
             order=(col(Bot.name), col(Version.number).desc()),
         )
+
+    def remote(self) -> set[str]:
+        """The names of all active versions that run on their authors' machines."""
+        query = select(col(Version.name)).where(col(Version.place) == "remote", col(Version.state) == "active")
+        with self._sessions.reading() as session:
+            return set(session.scalars(query))
 
     def bundles(self) -> set[str]:
         """The bundles of all versions, whatever their state: what `BundleStore.sweep` must keep."""

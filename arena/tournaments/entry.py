@@ -40,6 +40,8 @@ def verdict_on(version: Version, families: Mapping[str, Sequence[str]], document
 
     By its rules, and by those that handicaps make of games it may have there.
     """
+    if version.place == "remote" and not _takes_remote(document):
+        return Verdict(False, 'runs on its author\'s machine: write pool = "remote", or mixes_remote = true')
     from_start = of_family(version.capabilities, document.family).get("startpos_only", False)
     control = fastest(version.name, document.control, document.handicaps)
     has_positions = bool(from_start) and openings.has_positions(document)
@@ -63,6 +65,11 @@ def _other_rules(name: str, document: Document) -> Iterator[tuple[str, Ruleset]]
         yield f"with the handicap of {handicap.bot}", usual.rules.settle(usual.variant.name, rules)
     for opened in opened_by_each(usual) if document.first == "lot" else ():
         yield f"when the lot has {opened.sides[0].lower()} move first", opened
+
+
+def _takes_remote(document: Document) -> bool:
+    """Whether remote bots may enter: where ratings are theirs, where nothing is rated, and where it is said."""
+    return document.pool == "remote" or document.mixes_remote or not document.rated
 
 
 def resolve(store: Store, document: Document) -> Field:
@@ -121,7 +128,12 @@ def _find(lines: list[VersionLine], name: str) -> VersionLine | None:
 def _query(store: Store, document: Document, lines: list[VersionLine]) -> Iterator[VersionLine]:
     wanted = document.entries
     out = set(wanted.without)
-    known = {line.id: line for line in lines if line.name not in out and line.bot not in out}
+    takes_remote = _takes_remote(document)
+    known = {
+        line.id: line
+        for line in lines
+        if line.name not in out and line.bot not in out and (takes_remote or line.place != "remote")
+    }
     if wanted.top:
         yield from _best(store, document.rating_pool, known, wanted.top)
     if wanted.all:

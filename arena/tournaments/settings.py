@@ -239,6 +239,12 @@ class Document(_Part):
     """Whose ratings: those of bots in the sandbox of the arena, of people, or of remote bots. Bots of the sandbox may
     play in all three, and have ratings of their own in each.
     """
+    wait_for_remote: int = Field(default=300, ge=0, le=86_400)
+    """For so many seconds the games of a remote bot that is not connected wait for it; then it loses them. At the start
+    too, and whenever it is away.
+    """
+    mixes_remote: bool = False
+    """Whether remote bots may enter where the ratings are not theirs: those of the sandbox, or of people."""
     starts: datetime | None = None
     """When it begins, such as `2027-01-31T20:00:00Z`; at once unless named."""
     entries: Entries = Entries()

@@ -23,6 +23,7 @@ def bot_spec(version: Version, family: str) -> BotSpec:
         capabilities=dict(of_family(version.capabilities, family)),
         options=tuple(sorted(version.options.items())),
         bundle=version.bundle,
+        place=version.place,  # type: ignore[arg-type]
     )
 
 

@@ -1,0 +1,184 @@
+"""The WebSocket on which a bot plays that runs on its author's machine: `/api/v1/connect`.
+
+Taken by the process that has the lobby, which is the referee's. A web process without one passes it on, both ways and
+unread. Messages are JSON, one a frame, with the number of the game they are about; what is between them is the wire
+protocol (`protocol/SPEC.md`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Awaitable
+from typing import Annotated
+
+import aiohttp
+from aiohttp import WSMsgType, web
+from pydantic import Field
+
+from arena import services
+from arena.api.handle import read_query
+from arena.api.schemas import BotName, FamilyName, In
+from arena.coordinator.lobby import Lobby
+from arena.errors import ArenaError
+from arena.http.address import PREFIX
+from arena.http.call import CONTEXT, Call, require
+from arena.http.identity import identify
+from arena.http.problem import Problem, too_many
+from arena.log import logger
+
+PATH = f"{PREFIX}/connect"
+FRAME_BYTES = 16 * 1024
+"""The longest message from a bot: a line of the protocol has 8 KiB."""
+_RELAYED_BYTES = 2**20
+"""The longest message to one: positions with all moves of a long game."""
+_CLOSE_S = 2.0
+
+_logger = logger("connect")
+
+
+class ConnectQuery(In):
+    """Who connects: a bot by name, the families it plays, how many games at once, whether others may challenge it."""
+
+    bot: BotName
+    family: Annotated[list[FamilyName], Field(min_length=1, max_length=20)]
+    games: Annotated[int, Field(ge=1, le=64)] = 1
+    open: bool = False
+
+
+class _Socket:
+    """A connection as the lobby speaks to it."""
+
+    def __init__(self, socket: web.WebSocketResponse) -> None:
+        self._socket = socket
+
+    def send(self, text: str) -> Awaitable[None]:
+        return self._socket.send_str(text)
+
+    def ping(self, mark: bytes) -> Awaitable[None]:
+        return self._socket.ping(mark)
+
+    def close(self) -> Awaitable[object]:
+        return self._socket.close(code=aiohttp.WSCloseCode.GOING_AWAY)
+
+
+async def connect(request: web.Request) -> web.StreamResponse:
+    """Take a connection, or pass it on. Raises Problem."""
+    context = request.app[CONTEXT]
+    identity = await identify(request)
+    call = Call(request, context, identity)
+    if wait := await context.limiters["write"].admit(call.key):
+        raise too_many(wait)
+    require(identity, "submit")
+    query = read_query(ConnectQuery, request)
+    assert isinstance(query, ConnectQuery)
+    if not web.WebSocketResponse().can_prepare(request):
+        raise Problem("bad-request", "this address is for WebSockets", hint="use `arena connect`")
+    if not context.streams.enter(call.key):
+        raise Problem("too-many", f"{context.streams.each} connections are open for you", hint="close one first")
+    try:
+        if context.lobby is not None:
+            return await _attend(call, context.lobby, query)
+        if context.settings.remote_referee:
+            return await _relayed(request, context.settings.remote_referee, context.closing)
+        raise Problem("unavailable", "remote bots are not taken here", hint="ask the people who run this server")
+    finally:
+        context.streams.leave(call.key)
+
+
+async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamResponse:
+    if not lobby.is_open():
+        raise Problem("unavailable", "the referee stands by", hint="try again", headers={"Retry-After": "2"})
+    socket = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_S)
+    try:
+        version = await call.run(services.remote.admit, call.arena, query.bot, query.family, call.user)
+    except ArenaError as error:  # said on the connection: what refuses one to begin with has no words for it
+        if error.kind == "unavailable":
+            raise
+        await socket.prepare(call.request)
+        await socket.send_str(json.dumps({"problem": f"{error}; {error.hint}" if error.hint else str(error)}))
+        await socket.close()
+        return socket
+    assert version.id is not None
+    games = min(query.games, call.context.settings.max_remote_games)
+    await socket.prepare(call.request)
+    await socket.send_str(json.dumps({"bot": version.name, "games": games}))
+    wire, name = _Socket(socket), version.name
+
+    async def hear() -> None:
+        async for message in socket:
+            if message.type is WSMsgType.TEXT:
+                try:
+                    lobby.heard(name, wire, message.data)
+                except (ValueError, KeyError, TypeError, AttributeError):
+                    _logger.info("makes no sense", bot=name)
+                    return
+            elif message.type is WSMsgType.PING:
+                await socket.pong(message.data)
+            elif message.type is WSMsgType.PONG:
+                lobby.pong(name, wire, bytes(message.data))
+            else:
+                return
+
+    closing = asyncio.ensure_future(call.context.closing.wait())
+    attending = asyncio.ensure_future(lobby.attend(version.id, name, games, wire, hear(), is_open=query.open))
+    try:
+        await asyncio.wait({closing, attending}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (closing, attending):
+            task.cancel()
+        await asyncio.gather(closing, attending, return_exceptions=True)
+        with contextlib.suppress(Exception):
+            await socket.close()
+    return socket
+
+
+async def _relayed(request: web.Request, referees: str, closing: asyncio.Event) -> web.StreamResponse:
+    """Pass a connection on to the referee that acts, of several to the first that takes it. Raises Problem."""
+    headers = {"Authorization": request.headers.get("Authorization", "")}
+    async with aiohttp.ClientSession(headers=headers) as session:
+        for place in referees.split():
+            try:
+                there = await session.ws_connect(
+                    f"{place.rstrip('/')}{request.rel_url}", autoping=False, max_msg_size=_RELAYED_BYTES
+                )
+            except aiohttp.WSServerHandshakeError as error:
+                if error.status != 503:
+                    raise Problem("bad-request", f"the referee refused this connection ({error.status})") from None
+                continue
+            except (aiohttp.ClientError, OSError, TimeoutError):
+                continue
+            here = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_S)
+            await here.prepare(request)
+            ways = [asyncio.ensure_future(way) for way in (_pass(here, there), _pass(there, here), closing.wait())]
+            try:
+                await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for way in ways:
+                    way.cancel()
+                await asyncio.gather(*ways, return_exceptions=True)
+                await there.close()
+                with contextlib.suppress(Exception):
+                    await here.close(code=aiohttp.WSCloseCode.GOING_AWAY)
+            return here
+    raise Problem(
+        "unavailable", "no referee takes remote bots just now", hint="try again", headers={"Retry-After": "2"}
+    )
+
+
+_Socketed = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
+
+
+async def _pass(source: _Socketed, target: _Socketed) -> None:
+    """Whatever comes from one end goes to the other, pings and their answers too: they measure the whole way."""
+    async for message in source:
+        match message.type:
+            case WSMsgType.TEXT:
+                await target.send_str(message.data)
+            case WSMsgType.PING:
+                await target.ping(bytes(message.data))
+            case WSMsgType.PONG:
+                await target.pong(bytes(message.data))
+            case _:
+                return

@@ -1,0 +1,56 @@
+"""Challenges: a match that the author of a remote bot starts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from arena import services
+from arena.api.registry import Routes
+from arena.api.routes.tournaments import document_of, found
+from arena.api.schemas import BotName, FamilyName, In, TournamentDocument, VariantName
+from arena.http.address import PREFIX
+from arena.http.call import Answer, Call
+from arena.services.remote import MOST_GAMES
+
+routes = Routes()
+
+
+class Challenge(In):
+    """Whom, at what: `opponent` is a sample, another bot of the author's, or a remote one open to challenges."""
+
+    opponent: Annotated[str, Field(min_length=1, max_length=60)]
+    family: FamilyName
+    variant: VariantName | None = None
+    games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = 2
+    time: Annotated[str, Field(max_length=40)] = "10+0.1"
+
+
+@routes.post(
+    "/bots/{bot}/challenges",
+    tag="bots",
+    summary="Challenge a bot to a match",
+    scope="submit",
+    status=201,
+    is_idempotent=True,
+    problems=("conflict", "not-found"),
+    example="""/api/v1/bots/zeta/challenges -d '{"opponent": "greedy", "family": "loa"}'""",
+)
+async def challenge(call: Call, bot: BotName, body: Challenge) -> Answer[TournamentDocument]:
+    """Start a match of one's remote bot, in the pool of remote bots; between two bots of one author it is not rated."""
+    row = await call.run(
+        lambda: services.remote.challenge(
+            call.arena,
+            bot,
+            body.opponent,
+            call.user,
+            family=body.family,
+            variant=body.variant,
+            games=body.games,
+            time=body.time,
+        )
+    )
+    assert row.id is not None
+    document = await call.run(document_of, call, await found(call, row.id))
+    return Answer(document, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)

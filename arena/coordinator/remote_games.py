@@ -1,0 +1,125 @@
+"""Which games of remote bots may be handed out now, and what a slot must know to play them.
+
+A bot gets as many games at once as it takes. For one that is not connected its games wait, so long as the tournament
+says; then they are handed out all the same, and lost in their seat's grace unless it comes.
+Refuses to know connections: the lobby tells who is there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+
+from arena.coordinator.lobby import Lobby
+from arena.coordinator.memory import Job
+from arena.store import Store
+from arena.store.queue import Waiting
+from referee.pool import SlotPool
+from referee.spec import BotSpec, GameSpec, PlannedGame
+
+LOOK_S = 5.0
+"""How old the list of all remote bots may be."""
+
+
+class RemoteGames:
+    """Over the `lobby` of this process; without one no remote bot is ever there.
+
+    `open_pool`: slots on this machine for an arena whose games are played elsewhere, where nobody is connected; None
+    where games are played here.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        lobby: Lobby | None,
+        open_pool: Callable[[], SlotPool] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store, self._lobby, self._open_pool, self._clock = store, lobby, open_pool, clock
+        self._pool: SlotPool | None = None
+        self._looked: float | None = None
+        self._names: frozenset[str] = frozenset()
+        self._absent: dict[tuple[int, str], float] = {}
+        """Since when a tournament waits for a bot."""
+        self._waits: dict[int, float] = {}
+        """How long each tournament waits."""
+        self._left: Counter[str] = Counter()
+        """How many more games each bot takes."""
+
+    def look(self, jobs: Iterable[Job]) -> None:
+        """See who is there, and how much they have to do. Raises StoreUnavailableError."""
+        now = self._clock()
+        if self._looked is None or now - self._looked >= LOOK_S:
+            self._looked, self._names = now, frozenset(self._store.versions.remote())
+        if not self._names:
+            return
+        present = self._lobby.present if self._lobby else {}
+        self._left = Counter({name: one.most_games for name, one in present.items()})
+        for job in jobs:
+            self._left.subtract(remote_in(job.games[0].spec))
+
+    def waited_for(self, tournament_id: int) -> frozenset[str]:
+        """The bots whose games are not to be handed out yet."""
+        now, found = self._clock(), set()
+        present = self._lobby.present if self._lobby else {}
+        for name in self._names:
+            place = (tournament_id, name)
+            if name in present:
+                self._absent.pop(place, None)
+                if self._left[name] <= 0:
+                    found.add(name)
+            elif now - self._absent.setdefault(place, now) < self._wait_s(tournament_id):
+                found.add(name)
+        return frozenset(found)
+
+    def _wait_s(self, tournament_id: int) -> float:
+        if tournament_id not in self._waits:
+            settings = self._store.tournaments.get(tournament_id).settings
+            self._waits[tournament_id] = float(settings.get("wait_for_remote", 300))
+        return self._waits[tournament_id]
+
+    def admits(self, pair: Sequence[Waiting]) -> bool:
+        """Whether the remote bots of these games take one more; it is counted as taken."""
+        present = self._lobby.present if self._lobby else {}
+        names = [name for name in remote_in(pair[0].game.spec) if name in present]
+        wanted = Counter(names)
+        if any(self._left[name] < count for name, count in wanted.items()):
+            return False
+        self._left.subtract(wanted)
+        return True
+
+    def ready(self, games: Sequence[PlannedGame]) -> list[PlannedGame]:
+        """The games with what a slot must know to find their remote bots."""
+        return [
+            replace(
+                game, spec=replace(game.spec, first=self._found(game.spec.first), second=self._found(game.spec.second))
+            )
+            for game in games
+        ]
+
+    def _found(self, spec: BotSpec) -> BotSpec:
+        if spec.place != "remote" or self._lobby is None:
+            return spec
+        return replace(spec, folder=self._lobby.place, command=(*spec.command, self._lobby.key))
+
+    def executor(self, games: Sequence[PlannedGame], usual: Executor) -> Executor:
+        """Where to play them: games of remote bots in the slots of this machine."""
+        if self._open_pool is None or not remote_in(games[0].spec):
+            return usual
+        if self._pool is None:
+            self._pool = self._open_pool()
+        return self._pool
+
+    def close(self) -> None:
+        """End the slots that are only for remote bots."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+
+def remote_in(spec: GameSpec) -> list[str]:
+    """The names of the remote bots in a game."""
+    return [bot.name for bot in (spec.first, spec.second) if bot.place == "remote"]

@@ -1,0 +1,131 @@
+"""Remote bots: one comes in by a connection instead of an upload, and its author challenges others to a match."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from arena import tournaments
+from arena.errors import ArenaError, ForbiddenError
+from arena.services.arena import Arena
+from arena.store import ConflictError, Identity, NotFoundError, QuotaError
+from arena.store.models import Tournament, Version, now
+from arena.store.samples import OWNER
+from arena.submission.receive import NotYoursError
+from referee.rules import family_named, load
+
+COMMAND = "remote"
+"""What stands for the command of a bot that is not here."""
+OPEN_CHALLENGES = 3
+"""How many challenges of one user may be going on."""
+MOST_GAMES = 10
+"""Of a challenge."""
+_VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
+
+
+class ChallengeError(ArenaError):
+    """A challenge that cannot be; the message says why."""
+
+    kind = "invalid"
+
+
+def admit(arena: Arena, name: str, families: Sequence[str], by: Identity) -> Version:
+    """The version that a connection plays for: the remote one of the bot, made where there is none for these families.
+
+    Raises UnknownNameError, NotYoursError, ConflictError (a bot of the sandbox, a retired one), QuotaError,
+    BadValueError.
+    """
+    wanted = sorted({family_named(family) for family in families})
+    store, settings = arena.store, arena.settings
+    if not wanted:
+        raise ChallengeError("which families does it play? Name them with --family")
+    try:
+        bot = store.bots.find(name)
+    except NotFoundError:
+        if store.bots.usage(by.user_id).bots >= settings.max_bots:
+            raise QuotaError(f"you have {settings.max_bots} bots, which is the limit; retire one") from None
+        bot = store.bots.add(name, by.user_id)
+        arena.note("bot.connect", f"bot:{name}", by)
+    if bot.owner_id != by.user_id:
+        raise NotYoursError(f"the bot {name!r} belongs to somebody else", hint="take another name")
+    if bot.is_retired:
+        raise ConflictError(f"the bot {name!r} is retired; take another name", "retired")
+    assert bot.id is not None
+    lines = [line for line in store.versions.of_bot(bot.id) if line.state != "retired"]
+    if any(not line.place for line in lines):
+        raise ConflictError(f"the bot {name!r} was uploaded and runs in the arena; take another name", "uploaded")
+    for line in lines:
+        if sorted(line.families) == wanted:
+            return store.versions.get(line.id)
+    for line in lines:
+        store.versions.retire(line.id)
+    variants = {family: [variant.name for variant in load(family).variants] for family in wanted}
+    return store.versions.add(
+        bot.id,
+        command=[COMMAND],
+        families=wanted,
+        state="active",
+        place="remote",
+        variants=variants,
+        max_versions=settings.max_versions,
+    )
+
+
+def challenge(
+    arena: Arena,
+    bot: str,
+    opponent: str,
+    by: Identity,
+    *,
+    family: str,
+    variant: str | None = None,
+    games: int = 2,
+    time: str = "10+0.1",
+) -> Tournament:
+    """A match of a user's remote bot against a sample, another bot of the user's, or a remote bot open to challenges.
+
+    It begins at once and counts in the pool of remote bots; between two bots of one user it counts nowhere. Raises
+    NotFoundError, ForbiddenError, ChallengeError, QuotaError, SettingsError.
+    """
+    mine, other = _find(arena, bot), _find(arena, opponent)
+    if arena.store.bots.get(mine.bot_id).owner_id != by.user_id:
+        raise ForbiddenError(f"{bot} belongs to somebody else")
+    if mine.place != "remote" or mine.id == other.id:
+        raise ChallengeError(f"{bot} cannot challenge {opponent}: remote bots challenge others")
+    if not 1 <= games <= MOST_GAMES:
+        raise ChallengeError(f"{games} games: a challenge has 1 to {MOST_GAMES}")
+    owner = arena.store.bots.get(other.bot_id).owner_id
+    is_own = owner == by.user_id
+    if not (is_own or owner == arena.store.samples.owner_id() or _is_open(arena, other)):
+        raise ChallengeError(
+            f"{opponent} takes no challenges: samples ({OWNER}'s bots) do, and remote bots whose author says so"
+        )
+    recent = arena.store.tournaments.page(created_by=by.user_id, limit=100).items
+    if sum(one.state not in ("finished", "cancelled") for one in recent) >= OPEN_CHALLENGES:
+        raise QuotaError(f"{OPEN_CHALLENGES} matches of yours are going on; wait for one to end, or cancel it")
+    document = {
+        "name": f"{mine.name} challenges {other.name}",
+        "family": family,
+        "variant": variant,
+        "games": games,
+        "time": time,
+        "pool": "remote",
+        "rated": not is_own,
+        "wait_for_remote": 60,
+        "entries": {"bots": [mine.name, other.name]},
+    }
+    row = tournaments.create(arena.store, document, by.user_id, now())
+    arena.note("bot.challenge", f"tournament:{row.id}", by, bot=mine.name, opponent=other.name)
+    arena.wake()
+    return row
+
+
+def _find(arena: Arena, name: str) -> Version:
+    found = _VERSION.fullmatch(name)
+    return arena.store.versions.find(found[1], int(found[2])) if found else arena.store.versions.find(name)
+
+
+def _is_open(arena: Arena, version: Version) -> bool:
+    assert version.id is not None
+    line = arena.store.presences.of([version.id]).get(version.id)
+    return version.place == "remote" and line is not None and line.is_connected and line.is_open

@@ -1,0 +1,170 @@
+"""The seat of a remote bot over a link that is a script: what is charged, what is told again, and how it loses."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from protocol.messages import SetOption
+from referee.failure import BotError
+from referee.overshoot import Overshoot
+from referee.remote.link import LineLost, ProgramGone, Terms
+from referee.remote.seat import RemoteBot
+from referee.rules.core import Termination
+from referee.spec import BotSpec, Limits
+
+_MS = 1_000_000
+LOST = "lost"
+Answer = tuple[str, float]
+"""A line, and how many milliseconds after the question it arrives; or LOST, and when something was heard last."""
+QUESTION = b"position startpos\ngo p1time 10000 p2time 9000 p1inc 100 p2inc 100\n"
+
+
+class Script:
+    """Stands for a link: answers a program gives to each `go`, in turn; everything said is kept."""
+
+    def __init__(self, *answers: Answer, terms: Terms | None = None, comes_back: bool = True) -> None:
+        self.terms = terms or Terms(move_ms=300, game_ms=500, grace_ms=30_000)
+        self.latency_ms = self.longest_ms = 100.0
+        self.checked_ms = 100.0
+        self.arrived_ns = 0
+        self.said: list[str] = []
+        self._answers = list(answers)
+        self._comes_back = comes_back
+        self._asked_ns = 0
+        self._waiting: list[Answer] = []
+
+    def open(self) -> None:
+        self.said.append("(open)")
+        self._waiting.clear()
+
+    def close(self) -> None:
+        self.said.append("(close)")
+
+    def say(self, lines: str) -> None:
+        self.said += lines.split("\n")
+        self._asked_ns = time.monotonic_ns()
+        match self.said[-1].split()[0]:
+            case "ugi":
+                self._waiting = [("id name far", 1), ("option name Depth type spin default 1", 1), ("ugiok", 1)]
+            case "isready":
+                self._waiting = [("readyok", 1)]
+            case "go":
+                self._waiting = [self._answers.pop(0)] if self._answers else []
+
+    def line(self, deadline_ns: int) -> bytes | None:
+        if not self._waiting:
+            return None
+        text, after_ms = self._waiting[0]
+        at = self._asked_ns + int(after_ms * _MS)
+        if text == LOST:
+            raise LineLost(at)
+        if text == "gone":
+            raise ProgramGone("exit code 3")
+        if at > deadline_ns:
+            return None
+        self._waiting.pop(0)
+        self.arrived_ns = at
+        return text.encode()
+
+    def check(self, _since_ns: int) -> float:
+        return self.checked_ms
+
+    def returns(self, deadline_ns: int) -> bool:
+        return self._comes_back and deadline_ns > time.monotonic_ns()
+
+
+def seated(script: Script, **limits: int) -> RemoteBot:
+    link: Callable[[], Any] = lambda: script  # noqa: E731
+    bot = RemoteBot(BotSpec("far", ("remote",), place="remote"), Limits(**limits), Overshoot(0, 0), link)
+    bot.start()
+    bot.handshake()
+    bot.tell(SetOption("Depth", "3"))
+    bot.new_game()
+    bot.ready()
+    bot.begin_turn(0)
+    return bot
+
+
+def test_what_the_network_usually_takes_is_not_the_bots() -> None:
+    bot = seated(Script(("bestmove b1b3", 250)))
+    thought = bot.think(QUESTION, 10_000)
+    assert (thought.move, round(thought.ms)) == ("b1b3", 150)
+    assert bot.network["allowed_ms"] == 100
+
+
+def test_there_is_an_allowance_a_move_and_one_a_game() -> None:
+    script = Script(*[("bestmove b1b3", 1000)] * 3)
+    script.latency_ms = script.longest_ms = 400
+    bot = seated(script)
+    assert [round(bot.think(QUESTION, 10_000).ms) for _ in range(3)] == [700, 800, 1000]
+    assert bot.network["allowed_ms"] == 500
+
+
+def test_a_late_answer_loses_on_time() -> None:
+    with pytest.raises(BotError, match="answered after 1300 ms, 100 of them") as caught:
+        seated(Script(("bestmove b1b3", 1300)), grace_ms=2500).think(QUESTION, 1000)
+    assert caught.value.termination is Termination.TIME
+
+
+def test_an_answer_that_the_network_held_up_does_not() -> None:
+    script = Script(("bestmove b1b3", 3100))
+    script.checked_ms = 2500
+    bot = seated(script, grace_ms=2500)
+    thought = bot.think(QUESTION, 1000)
+    assert thought.move == "b1b3"
+    assert round(thought.ms) == 1000
+    assert bot.network["paused_ms"] == pytest.approx(1800, abs=1)
+
+
+def test_an_outage_that_is_longer_than_the_grace_does_not_help() -> None:
+    script = Script(("bestmove b1b3", 3100), terms=Terms(300, 500, 500))
+    script.checked_ms = 2500
+    with pytest.raises(BotError) as caught:
+        seated(script, grace_ms=2500).think(QUESTION, 1000)
+    assert caught.value.termination is Termination.TIME
+
+
+def test_no_answer_at_all_is_a_stall() -> None:
+    script = Script()
+    with pytest.raises(BotError) as caught:
+        seated(script).think(QUESTION, 1000)
+    assert caught.value.termination is Termination.STALLED
+    assert script.said[-1] == "stop"
+
+
+def test_a_lost_connection_costs_only_what_was_thought_before() -> None:
+    script = Script((LOST, 400), ("bestmove b1b3", 250))
+    bot = seated(script)
+    before = len(script.said)
+    thought = bot.think(QUESTION, 10_000)
+    assert round(thought.ms) == pytest.approx(550, abs=20)
+    again = script.said[before + 2 :]
+    assert again[:6] == ["(open)", "ugi", "setoption name Depth value 3", "uginewgame", "isready", "position startpos"]
+    told = re.fullmatch(r"go p1time (\d+) p2time 9000 p1inc 100 p2inc 100", again[6])
+    assert told
+    assert int(told[1]) == pytest.approx(9600, abs=20)
+    assert bot.network["losses"] == 1
+
+
+def test_a_connection_that_stays_away_is_the_end() -> None:
+    with pytest.raises(BotError, match="30 s are allowed") as caught:
+        seated(Script((LOST, 0), comes_back=False)).think(QUESTION, 10_000)
+    assert caught.value.termination is Termination.DISCONNECTED
+
+
+@pytest.mark.parametrize(
+    ("line", "termination", "words"),
+    [
+        ("gone", Termination.CRASHED, "exit code 3"),
+        ("x" * 9000, Termination.OUTPUT_LIMIT, "9,000 bytes"),
+    ],
+)
+def test_verdicts_are_those_on_any_bot(line: str, termination: Termination, words: str) -> None:
+    with pytest.raises(BotError, match=words) as caught:
+        seated(Script((line, 1))).think(QUESTION, 1000)
+    assert caught.value.termination is termination
