@@ -10,7 +10,9 @@ from arena.errors import ArenaError, ForbiddenError
 from arena.services.arena import Arena
 from arena.store import ConflictError, Identity, NotFoundError, QuotaError
 from arena.store.models import Tournament, Version, now
+from arena.store.presences import PresenceLine
 from arena.store.samples import OWNER
+from arena.store.versions import VersionLine
 from arena.submission.receive import NotYoursError
 from referee.rules import family_named, load
 
@@ -118,6 +120,13 @@ def challenge(
     arena.note("bot.challenge", f"tournament:{row.id}", by, bot=mine.name, opponent=other.name)
     arena.wake()
     return row
+
+
+def presence_of(arena: Arena, versions: Sequence[VersionLine]) -> PresenceLine | None:
+    """Whether a bot with these versions is connected, and how; None of one that runs in the arena."""
+    remote = [line.id for line in versions if line.place == "remote" and line.state == "active"]
+    found = arena.store.presences.of(remote) if remote else {}
+    return max(found.values(), key=lambda one: one.seen, default=None)
 
 
 def _find(arena: Arena, name: str) -> Version:

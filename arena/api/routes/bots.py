@@ -23,6 +23,7 @@ from arena.api.schemas import (
     Number,
     PoolName,
     PoolRating,
+    PresenceItem,
     Sha256,
     Submission,
     UserName,
@@ -78,6 +79,7 @@ def version_item(line: VersionLine, fit_from_ms: dict[str, int]) -> VersionItem:
         checked=line.checked,
         families={family: list(variants) for family, variants in line.families.items()},
         fit_from_ms=fit_from_ms,
+        place=line.place,
     )
 
 
@@ -111,6 +113,7 @@ async def _document(call: Call, name: str) -> BotDocument:
     ids = [line.id for line in versions]
     ratings = await call.run(call.store.ratings.of_versions, ids) if versions else []
     fit_from = await call.run(call.store.versions.fit_from, ids)
+    presence = await call.run(services.remote.presence_of, call.arena, versions)
     return BotDocument(
         name=row.name,
         owner=owner.name,
@@ -119,6 +122,7 @@ async def _document(call: Call, name: str) -> BotDocument:
         created=row.created,
         versions=[version_item(line, fit_from.get(line.id, {})) for line in versions],
         ratings=[PoolRating.model_validate(line) for line in ratings],
+        presence=PresenceItem.model_validate(presence) if presence else None,
     )
 
 

@@ -15,7 +15,7 @@ from arena.api.schemas.account import (
     UserItem,
     UserWish,
 )
-from arena.api.schemas.bot import BotChange, BotDocument, BotItem, Submission, VersionItem
+from arena.api.schemas.bot import BotChange, BotDocument, BotItem, PresenceItem, Submission, VersionItem
 from arena.api.schemas.family import (
     FamilyDocument,
     FamilyItem,
@@ -100,6 +100,7 @@ __all__ = [
     "PoolItem",
     "PoolName",
     "PoolRating",
+    "PresenceItem",
     "Prose",
     "RatingStep",
     "RoleName",

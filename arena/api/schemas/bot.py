@@ -41,6 +41,21 @@ class VersionItem(Out):
     checked: datetime | None
     families: dict[str, list[str]]
     fit_from_ms: dict[str, int]
+    place: str = ""
+    """Where it runs: empty in the arena, `remote` on its author's machine."""
+
+
+class PresenceItem(Out):
+    """Whether a remote bot is connected, and how: `games` of `most_games` it plays now; `latency_ms` of a message there
+    and back; `is_open`: others may challenge it.
+    """
+
+    is_connected: bool
+    seen: datetime
+    games: int
+    most_games: int
+    latency_ms: float | None
+    is_open: bool
 
 
 class BotDocument(Out):
@@ -53,6 +68,8 @@ class BotDocument(Out):
     created: datetime
     versions: list[VersionItem]
     ratings: list[PoolRating]
+    presence: PresenceItem | None = None
+    """Of a bot that runs on its author's machine; null of all others."""
 
 
 class Submission(VersionItem):

@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from aiohttp import web
 
 from arena import services
+from arena.http.call import IDENTITY
 from arena.http.problem import not_found
 from arena.pages import lists
 from arena.pages.curve import curve
 from arena.pages.lists import column
 from arena.pages.score import summary
+from arena.pages.session import checked_form
 from arena.pages.table import Column, arranged, choice
-from arena.pages.view import arena_of, moved, page, run, store_of, takes
-from arena.store import Store
+from arena.pages.view import act, arena_of, moved, page, redirect, run, store_of, takes
+from arena.services import Arena
 from arena.store.models import Bot
 from arena.store.versions import VersionLine
 from referee.rules import families
@@ -89,8 +92,9 @@ async def index(request: web.Request) -> web.Response:
     return page(request, "bots.html", bots=found, table=table, family=family, retired=retired)
 
 
-def _read(store: Store, bot: Bot, versions: Sequence[VersionLine], by: str, family: str) -> dict[str, Any]:
+def _read(arena: Arena, bot: Bot, versions: Sequence[VersionLine], by: str, family: str) -> dict[str, Any]:
     """What a bot did, in all families or in one."""
+    store = arena.store
     ids = [line.id for line in versions]
     ratings = store.ratings.of_versions(ids) if ids else []
     tallies = store.results.tally(ids) if ids else []
@@ -106,8 +110,10 @@ def _read(store: Store, bot: Bot, versions: Sequence[VersionLine], by: str, fami
         "family": family,
         "families": sorted(played | {name for line in versions for name in line.families}),
         "bot": bot,
+        "plays": sorted({name for line in versions for name in line.families}),
         "owner": store.users.get(bot.owner_id).name,
         "fit_from": store.versions.fit_from(ids),
+        "presence": services.remote.presence_of(arena, versions),
         "ratings": ratings,
         "curves": [curve(store, pool, names, by) for pool, names in pools.items()],
         "sides": sorted(found.sides.items()),
@@ -133,9 +139,29 @@ async def show(request: web.Request) -> web.Response:
     def read() -> dict[str, Any]:
         bot = services.bot.find(arena_of(request), request.match_info["bot"])
         versions = store.versions.of_bot(bot.id or 0)
-        return {"versions": versions, **_read(store, bot, versions, by, family)}
+        return {"versions": versions, **_read(arena_of(request), bot, versions, by, family)}
 
     return _page(request, by, {"version": None, **await run(read)})
+
+
+@routes.post("/bots/{bot}/challenge")
+async def challenge(request: web.Request) -> web.Response:
+    """Start a match of one's remote bot, from the form on its page."""
+    fields = await checked_form(request)
+    games = fields.get("games", "2")
+    row = await act(
+        partial(
+            services.remote.challenge,
+            family=fields.get("family", ""),
+            games=int(games) if games.isascii() and games.isdecimal() else 0,
+            time=fields.get("time", ""),
+        ),
+        arena_of(request),
+        request.match_info["bot"],
+        fields.get("opponent", ""),
+        request[IDENTITY],
+    )
+    return redirect(f"/tournaments/{row.id}")
 
 
 @routes.get("/bots/{bot}/v/{number}")
@@ -153,7 +179,7 @@ async def version(request: web.Request) -> web.Response:
         mine = [line for line in versions if str(line.number) == text]
         if not mine:
             raise not_found(f"version of {bot.name}", text, [str(line.number) for line in versions])
-        return {"versions": versions, "version": mine[0], **_read(store, bot, mine, by, family)}
+        return {"versions": versions, "version": mine[0], **_read(arena_of(request), bot, mine, by, family)}
 
     return _page(request, by, await run(read))
 

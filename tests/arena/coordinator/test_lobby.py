@@ -1,0 +1,178 @@
+"""Games of bots that are only a connection: through the lobby, over a socket of this machine, to their seats."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from arena.coordinator.lobby import Lobby
+from referee.play import play
+from referee.record import GameRecord
+from referee.remote.link import Terms
+from referee.roster import Roster
+from referee.rules import load
+from referee.rules.core import Kind, Termination
+from referee.rules.position import Position
+from referee.sandbox import open_sandbox
+from referee.spec import Adjudication, BotSpec, GameSpec, PlannedGame, TimeControl
+
+TERMS = Terms(move_ms=300, game_ms=5000, grace_ms=2000)
+PATIENCE_S = 20
+
+
+class Author:
+    """Stands for `arena connect`: a program for each game that plays the first legal move.
+
+    The connection is cut when it has been asked for so many moves (`cuts_at`).
+    """
+
+    def __init__(self, lobby: Lobby, name: str, *, cuts_at: int = 0) -> None:
+        self._lobby, self._name, self._cuts_at = lobby, name, cuts_at
+        self.asked = 0
+        self.opened: list[int] = []
+        self.closed: list[int] = []
+        self._cut = asyncio.Event()
+
+    async def attend(self) -> None:
+        """Be connected until the cut."""
+        self._cut.clear()
+        await self._lobby.attend(1, self._name, 2, self, self._cut.wait())
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    async def ping(self, mark: bytes) -> None:
+        asyncio.get_running_loop().call_soon(self._lobby.pong, self._name, self, mark)
+
+    async def send(self, text: str) -> None:
+        message: dict[str, Any] = json.loads(text)
+        if "say" in message:
+            for line in self._answers(message["say"]):
+                self._lobby.heard(self._name, self, json.dumps({"game": message["game"], "line": line}))
+        elif message["do"] == "open":
+            self.opened.append(message["game"])
+        else:
+            self.closed.append(message["game"])
+
+    def _answers(self, said: str) -> list[str]:
+        if said == "ugi":
+            return ["id name author", "ugiok"]
+        if said == "isready":
+            return ["readyok"]
+        if "\ngo " not in said:
+            return []
+        self.asked += 1
+        if self.asked == self._cuts_at:
+            self._cut.set()
+            return []
+        moves = said.splitlines()[0].partition(" moves ")[2].split()
+        position = Position.start(load("loa").settle()).play_all(moves)
+        return [f"bestmove {position.texts[0]}"]
+
+
+def spec_of(lobby: Lobby, name: str) -> BotSpec:
+    return BotSpec(name, ("remote", lobby.key), folder=lobby.place, place="remote")
+
+
+def game(first: BotSpec, second: BotSpec) -> PlannedGame:
+    shortened = Adjudication(max_plies=8)
+    return PlannedGame.of(GameSpec("loa", "standard", first, second, time=TimeControl(), adjudication=shortened))
+
+
+async def played(lobby: Lobby, *names: str) -> GameRecord:
+    def run() -> GameRecord:
+        with Roster(open_sandbox("none")) as roster:
+            return play(game(*(spec_of(lobby, name) for name in names)), roster)
+
+    return await asyncio.wait_for(asyncio.to_thread(run), PATIENCE_S)
+
+
+async def ended(*jobs: Awaitable[Any]) -> None:
+    tasks = [asyncio.ensure_future(job) for job in jobs]
+    for task in tasks:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def test_a_game_goes_on_after_a_lost_connection() -> None:
+    async def scene() -> tuple[GameRecord, Author]:
+        async with Lobby(TERMS) as lobby:
+            author, other = Author(lobby, "ada", cuts_at=3), Author(lobby, "bob")
+
+            async def come_back() -> None:
+                await author.attend()
+                await author.attend()
+
+            jobs = [asyncio.ensure_future(come_back()), asyncio.ensure_future(other.attend())]
+            record = await played(lobby, "ada", "bob")
+            assert lobby.present["ada"].games == 0
+            await ended(*jobs)
+            return record, author
+
+    record, author = asyncio.run(scene())
+    assert (record.termination, len(record.moves)) == (Termination.MAX_PLIES, 8)
+    assert author.asked == 5
+    assert len(author.opened) == 2
+    assert {side: found["losses"] for side, found in record.network.items()} == {"first": 1, "second": 0}
+    assert record.network["first"]["grace_ms"] == 2000
+
+
+def test_who_does_not_come_back_has_lost() -> None:
+    async def scene() -> GameRecord:
+        async with Lobby(Terms(grace_ms=50)) as lobby:
+            jobs = [
+                asyncio.ensure_future(Author(lobby, name, cuts_at=cut).attend()) for name, cut in (("a", 0), ("b", 2))
+            ]
+            record = await played(lobby, "a", "b")
+            await ended(*jobs)
+            return record
+
+    record = asyncio.run(scene())
+    assert (record.winner, record.termination, record.kind) == ("first", Termination.DISCONNECTED, Kind.FORFEIT)
+
+
+def test_a_seat_must_know_the_key() -> None:
+    async def scene() -> bytes:
+        async with Lobby(TERMS) as lobby:
+            reader, writer = await asyncio.open_unix_connection(lobby.place)
+            writer.write(b'{"key": "guessed", "bot": "ada"}\n')
+            found = await asyncio.wait_for(reader.read(), PATIENCE_S)
+            writer.close()
+            return found
+
+    assert asyncio.run(scene()) == b""
+
+
+def test_a_second_connection_takes_the_place_of_the_first() -> None:
+    async def scene() -> bool:
+        async with Lobby(TERMS) as lobby:
+            first = asyncio.ensure_future(Author(lobby, "ada").attend())
+            await asyncio.wait_for(asyncio.sleep(0), 1)
+            second = asyncio.ensure_future(Author(lobby, "ada").attend())
+            record = await played(lobby, "ada", "ada")
+            await ended(first, second)
+            return record.termination is Termination.MAX_PLIES
+
+    assert asyncio.run(scene())
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    async def scene() -> None:
+        async with Lobby(TERMS) as lobby:
+            author = Author(lobby, "ada")
+            job = asyncio.ensure_future(author.attend())
+            while "ada" not in lobby.present:
+                await asyncio.sleep(0)
+            for text in ("{", "[]", '{"line": "x"}'):
+                with pytest.raises((ValueError, KeyError, TypeError)):
+                    lobby.heard("ada", author, text)
+            lobby.heard("ada", author, '{"game": 77, "line": "of a game that is over"}')
+            await ended(job)
+
+    asyncio.run(scene())
