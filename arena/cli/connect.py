@@ -31,8 +31,8 @@ LINE_BYTES = 8192
 FRAME_BYTES = 16_000
 """And the longest message, quotes and all."""
 _POSITION_BYTES = 2**20
-PAUSES_S = (0.2, 30.0)
-"""How long is waited before a lost connection is made again: the first time, and at most."""
+PAUSES_S = (0.2, 4.0)
+"""How long is waited before a lost connection is made again: the first time, and at most. Games wait half a minute."""
 SETTLED_S = 10.0
 """A connection that lasted so long is lost by chance: it is made again at once."""
 _SILENT_S = 30.0

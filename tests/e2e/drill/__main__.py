@@ -13,9 +13,11 @@ from pathlib import Path
 from tests.e2e.drill.contest import DrillError
 from tests.e2e.drill.exercise import drill, tell
 from tests.e2e.drill.machine import prepare
+from tests.e2e.drill.remote import remote_drill
 from tests.e2e.drill.scaled import Scaled
 from tests.e2e.drill.stage import Embedded, Stage
 
+GAMES = 300
 STAGES: dict[str, type[Stage]] = {"embedded": Embedded, "scaled": Scaled}
 
 
@@ -23,7 +25,7 @@ def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.e2e.drill", description=__doc__)
     parser.add_argument("--topology", choices=(*STAGES, "both"), default="both", help="(default both)")
-    parser.add_argument("--games", type=int, default=300, metavar="N", help="games at least (default 300)")
+    parser.add_argument("--games", type=int, default=GAMES, metavar="N", help="games at least (default 300)")
     parser.add_argument("--faults", type=int, default=30, metavar="N", help="faults (default 30)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the sequence of faults (default 1)")
     parser.add_argument("--pause", type=int, default=80, metavar="MS", help="a move takes that long (default 80)")
@@ -36,8 +38,15 @@ def main() -> int:
     )
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave logs and data here")
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    parser.add_argument("--remote", action="store_true", help="bots on their authors' machines (default 1000 games)")
+    parser.add_argument("--latency", type=float, default=1.0, metavar="X", help="of 100 ± 50 ms each way (default 1)")
+    parser.add_argument("--cuts", type=float, default=0.01, metavar="X", help="share of answers cut off (default 0.01)")
+    parser.add_argument("--restarts", type=int, default=2, metavar="N", help="of pages and referee, each (default 2)")
+    parser.add_argument("--at-once", type=int, default=8, metavar="N", help="games at once (default 8)")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # and so everything is cleaned up
+    if arguments.remote:
+        return _far_away(arguments)
     can_mount = prepare()
     reports = []
     is_sound = True
@@ -70,6 +79,28 @@ def main() -> int:
     if arguments.json:
         json.dump({"passed": is_sound, "drills": [report.as_json() for report in reports]}, sys.stdout, indent=1)
     return 0 if is_sound else 1
+
+
+def _far_away(arguments: argparse.Namespace) -> int:
+    """The drill of remote bots."""
+    try:
+        report = remote_drill(
+            games=1000 if arguments.games == GAMES else arguments.games,
+            at_once=arguments.at_once,
+            scale=arguments.latency,
+            cuts=arguments.cuts,
+            restarts=arguments.restarts,
+            seed=arguments.seed,
+            keep=arguments.keep,
+        )
+    except DrillError as error:
+        tell(f"remote: {error}")
+        return 1
+    if arguments.json:
+        json.dump({"passed": report.has_passed, "drills": [report.as_json()]}, sys.stdout, indent=1)
+    else:
+        sys.stdout.write("\n".join([*report.lines(), ""]))
+    return 0 if report.has_passed else 1
 
 
 if __name__ == "__main__":
