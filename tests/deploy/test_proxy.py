@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.api import connection
 from arena.api.routes import TABLE
 from arena.config import Settings
 from tests.deploy.sources import DEPLOY
@@ -48,3 +49,11 @@ def test_streams_are_not_held_back() -> None:
 def test_nobody_from_outside_says_where_he_comes_from_or_reads_metrics() -> None:
     assert "proxy_set_header X-Forwarded-For $remote_addr;" in TEXT
     assert re.search(r"location = /metrics \{\s+return 404;", TEXT)
+
+
+def test_remote_bots_get_through() -> None:
+    found = re.search(rf"location = {re.escape(connection.PATH)} \{{(.*?)\}}", TEXT, re.DOTALL)
+    assert found
+    assert "Upgrade $http_upgrade" in found[1]
+    assert 'Connection "upgrade"' in found[1]
+    assert "X-Forwarded-For $remote_addr" in found[1], "what is set above does not hold in it"

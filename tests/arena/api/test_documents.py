@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 
+from arena.api import connection
 from arena.api.openapi import curl, document
 from arena.api.registry import Route
 from arena.api.routes import TABLE
@@ -67,6 +68,7 @@ def test_the_served_document_is_the_made_one(arena: Arena) -> None:
 
 def test_every_route_of_the_server_is_in_the_document(arena: Arena) -> None:
     known = set(DOCUMENT["paths"]) | {f"{PREFIX}/openapi.json", f"{PREFIX}/docs"}
+    known.add(connection.PATH)  # a WebSocket, which OpenAPI has no words for: protocol/SPEC.md has
     resources = arena.server.runner.app.router.resources()
     assert {one.canonical for one in resources if one.canonical.startswith("/api")} == known
 
