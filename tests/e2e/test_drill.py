@@ -81,3 +81,18 @@ def test_whatever_is_hit_every_game_has_one_result_and_nothing_is_left_behind(to
     assert [check for check in drill["checks"] if not check["passed"]] == [], errors
     assert len({fault["fault"] for fault in drill["faults"]}) == len(FAULTS[topology])
     assert code == 0, errors
+
+
+@pytest.mark.long
+@pytest.mark.timeout(PATIENCE_S + 2 * ENDS_S)
+def test_bots_far_away_lose_no_game_by_their_network() -> None:
+    if not shutil.which("gcc") or not shutil.which("make"):
+        pytest.skip("no C compiler and make here")
+    words = ["--remote", "--games", "6", "--at-once", "2", "--latency", "0.05", "--cuts", "0.05", "--restarts", "0"]
+    output, errors, _ = run([sys.executable, "-m", "tests.e2e.drill", *words, "--json"])
+    assert output, errors
+    (drill,) = json.loads(output)["drills"]
+    assert drill["passed"], drill
+    assert drill["results"] == 6
+    assert drill["terminations"] == {"max-plies": 6}
+    assert drill["losses"] >= drill["cuts"] > 0

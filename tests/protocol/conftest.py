@@ -123,10 +123,10 @@ def splitter() -> LineSplitter:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """`transcript` runs over every text file in `transcripts/`, `spec_block` over every transcript of SPEC.md."""
+    """`transcript` runs over the files of `protocol/transcripts/`, `spec_block` over every transcript of SPEC.md."""
     here = Path(__file__).parent
     if "transcript" in metafunc.fixturenames:
-        files = sorted((here / "transcripts").glob("*.txt"))
+        files = sorted((here.parents[1] / "protocol" / "transcripts").glob("*.txt"))
         metafunc.parametrize("transcript", files, ids=[file.stem for file in files])
     if "spec_block" in metafunc.fixturenames:
         blocks, heading, current = [], "", None

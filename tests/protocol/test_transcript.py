@@ -1,4 +1,4 @@
-"""Whole conversations: the files beside this one, and every transcript of the specification."""
+"""Whole conversations: the files beside the specification, and every transcript of the specification."""
 
 from pathlib import Path
 
