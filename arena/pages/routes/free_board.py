@@ -12,9 +12,7 @@ from yarl import URL
 
 from arena import services
 from arena.http.call import IDENTITY
-from arena.http.identity import session_of
 from arena.http.json_text import as_json
-from arena.http.problem import Problem
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene
@@ -22,7 +20,7 @@ from arena.pages.routes.archive import replay_at
 from arena.pages.routes.game import grid, piece_key, ply_of, replay_of
 from arena.pages.session import checked_form
 from arena.pages.table import choice, number
-from arena.pages.view import FREE_LINES, GAME_ID, act, arena_of, family_in, number_in, page, redirect, takes
+from arena.pages.view import FREE_LINES, GAME_ID, act, arena_of, family_in, number_in, page, redirect, run, takes
 from arena.services.study import Study
 from arena.store import BadValueError
 from referee.record import GameRecord, read_record, ruleset_of
@@ -162,17 +160,16 @@ async def ask(request: web.Request) -> web.Response:
 @routes.get("/{family}/board/questions/{question}")
 @takes()
 async def answer(request: web.Request) -> web.Response:
-    """What the judge says, to who has asked; the page looks again until it says something."""
+    """What the judge says, an address to share for a day; the page looks again until it says something."""
     rules = family_in(request)
-    identity = await session_of(request)
-    if identity is None:
-        raise Problem("unauthorised", "log in to read what you asked the judge", hint="log in")
     number_of = number_in(request, "question", "question")
-    found = await act(services.analysis.read_answer, arena_of(request), number_of, identity)
+    found = await run(arena_of(request).store.analyses.request, number_of)
     record = read_record(str(found.question["record"]))
+    if record.family != rules.family:
+        return redirect(f"/{record.family}/board/questions/{number_of}")
     ruleset = await act(ruleset_of, record)
     scenes: list[Scene] = []
-    if found.is_done and ruleset.rules is rules:
+    if found.is_done:
         expected = (found.answer["line"] or [found.answer["best"]])[:_SHOWN]
         moves = [*record.moves, *(await act(_playable, ruleset, record, expected))]
         lines = await act(request.app[FREE_LINES].scenes, ruleset, record.position, moves)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,8 +11,15 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlmodel import col
 
+from arena.analysis.curve import shipped
+from arena.analysis.judge import Answers
+from arena.analysis.keeping import keep
+from arena.analysis.marking import Scored
+from arena.analysis.work import analyse
 from arena.collections.following import follow
-from arena.store import Store
+from arena.config import Settings
+from arena.services import Arena, analysis
+from arena.store import Identity, Store
 from arena.store.archived_game import ArchivedGame
 from arena.store.credentials import hash_password
 from arena.store.models import Bot, Game, Schedule, Tournament, Version, Void
@@ -43,6 +51,7 @@ class Stage:
     forfeit: str = ""
     odd_bot: str = ""
     submission: int = 0
+    question: int = 0
     schedule: int = 0
 
 
@@ -175,9 +184,11 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
         problem=HOSTILE[:200].replace("\x07", ""),
     )
     stage.submission = failed.id or 0
+    stage.question = _asked(stage)
     names = {version.name: version.id or 0 for version in versions}
     for number, family in enumerate(families()):
         _tournament(stage, zoe.id, versions, names, family, number, plies)
+    _analysed(stage)
     _call_names(stage)
     _archive(store)
     row = store.schedules.add(
@@ -350,3 +361,27 @@ def begin(stage: Stage, family: str) -> PlannedGame:
     store.queue.hand_out([game.id], "worker-1")
     store.queue.start(game.id)
     return game
+
+
+def _asked(stage: Stage) -> int:
+    """A position somebody asked the judge about, and its answer."""
+    arena = Arena(stage.store, Settings())
+    user = stage.store.users.add("quinn")
+    line = analysis.read_question(analysis.Question("loa", moves="b1b3"))
+    found = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
+    answer = {"family": "loa", "side": "second", "judge": "alphabeta", "nodes": 200_000, "fit": "shipped 1"}
+    stage.store.analyses.answer(
+        found.id or 0, {**answer, "score": -12, "chance": -0.05, "best": "a2c2", "line": ["a2c2", "b3b5"]}
+    )
+    return found.id or 0
+
+
+def _analysed(stage: Stage) -> None:
+    """A finished game with its analysis: the judge changes its mind at every ply."""
+    record = stage.store.games.record(stage.finished["loa"])
+
+    def ask(places: Sequence[int], nodes: int) -> Answers:
+        sides = ("first", "second")
+        return Answers("fake", [Scored(sides[one % 2], 40 * (one % 7) - 90, "a1a2", "", 9) for one in places])
+
+    keep(stage.store, analyse(record, ask, nodes=20_000, curve=shipped("loa")))
