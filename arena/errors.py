@@ -117,6 +117,19 @@ class UnauthorisedError(ArenaError):
     kind = "unauthorised"
 
 
+class StoreError(ArenaError):
+    """What is kept, in the database or as bundles, does not do what was asked; `arena.store.errors` has its kinds.
+
+    Named here for those that need no database, such as whoever plays games with bundles.
+    """
+
+
+class StoreUnavailableError(StoreError):
+    """It cannot be used now: locked, full, read-only, unreachable. Nothing was changed."""
+
+    kind = "unavailable"
+
+
 def near(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
     """The known names most like `name`, best first."""
     import difflib

@@ -19,18 +19,8 @@ from contextlib import contextmanager
 
 from sqlalchemy import exc
 
-from arena.errors import ArenaError, Exit, did_you_mean, near
+from arena.errors import Exit, StoreError, StoreUnavailableError, did_you_mean, near
 from arena.store.credentials import NAME_RULE, is_name
-
-
-class StoreError(ArenaError):
-    """Any of the above. The message says what happened to what, and where possible what to do."""
-
-
-class StoreUnavailableError(StoreError):
-    """The database cannot be used now: locked, full, read-only, unreachable. Nothing was changed."""
-
-    kind = "unavailable"
 
 
 class DamagedDatabaseError(StoreUnavailableError):
@@ -92,6 +82,22 @@ class QuotaError(StoreError):
 
 class BadValueError(StoreError, ValueError):
     """A value the store cannot take, or a cursor it did not give out."""
+
+
+__all__ = [
+    "BadValueError",
+    "ConflictError",
+    "DamagedDatabaseError",
+    "LeaseLostError",
+    "NotFoundError",
+    "QuotaError",
+    "SchemaError",
+    "StoreError",
+    "StoreUnavailableError",
+    "TakenError",
+    "is_damage",
+    "translated",
+]
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 
 from arena.data_folder import make_file, make_folder
-from arena.store.errors import StoreUnavailableError
+from arena.errors import StoreUnavailableError
 from arena.submission.manifest import make_executable
 from arena.submission.unpack import ArchiveError, BundleBounds, unpack
 

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.client import Client, ClientError
-from arena.errors import Exit
-from arena.store.errors import StoreUnavailableError
+from arena.errors import Exit, StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
 
