@@ -8,8 +8,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from arena.cli import choice
 from arena.cli.exit import CommandError, Exit
@@ -94,40 +96,27 @@ def _probe(settings: Settings) -> str:
 async def _work(worker: Worker, address: str, security: Security | None, arguments: argparse.Namespace) -> None:
     stop = asyncio.Event()
     with heard(stop, worker.jobs.abort):
-        async with worker.pulse.beating():
-            if not arguments.no_warm:
-                await _warm(worker, stop)
+        async with worker.pulse.beating(), _warming(worker, stop, is_wanted=not arguments.no_warm):
             if not stop.is_set():
                 await worker.work(address, stop, security=security, patience_s=arguments.wait, grace_s=arguments.grace)
 
 
-async def _warm(worker: Worker, stop: asyncio.Event) -> None:
-    """Make every slot ready, unless told to stop: as many families at once as there are slots, each compiled by one.
-
-    The log says how far it is. What one slot has compiled the others load.
-    """
-    from arena.log import logger
+@asynccontextmanager
+async def _warming(worker: Worker, stop: asyncio.Event, *, is_wanted: bool) -> AsyncIterator[None]:
+    """Warm up from now on: entered once a family is ready, or the worker is to stop."""
+    if not is_wanted:
+        yield
+        return
+    from arena.cluster.warm_up import WarmUp
     from referee.rules import families
-    from referee.sample_warmup import warm_with_samples
-    from referee.warmup import warm_all
 
-    log, names = logger("worker"), families()
-    log.info("worker", name=worker.name, state="warming", slots=worker.jobs.slots, families=len(names))
-    stopping = asyncio.create_task(stop.wait())
-    compiling = {asyncio.wrap_future(worker.jobs.submit(warm_with_samples, family)) for family in names}
-    number = 0
-    while compiling and not stop.is_set():
-        either: set[asyncio.Future[Any]] = {*compiling, stopping}
-        done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        for one in sorted((one.result() for one in compiling & done), key=lambda one: one.seconds):
-            number += 1
-            log.info(
-                "warm", family=one.family, done=f"{number}/{len(names)}", compiled=one.compiled, seconds=one.seconds
-            )
-        compiling -= done
-    if not stop.is_set():
-        loading = asyncio.ensure_future(asyncio.to_thread(worker.jobs.call, warm_all))
-        await asyncio.wait((loading, stopping), return_when=asyncio.FIRST_COMPLETED)
-        if loading.done():
-            loading.result()
-    stopping.cancel()
+    worker.warm_up = WarmUp(worker.jobs, families(), worker.name)
+    warming = asyncio.create_task(worker.warm_up.run())
+    first, stopping = asyncio.create_task(worker.warm_up.first()), asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait((first, stopping), return_when=asyncio.FIRST_COMPLETED)
+        yield
+    finally:
+        for one in (warming, first, stopping):
+            one.cancel()
+        await asyncio.gather(warming, first, stopping, return_exceptions=True)

@@ -34,8 +34,10 @@ from arena.cluster.link import (
 )
 from arena.cluster.pulse import Pulse
 from arena.cluster.reports import Reports
+from arena.cluster.warm_up import WarmUp
 from arena.data_folder import make_folder
 from arena.log import logger
+from referee.spec import PlannedGame
 
 LOOK_S = 0.1
 """How often a worker that leaves looks whether it may go."""
@@ -68,13 +70,23 @@ class Worker:
         self._reports = Reports(self._send)
         self.jobs = Jobs(slots, sandbox=sandbox, folder=folder, reports=self._reports, worker=self.id)
         self.pulse = Pulse(folder)
+        self.warm_up: WarmUp | None = None
+        """What makes its families ready, if anything does: games of those that are not wait for it."""
         self._dask: DaskWorker | None = None
         self._log = logger("worker")
 
     async def play(self, key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Do a job for the scheduler this worker serves now."""
         dask = self._dask
-        return await self.jobs.play(key, topic, function, arguments, lambda: _is_awaited(dask, key))
+
+        def is_awaited() -> bool:
+            return _is_awaited(dask, key)
+
+        if self.warm_up:
+            for family in _families_of(arguments):
+                if not await self.warm_up.wait_for(family, is_awaited):
+                    return None
+        return await self.jobs.play(key, topic, function, arguments, is_awaited)
 
     def _send(self, topic: str, events: list[dict[str, Any]]) -> None:
         if self._dask and self._dask.status in (Status.running, Status.closing_gracefully):
@@ -217,6 +229,12 @@ class Worker:
         until = loop.time() + FETCH_S
         while _has_results(dask) and loop.time() < until:
             await asyncio.sleep(LOOK_S)
+
+
+def _families_of(arguments: tuple[Any, ...]) -> set[str]:
+    """The families of the games that a job is to play."""
+    games = arguments[0] if arguments and isinstance(arguments[0], (list, tuple)) else ()
+    return {game.spec.family for game in games if isinstance(game, PlannedGame)}
 
 
 def _has_results(dask: DaskWorker) -> bool:

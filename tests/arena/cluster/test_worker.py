@@ -12,13 +12,14 @@ import psutil
 import pytest
 from structlog.testing import capture_logs
 
-from arena.cli.worker import _warm
+from arena.cli.worker import _warming
 from arena.cluster import pulse
 from arena.cluster.link import host_towards
 from arena.cluster.pulse import Pulse
-from referee.rules import families
+from arena.cluster.warm_up import WarmUp
 from referee.sample_warmup import warm_with_samples
-from referee.warmup import Warmed, warm_all
+from referee.spec import BotSpec, GameSpec, PlannedGame
+from referee.warmup import Warmed
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster
 
@@ -67,47 +68,140 @@ def test_a_state_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
 
 
 class Slots:
-    """A worker whose slots are warm at once, or never are."""
+    """The slots of a worker, in which a family is ready when the test says so."""
 
-    slots = 2
-
-    def __init__(self, stop: asyncio.Event | None = None) -> None:
-        self.name, self.jobs, self.stop = "w", self, stop
+    def __init__(self, slots: int = 2) -> None:
+        self.name, self.jobs, self.slots = "w", self, slots
         self.asked: list[str] = []
-        self.loaded = 0
+        self.answers: dict[str, Future[Warmed]] = {}
 
     def submit(self, function: Callable[..., Any], family: str) -> Future[Warmed]:
         assert function is warm_with_samples
         self.asked.append(family)
-        answer: Future[Warmed] = Future()
-        if self.stop is None:
-            answer.set_result(Warmed(family, 3, 0, 2.5))
-        else:
-            self.stop.set()
-        return answer
+        self.answers[family] = Future()
+        return self.answers[family]
 
-    def call(self, function: Callable[..., Any]) -> list[list[Warmed]]:
-        assert function is warm_all
-        self.loaded += 1
-        return [[Warmed(family, 0, 3, 0.1) for family in families()]] * self.slots
+    def finish(self, family: str) -> None:
+        self.answers[family].set_result(Warmed(family, 3, 0, 2.5))
 
 
-def test_families_are_compiled_at_once_and_loaded_by_every_slot() -> None:
-    worker = Slots()
+async def settled() -> None:
+    """Everybody has had a turn."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def test_families_are_compiled_at_once_and_a_slot_is_left_for_games_when_one_is_ready() -> None:
+    slots, names = Slots(3), ["a", "b", "c", "d", "e", "f"]
+
+    async def check() -> None:
+        warm_up = WarmUp(slots, names, "w")  # type: ignore[arg-type]
+        first, running = asyncio.create_task(warm_up.first()), asyncio.create_task(warm_up.run())
+        await settled()
+        assert slots.asked == ["a", "b", "c"]
+        assert not first.done()
+        slots.finish("b")
+        await settled()
+        assert first.done()
+        assert slots.asked == ["a", "b", "c"]
+        slots.finish("a")
+        await settled()
+        assert slots.asked == ["a", "b", "c", "d"]
+        for family in ("c", "d", "e", "f"):
+            slots.finish(family)
+            await settled()
+        await asyncio.wait_for(running, 30)
+
     with capture_logs() as logs:
-        asyncio.run(_warm(worker, asyncio.Event()))  # type: ignore[arg-type]
-    assert worker.asked == list(families())
-    assert worker.loaded == 1
-    first, *steps = logs
-    assert (first["state"], first["slots"], first["families"]) == ("warming", 2, len(families()))
-    count = len(families())
-    assert {one["family"] for one in steps} == set(families())
-    assert [one["done"] for one in steps] == [f"{number}/{count}" for number in range(1, count + 1)]
+        asyncio.run(check())
+    begun, *steps = logs
+    assert (begun["state"], begun["slots"], begun["families"]) == ("warming", 3, 6)
+    assert [one["family"] for one in steps] == ["b", "a", "c", "d", "e", "f"]
+    assert [one["done"] for one in steps] == [f"{number}/6" for number in range(1, 7)]
     assert {(one["compiled"], one["seconds"]) for one in steps} == {(3, 2.5)}
 
 
-def test_warming_up_ends_when_it_is_told() -> None:
-    stop = asyncio.Event()
-    worker = Slots(stop)
-    asyncio.run(asyncio.wait_for(_warm(worker, stop), 30))  # type: ignore[arg-type]
-    assert worker.loaded == 0
+def test_a_game_waits_for_its_own_family_which_is_next() -> None:
+    slots = Slots(1)
+
+    async def check() -> None:
+        warm_up = WarmUp(slots, ["a", "b", "c"], "w")  # type: ignore[arg-type]
+        running = asyncio.create_task(warm_up.run())
+        wanted = asyncio.create_task(warm_up.wait_for("c", lambda: True))
+        recalled = asyncio.create_task(warm_up.wait_for("b", lambda: False))
+        await settled()
+        assert not await recalled
+        slots.finish("a")
+        await settled()
+        assert await warm_up.wait_for("a", lambda: False)
+        assert await warm_up.wait_for("of a package", lambda: False)
+        assert not wanted.done()
+        slots.finish("c")
+        assert await asyncio.wait_for(wanted, 30)
+        slots.finish("b")
+        await asyncio.wait_for(running, 30)
+
+    asyncio.run(check())
+    assert slots.asked == ["a", "c", "b"]
+
+
+def test_a_family_that_cannot_be_compiled_holds_up_no_other() -> None:
+    slots = Slots(1)
+
+    async def check() -> None:
+        warm_up = WarmUp(slots, ["a", "b"], "w")  # type: ignore[arg-type]
+        running = asyncio.create_task(warm_up.run())
+        await settled()
+        slots.answers["a"].set_exception(RuntimeError("no room"))
+        await settled()
+        slots.finish("b")
+        await asyncio.wait_for(running, 30)
+        assert await warm_up.wait_for("a", lambda: False)
+
+    with capture_logs() as logs:
+        asyncio.run(check())
+    assert [line["event"] for line in logs] == ["worker", "not warm", "warm"]
+    assert logs[1]["error"] == "no room"
+
+
+def test_a_worker_joins_as_soon_as_a_family_is_ready_or_it_is_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    slots = Slots(1)
+    monkeypatch.setattr("referee.rules.families", lambda: ("a", "b"))
+
+    async def check() -> None:
+        stop = asyncio.Event()
+        async with _warming(slots, stop, is_wanted=False):  # type: ignore[arg-type]
+            assert slots.asked == []
+
+        async def finish() -> None:
+            await settled()
+            slots.finish("a")
+
+        finishing = asyncio.create_task(finish())
+        async with _warming(slots, stop, is_wanted=True):  # type: ignore[arg-type]
+            await settled()
+            assert slots.asked == ["a", "b"]
+        await finishing
+        stop.set()
+        async with _warming(slots, stop, is_wanted=True):  # type: ignore[arg-type]
+            assert slots.asked == ["a", "b", "a"]
+
+    asyncio.run(asyncio.wait_for(check(), 30))
+
+
+def test_a_job_waits_for_the_family_of_its_games(tmp_path: Path) -> None:
+    from arena.cluster.worker import Worker
+
+    asked: list[str] = []
+
+    class Never:
+        async def wait_for(self, family: str, is_awaited: Callable[[], bool]) -> bool:
+            asked.append(family)
+            return is_awaited()
+
+    planned = PlannedGame.of(GameSpec("loa", "standard", BotSpec("one", ("true",)), BotSpec("two", ("true",))))
+    worker = Worker(1, sandbox="none", folder=tmp_path)
+    worker.warm_up = Never()  # type: ignore[assignment]
+    assert asyncio.run(worker.play("key", "topic", len, ([planned],))) is None
+    worker.jobs.close()
+    assert asked == ["loa"]

@@ -1,0 +1,84 @@
+"""Makes families ready in the slots of a worker while games of those that are ready are played already.
+
+Refuses to know the scheduler.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from arena.log import logger
+from referee.sample_warmup import warm_with_samples
+from referee.warmup import Warmed
+
+if TYPE_CHECKING:
+    from arena.cluster.jobs import Jobs
+
+LOOK_S = 0.1
+"""How often it is seen whether what waits for a family is still wanted."""
+
+
+class WarmUp:
+    """The warm-up of a worker, from the first of its families to the last.
+
+    Until one is ready every slot compiles one; from then on a slot is left for games, where there is more than one. A
+    family that games wait for is next. What one slot has compiled the others load with their first game of it.
+    """
+
+    def __init__(self, jobs: Jobs, families: Sequence[str], name: str) -> None:
+        self._jobs, self._name = jobs, name
+        self._left = list(families)
+        self._ready = {family: asyncio.Event() for family in families}
+        self._log = logger("worker")
+
+    @property
+    def _done(self) -> int:
+        return sum(event.is_set() for event in self._ready.values())
+
+    async def run(self) -> None:
+        """Warm up; the log says how far it is. Ends when all families are ready."""
+        self._log.info("worker", name=self._name, state="warming", slots=self._jobs.slots, families=len(self._left))
+        compiling: dict[asyncio.Future[Warmed], str] = {}
+        while self._left or compiling:
+            while self._left and len(compiling) < (max(1, self._jobs.slots - 1) if self._done else self._jobs.slots):
+                family = self._left.pop(0)
+                compiling[asyncio.wrap_future(self._jobs.submit(warm_with_samples, family))] = family
+            ended, _ = await asyncio.wait(compiling, return_when=asyncio.FIRST_COMPLETED)
+            for one in ended:
+                self._end(compiling.pop(one), one)
+
+    def _end(self, family: str, one: asyncio.Future[Warmed]) -> None:
+        self._ready[family].set()
+        done = f"{self._done}/{len(self._ready)}"
+        if error := one.exception():  # its first game will say more
+            self._log.error("not warm", family=family, done=done, error=str(error))
+            return
+        found = one.result()
+        self._log.info("warm", family=family, done=done, compiled=found.compiled, seconds=found.seconds)
+
+    async def first(self) -> None:
+        """Wait until a family is ready."""
+        waiting = [asyncio.create_task(event.wait()) for event in self._ready.values()]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in waiting:
+                one.cancel()
+
+    async def wait_for(self, family: str, is_awaited: Callable[[], bool]) -> bool:
+        """Wait until a family is ready; False as soon as `is_awaited` says no. A family it does not know is ready."""
+        event = self._ready.get(family)
+        if event is None:
+            return True
+        if family in self._left and is_awaited():
+            self._left.remove(family)
+            self._left.insert(0, family)
+        while not event.is_set():
+            if not is_awaited():
+                return False
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(event.wait(), LOOK_S)
+        return True
