@@ -11,6 +11,7 @@ nobody wins at once. Then every move is what `alphabeta` plays with `go nodes N`
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 from typing import Any
@@ -115,8 +116,12 @@ def main() -> None:
         player = players[family]
         ruleset = load(family).settle(task["variant"], task["options"])
         games = [player.play(ruleset, task["nodes"], task["plies"], task["max_plies"], seed) for seed in task["seeds"]]
-        sys.stdout.write(json.dumps({"key": task["key"], "games": games}, separators=(",", ":")) + "\n")
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(json.dumps({"key": task["key"], "games": games}, separators=(",", ":")) + "\n")
+            sys.stdout.flush()
+        except BrokenPipeError:  # whoever asked is gone
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A plan of an atlas: which starts of a family, how many games of each at which strengths. Read from TOML.
 
 family = "pijersi"
-starts = ["standard", "pijersi-8100#1..8100"]   # names of variants, numbered ones as ranges, "*" for all listed
+starts = ["standard", "pijersi-8100#0..8099"]   # names of variants, numbered ones as ranges, "*" for all listed
 games = 20                                      # of each start at each strength
 nodes = [300, 1000, 3000]                        # the strengths: positions that are looked at for each move
 random_plies = 2                                # random moves before the program plays
@@ -104,7 +104,7 @@ def starts_of(plan: Plan) -> list[Start]:
                     raise PlanError(f"more than {MOST_STARTS:,} starts", hint="make several plans")
     except ValueError as error:
         raise PlanError(
-            str(error), hint="name starts as `arena rules list` does, numbered ones as NAME#1..24"
+            str(error), hint="name starts as `arena rules list` does, numbered ones as NAME#0..23"
         ) from None
     if not found:
         raise PlanError("a plan without starts", hint='write starts = ["*"] for all listed ones')

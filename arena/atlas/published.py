@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from arena.atlas.report import StartFigures, from_csv
 from arena.errors import ArenaError
+from referee.openings import Opening
+from referee.rules.rules import Ruleset
 
 _DATA = Path(__file__).parent / "data"
-SURE = "fair"
-"""How openings begin that are drawn from an atlas: `fair:0.05`, or `fair:0.05:SEED`."""
+STEPS = (50, 100, 150, 200, 300, 400)
+"""Elo points for which a handicap is suggested."""
 
 
-class NoAtlasError(ArenaError):
-    """A family, or a bound, for which the atlas has nothing."""
+class NoFairStartError(ArenaError):
+    """Openings asked of an atlas that has none such."""
 
     kind = "invalid"
 
@@ -44,3 +47,35 @@ def fair(family: str, bound: float) -> list[StartFigures]:
     """The starts whose advantage is below a bound with 95 % by the shrunk estimate, at the highest strength."""
     chosen = strongest(published(family))
     return [one for one in chosen if -bound < one.shrunk_low and one.shrunk_high < bound]
+
+
+def fair_openings(ruleset: Ruleset, bound: float, seed: int) -> list[Opening]:
+    """The fair starts that are played by these rules, in an order drawn by seed. Raises NoFairStartError."""
+    family = ruleset.rules.family
+    found = []
+    for one in fair(family, bound):
+        if "+" in one.variant:
+            continue
+        other = ruleset.rules.settle(one.variant, ruleset.overrides).variant
+        if (other.options, other.params) == (ruleset.variant.options, ruleset.variant.params):
+            found.append(Opening(other.name))
+    if not found:
+        known = strongest(published(family))
+        hint = "take a wider bound" if known else "`arena atlas run` measures them"
+        raise NoFairStartError(
+            f"no start of {family} {ruleset.variant.name} is known to be fair within {bound:g} with 95 %", hint=hint
+        )
+    random.Random(seed).shuffle(found)
+    return found
+
+
+def handicaps(family: str) -> list[tuple[int, StartFigures]]:
+    """For steps of strength in Elo: the start that makes up for about so much, the weaker one on its better side."""
+    found: list[tuple[int, StartFigures]] = []
+    for step in STEPS:
+        near = min(
+            strongest(published(family)), key=lambda one: (abs(abs(one.elo) - step), one.elo_error), default=None
+        )
+        if near and abs(abs(near.elo) - step) <= max(25, step // 5) and all(near != one for _, one in found):
+            found.append((step, near))
+    return found

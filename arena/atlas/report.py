@@ -89,6 +89,8 @@ class Report:
     starts: list[StartFigures]
     pooled: list[StartFigures]
     spreads: list[Spread]
+    missing: int = 0
+    """Lots (a start at one strength) that are still to be played."""
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -158,7 +160,8 @@ def report(run_folder: Path) -> Report:
         )
     if not alone:
         raise RunError(f"no games in {run_folder} yet", hint="go on with `arena atlas run`")
-    return Report(plan.family, plan, checksum(plan.family), alone, together, spreads)
+    missing = len(starts) * len(plan.nodes) - len(alone)
+    return Report(plan.family, plan, checksum(plan.family), alone, together, spreads, missing)
 
 
 def _tallies(starts: Sequence[Start], nodes: int, games: Mapping[str, Any]) -> tuple[list[_Tally], dict[str, _Tally]]:
@@ -291,7 +294,12 @@ HEAD = """\
 
 
 def to_csv(found: Report, *, pooled: bool = True) -> str:
-    """The published form: remarks, a head, a line for each start (images of one start are one) and strength."""
+    """The published form: remarks, a head, a line for each start (images of one start are one) and strength.
+
+    Raises RunError for a run that is not finished: it would not be what its plan says.
+    """
+    if found.missing:
+        raise RunError(f"{found.missing} lots are still to be played", hint="go on with `arena atlas run`")
     rows = found.pooled if pooled else found.starts
     out = io.StringIO()
     plan = found.plan

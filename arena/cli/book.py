@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "openings that a strong search finds level",
         "arena book make loa --plies 6 --count 50 --seed 1 --margin 50 --depth 6 --out loa.book",
         "arena book make pijersi --setups pijersi-8100 --count 100 --depth 0 --out setups.book",
+        "arena book make pijersi --variant standard --fair 0.05 --count 50 --out fair.book",
         "arena book make loa --from-games --plies 4 --games 20 --balance 0.1 --rating 25 --count 30 --out played.book",
     )
     choice.add_rules(make)
@@ -38,6 +40,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--margin", type=choice.whole, default=50, metavar="M", help="hundredths either side may be ahead (default 50)"
     )
     make.add_argument("--depth", type=choice.whole, default=4, metavar="D", help="of the search; 0: none (default 4)")
+    make.add_argument(
+        "--fair", type=_share, metavar="B", help="starts of the atlas in which nobody is ahead by that, with 95 %%"
+    )
     make.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
     games = make.add_argument_group("from games of the archive (without a search)")
     games.add_argument("--from-games", action="store_true", help="lines that were played, level by their results")
@@ -63,6 +68,8 @@ def _make(arguments: argparse.Namespace) -> int:
     from referee.sandbox import Sandbox
 
     ruleset = choice.settle(arguments)
+    if arguments.fair is not None:
+        return _make_fair(arguments, ruleset)
     if arguments.from_games:
         return _make_from_games(arguments, ruleset)
     plies = arguments.plies if arguments.plies is not None else 0 if arguments.setups else 4
@@ -152,6 +159,31 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
         f"seed {arguments.seed}",
         f"each in {demand.games} games or more, the first side's share of points within {demand.balance:g} of a half",
         f"games: {chosen}; behind each line its games, results, and that share with its 95 % interval",
+    ]
+    _write(arguments, write_book(lines, ruleset, heading=heading), len(lines))
+    return Exit.DONE
+
+
+def _make_fair(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
+    """Fair starts of the atlas, as many as are asked for and there are."""
+    from arena.atlas.published import fair, fair_openings
+    from arena.collections.book import BookLine, write_book
+
+    if arguments.setups or arguments.plies or arguments.from_games:
+        raise CommandError("--fair takes starts as they are; leave out --setups, --plies and --from-games")
+    family = ruleset.rules.family
+    known = {one.variant: one for one in fair(family, arguments.fair)}
+    lines = []
+    for opening in fair_openings(ruleset, arguments.fair, arguments.seed)[: arguments.count]:
+        one = known[opening.variant]
+        evidence = f"{one.shrunk:+.1%} ({one.shrunk_low:+.1%} to {one.shrunk_high:+.1%}) of {one.games} games"
+        if opening.variant == ruleset.variant.name:
+            opening = replace(opening, position=ruleset.write(ruleset.read()))
+        lines.append(BookLine(opening, None, evidence))
+    heading = [
+        f"starts of {family} in which no side is ahead by {arguments.fair:g} of a point or more, with 95 %",
+        f"by the atlas of the family (arena atlas show {family}), seed {arguments.seed}; behind each the first side's",
+        "advantage with its interval",
     ]
     _write(arguments, write_book(lines, ruleset, heading=heading), len(lines))
     return Exit.DONE

@@ -43,6 +43,7 @@ from arena.pages.routes import (
     reach,
     referee,
     schedule,
+    starts,
     submit,
     tournament,
     versus,
@@ -158,7 +159,7 @@ def setup(app: web.Application) -> None:
         app.add_routes(module.routes)
     for module in _KEPT:
         app.add_routes([_kept(route) for route in module.routes])
-    for module in (leaderboard, explorer, family):  # last: /{family} takes every other address of one segment
+    for module in (leaderboard, explorer, starts, family):  # last: /{family} takes every other address of one segment
         app.add_routes([_kept(route) for route in module.routes])
 
 

@@ -20,7 +20,7 @@ format = {quoted:<26}# or {others}
 
 _TAIL = """
 time = "5+0.05"                    # seconds and increment; or "1/move", "depth:4", "nodes:10000"
-# openings = "random:4:1"          # "none", "random:PLIES:SEED", "setups:VARIANT:SEED"; "auto": start, then random
+# openings = "random:4:1"          # "none", "random:PLIES:SEED", "setups:VARIANT:SEED", "fair:0.05", "auto"
 # seed = 1                         # the same seed, the same pairings and openings
 # rated = false                    # true: the games move the ratings
 # starts = 2027-01-31T20:00:00Z    # at once unless named

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
+from arena.atlas.published import NoFairStartError, fair_openings
 from arena.tournaments import swiss
 from arena.tournaments.settings import Document, SettingsError
 from referee.openings import Opening, is_dealt, openings
@@ -50,7 +51,7 @@ def needs_kernel(document: Document, count: int) -> bool:
 def has_positions(document: Document) -> bool:
     """Whether games begin from positions that must be set up: not from the variant's start, nor by moves from it."""
     if not document.opening_lines:
-        return document.openings.startswith("setups")
+        return document.openings.startswith(("setups", "fair"))
     drawn = draw(document, min(len(document.opening_lines), BOOK))
     return any(one.position or one.variant != document.ruleset.variant.name for one in drawn)
 
@@ -81,6 +82,19 @@ def _draw(source: str, count: int) -> tuple[Opening, ...]:
     ruleset = load(given["family"]).settle(given["variant"], given["options"])
     text = "\n".join(given["opening_lines"])
     try:
+        if not text and given["openings"].startswith("fair:"):
+            known = fair_openings(ruleset, _bound(given["openings"]), given["seed"])
+            return tuple(known[number % len(known)] for number in range(count))
         return tuple(openings(ruleset, given["openings"], count, given["seed"], text or None))
+    except NoFairStartError as error:
+        raise SettingsError(f"{error}; {error.hint}", "openings") from None
     except ValueError as error:
         raise SettingsError(str(error), "opening_lines" if text else "openings") from None
+
+
+def _bound(source: str) -> float:
+    """How far from even the starts of `fair:BOUND` may be. Raises ValueError."""
+    found = re.fullmatch(r"fair:(0?\.\d{1,4})", source, re.ASCII)
+    if not found or not 0 < float(found[1]) <= 0.5:
+        raise ValueError("write fair:BOUND, the share of points a side may be ahead, as in fair:0.05")
+    return float(found[1])

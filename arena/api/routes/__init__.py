@@ -59,6 +59,7 @@ PAGES = {
     "/account.json": "/account",
     "/dumps.json": "/dumps",
     "/{family}/leaderboard.json": "/leaderboards/{family}",
+    "/{family}/starts.json": "/families/{family}/starts",
     "/{family}/explorer.json": "/explorer/{family}",
     "/{family}.json": "/families/{family}",
 }

@@ -18,9 +18,12 @@ from arena.api.schemas import (
     MovesDocument,
     OptionDocument,
     OutcomeDocument,
+    StartItem,
+    StartsDocument,
     VariantDocument,
     VariantName,
 )
+from arena.atlas import published
 from arena.http.call import Answer, Call
 from arena.http.problem import not_found
 from referee.rules import families, load
@@ -102,3 +105,17 @@ async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[Mov
         outcome=OutcomeDocument(winner=end.winner, termination=end.reason) if end else None,
     )
     return Answer(document, keep="settled")
+
+
+@routes.get(
+    "/families/{family}/starts",
+    tag="families",
+    summary="How fair the starts of a family are",
+    example="/api/v1/families/tablut/starts",
+)
+async def starts(call: Call, family: FamilyName) -> StartsDocument:
+    """The atlas of the family that comes with the program; images of one start are one."""
+    rules = await call.run(checked, family)
+    found = await call.run(published.published, rules.family)
+    items = [StartItem.model_validate(one) for one in found]
+    return StartsDocument(family=rules.family, remarks=published.remarks(rules.family), starts=items)

@@ -23,6 +23,8 @@ from arena.api.schemas.family import (
     MovesDocument,
     OptionDocument,
     OutcomeDocument,
+    StartItem,
+    StartsDocument,
     VariantDocument,
 )
 from arena.api.schemas.game import GameDocument, GameItem, LogDocument, RatingStep, VoidItem
@@ -110,6 +112,8 @@ __all__ = [
     "Side",
     "StandingItem",
     "Standings",
+    "StartItem",
+    "StartsDocument",
     "Submission",
     "TokenItem",
     "TokenWish",

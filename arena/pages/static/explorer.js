@@ -4,6 +4,7 @@ const panel = document.querySelector('[data-panel="explorer"]');
 const place = document.getElementById("position");
 const known = new Map();
 const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
+const columns = [["Move", ""], ["Games", ""], ["Score", "of who moves"], ["Strength", "mean mu"], ["Last", ""]];
 let wait = null;
 
 function address(base, position, more = {}) {
@@ -34,7 +35,7 @@ function draw(position, found) {
     const caption = text("caption", "Moves played in this position");
     caption.className = "hidden-visually";
     const head = document.createElement("tr");
-    for (const [words, title] of [["Move", ""], ["Games", ""], ["Score", "of who moves"], ["Strength", "mean mu"], ["Last", ""]]) {
+    for (const [words, title] of columns) {
       const cell = text("th", words);
       cell.scope = "col";
       if (title) cell.title = title;
@@ -45,7 +46,10 @@ function draw(position, found) {
     const top = document.createElement("thead");
     top.append(head);
     table.append(caption, top, body);
-    parts.push(table);
+    const wide = document.createElement("div");
+    wide.className = "wide";
+    wide.append(table);
+    parts.push(wide);
   }
   panel.querySelector("[data-found]").replaceChildren(...parts);
 }
@@ -64,11 +68,13 @@ function row(position, one) {
   made.append(head);
   const score = one.score === null ? "–" : `${(100 * one.score).toFixed(0)} %`;
   const strength = one.rating === null ? "–" : one.rating.toFixed(1);
-  for (const words of [one.games.toLocaleString("en"), score, strength, one.last || "–"]) {
+  head.dataset.label = columns[0][0];
+  [one.games.toLocaleString("en"), score, strength, one.last || "–"].forEach((words, index) => {
     const cell = text("td", words);
     cell.className = "n";
+    cell.dataset.label = columns[index + 1][0];
     made.append(cell);
-  }
+  });
   return made;
 }
 

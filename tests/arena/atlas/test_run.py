@@ -102,6 +102,12 @@ def test_a_report_is_the_same_bytes_and_is_read_again(played: Path, tmp_path: Pa
     assert "CC0" in text
     assert '"seed":7' in text
     assert main(["atlas", "report", str(tmp_path)]) != 0
+    for name in ("plan.json", GAMES):
+        (tmp_path / name).write_bytes((played / name).read_bytes())
+    (tmp_path / GAMES).write_bytes(b"".join((played / GAMES).read_bytes().splitlines(keepends=True)[:4]))
+    assert (report(tmp_path).missing, len(report(tmp_path).starts)) == (2, 4)
+    with pytest.raises(RunError, match="2 lots"):
+        to_csv(report(tmp_path))
 
 
 def test_a_report_as_json_and_as_a_table(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,7 +121,7 @@ def test_a_report_as_json_and_as_a_table(played: Path, capsys: pytest.CaptureFix
 
 
 def test_images_of_a_start_are_a_group() -> None:
-    plan = Plan(family="pijersi", starts=["pijersi-8100#1..8100"], nodes=[1])
+    plan = Plan(family="pijersi", starts=["pijersi-8100#0..8099"], nodes=[1])
     starts = starts_of(plan.model_copy(update={"starts": ["pijersi-8100#1..600", "standard"]}))
     groups: dict[str, set[str]] = {}
     for start in starts:

@@ -1,0 +1,120 @@
+"""How fair the starts of a family are: the atlas as a table, a histogram, and boards of the fairest and the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+from markupsafe import Markup
+
+from arena.atlas import published
+from arena.atlas.report import StartFigures
+from arena.pages.drawing import board
+from arena.pages.drawing.scene import Scenes
+from arena.pages.lists import column
+from arena.pages.table import Column, arranged
+from arena.pages.view import family_in, page, run, takes
+from referee.rules.rules import Rules
+
+routes = web.RouteTableDef()
+_SHOWN, _BOARDS = 100, 4
+_COLUMNS = (
+    column("variant", "Start"),
+    Column("games", "Games"),
+    Column("", "Results"),
+    Column("shrunk", "Advantage", "Share of points of the first side less a half, drawn to the mean of all starts"),
+    Column("", "95 %"),
+    Column("advantage", "By its own games"),
+    Column("elo", "Elo"),
+    Column("plies", "Plies"),
+    Column("", "At other strengths"),
+)
+_WIDTH, _HEIGHT, _BARS = 560, 160, 40
+
+
+@dataclass(frozen=True, slots=True)
+class StartLine:
+    """A start at the highest strength, and its advantage at the others: (nodes, share)."""
+
+    figures: StartFigures
+    others: Sequence[tuple[int, float]]
+
+
+@routes.get("/{family}/starts")
+@takes("sort")
+async def show(request: web.Request) -> web.Response:
+    """The atlas of a family, the fairest starts first unless another order is asked for."""
+    rules = family_in(request)
+    lines = await run(_lines, rules.family)
+    table = arranged(request, _COLUMNS, lines, value=lambda line, key: getattr(line.figures, key))
+    ends = [*lines[:_BOARDS], *reversed(lines[-_BOARDS:])] if len(lines) > 2 * _BOARDS else lines[: 2 * _BOARDS]
+    return page(
+        request,
+        "starts.html",
+        rules=rules,
+        lines=lines,
+        shown=table.rows[:_SHOWN],
+        sorting=table.sorting,
+        uneven=sum(line.figures.is_uneven for line in lines),
+        mean=sum(line.figures.shrunk * line.figures.games for line in lines)
+        / max(1, sum(line.figures.games for line in lines)),
+        histogram=_histogram([line.figures.shrunk for line in lines]),
+        boards=await run(_boards, rules, ends),
+        handicaps=published.handicaps(rules.family),
+        remarks=published.remarks(rules.family),
+        sprites=board.sprites([rules]),
+    )
+
+
+def _lines(family: str) -> list[StartLine]:
+    found = published.published(family)
+    others: dict[str, list[tuple[int, float]]] = {}
+    for one in found:
+        others.setdefault(one.variant, []).append((one.nodes, one.shrunk))
+    lines = [
+        StartLine(one, [(nodes, share) for nodes, share in others[one.variant] if nodes != one.nodes])
+        for one in published.strongest(found)
+    ]
+    return sorted(lines, key=lambda line: (abs(line.figures.shrunk), line.figures.variant))
+
+
+def _boards(rules: Rules, lines: Sequence[StartLine]) -> list[tuple[StartLine, Any]]:
+    """Starts with a small drawing."""
+    found = []
+    for line in lines:
+        name = line.figures.variant.partition("+")[0]
+        scene = Scenes(rules.settle(name)).items[0]
+        found.append((line, board.svg(rules, scene, label=f"start of {line.figures.variant}", is_small=True)))
+    return found
+
+
+def _histogram(shares: Sequence[float]) -> Markup:
+    """How many starts have which advantage, as bars from -50 % to +50 %."""
+    counts = Counter(min(_BARS - 1, int((share + 0.5) * _BARS)) for share in shares)
+    most, width = max(counts.values(), default=1), _WIDTH / _BARS
+    bars = Markup("").join(
+        Markup(
+            '<rect class="bar{side}" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"><title>{t}</title></rect>'
+        ).format(
+            side=1 if place >= _BARS // 2 else 2,
+            x=place * width + 0.5,
+            y=(_HEIGHT - 24) * (1 - count / most) + 4,
+            w=width - 1,
+            h=(_HEIGHT - 24) * count / most,
+            t=f"{place / _BARS - 0.5:+.1%} to {(place + 1) / _BARS - 0.5:+.1%}: {count}",
+        )
+        for place, count in sorted(counts.items())
+    )
+    labels = Markup("").join(
+        Markup('<text x="{x:.0f}" y="{y}" text-anchor="middle">{t}</text>').format(
+            x=_WIDTH * (part + 0.5), y=_HEIGHT - 4, t="even" if not part else f"{part:+.0%}"
+        )
+        for part in (-0.4, -0.2, 0.0, 0.2, 0.4)
+    )
+    return Markup(
+        '<svg class="chart" viewBox="0 0 {w} {h}" role="img" aria-label="How many starts have which advantage">'
+        '<path class="axis" d="M0 {y}H{w}M{m} 0V{y}"/>{bars}{labels}</svg>'
+    ).format(w=_WIDTH, h=_HEIGHT, y=_HEIGHT - 20, m=_WIDTH // 2, bars=bars, labels=labels)
