@@ -89,7 +89,9 @@ class Judge:
         try:
             self._seat.start()
             self._seat.handshake()
-            self._places = _places(Player(self._seat, course), course, self._moves)
+            player = Player(self._seat, course)
+            self._seat.ready()
+            self._places = _places(player, course, self._moves)
         except BaseException as error:
             raise self._given_up(error) from None
         return self
