@@ -33,7 +33,7 @@ FRAME_BYTES = 16_000
 _POSITION_BYTES = 2**20
 PAUSES_S = (0.2, 4.0)
 """How long is waited before a lost connection is made again: the first time, and at most. Games wait half a minute."""
-SETTLED_S = 10.0
+SETTLED_S = 1.0
 """A connection that lasted so long is lost by chance: it is made again at once."""
 _SILENT_S = 30.0
 """The server is heard from more often than that."""

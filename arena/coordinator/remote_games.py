@@ -17,6 +17,7 @@ from arena.coordinator.lobby import Lobby
 from arena.coordinator.memory import Job
 from arena.store import Store
 from arena.store.queue import Waiting
+from arena.tournaments.settings import Document
 from referee.pool import SlotPool
 from referee.spec import BotSpec, GameSpec, PlannedGame
 
@@ -77,8 +78,8 @@ class RemoteGames:
 
     def _wait_s(self, tournament_id: int) -> float:
         if tournament_id not in self._waits:
-            settings = self._store.tournaments.get(tournament_id).settings
-            self._waits[tournament_id] = float(settings.get("wait_for_remote", 300))
+            document = Document.model_validate(self._store.tournaments.get(tournament_id).settings)
+            self._waits[tournament_id] = document.wait_for_remote
         return self._waits[tournament_id]
 
     def admits(self, pair: Sequence[Waiting]) -> bool:

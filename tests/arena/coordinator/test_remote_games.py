@@ -1,0 +1,82 @@
+"""Which games of remote bots are handed out, over a lobby and a store that are values."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from arena.coordinator.lobby import Presence
+from arena.coordinator.memory import Job
+from arena.coordinator.remote_games import RemoteGames
+from arena.store.queue import Waiting
+from referee.spec import BotSpec, GameSpec, PlannedGame
+
+NEAR = BotSpec("near", ("near",))
+FAR = BotSpec("far", ("remote",), place="remote")
+SETTINGS = {"name": "x", "family": "loa", "entries": {"bots": ["far", "near"]}, "wait_for_remote": 60}
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def planned(first: BotSpec = FAR, second: BotSpec = NEAR) -> Waiting:
+    return Waiting(PlannedGame.of(GameSpec("loa", "standard", first, second)), 7, 0)
+
+
+def made(present: dict[str, Presence], clock: Clock, open_pool: Any = None) -> RemoteGames:
+    store: Any = SimpleNamespace(
+        versions=SimpleNamespace(remote=lambda: {"far"}),
+        tournaments=SimpleNamespace(get=lambda number: SimpleNamespace(settings=SETTINGS)),
+    )
+    lobby: Any = SimpleNamespace(present=present, place="/there/seats", key="secret")
+    return RemoteGames(store, lobby, open_pool, clock)
+
+
+def test_games_wait_for_a_bot_that_is_away_and_not_for_ever() -> None:
+    clock, present = Clock(), dict[str, Presence]()
+    games = made(present, clock)
+    games.look([])
+    assert games.waited_for(7) == {"far"}
+    clock.now += 59
+    assert games.waited_for(7) == {"far"}
+    clock.now += 1
+    assert games.waited_for(7) == frozenset()
+    assert games.admits([planned()]), "it is handed out all the same"
+    present["far"] = Presence(1, 0, 1, None, is_open=False)
+    games.look([])
+    assert games.waited_for(7) == frozenset()
+    del present["far"]
+    games.look([])
+    assert games.waited_for(7) == {"far"}, "it waits anew"
+
+
+def test_a_bot_gets_as_many_games_as_it_takes() -> None:
+    games = made({"far": Presence(1, 0, 2, None, is_open=False)}, Clock())
+    games.look([Job(7, [planned()])])
+    assert games.waited_for(7) == frozenset()
+    assert not games.admits([planned(FAR, FAR)]), "against itself it takes two"
+    assert games.admits([planned(NEAR, FAR)])
+    assert not games.admits([planned()])
+    assert games.waited_for(7) == {"far"}
+    assert games.admits([planned(NEAR, NEAR)])
+
+
+def test_a_slot_is_told_where_the_bot_is() -> None:
+    games = made({}, Clock())
+    waiting = planned()
+    (ready,) = games.ready([waiting.game])
+    assert ready.id == waiting.game.id
+    assert (ready.spec.first.folder, ready.spec.first.command) == ("/there/seats", ("remote", "secret"))
+    assert ready.spec.second == NEAR
+
+
+def test_a_cluster_plays_no_game_of_a_remote_bot() -> None:
+    pool, cluster = SimpleNamespace(), SimpleNamespace()
+    games = made({}, Clock(), lambda: pool)
+    assert games.executor([planned().game], cluster) is pool  # type: ignore[arg-type]
+    assert games.executor([planned(NEAR, NEAR).game], cluster) is cluster  # type: ignore[arg-type]
+    assert made({}, Clock()).executor([planned().game], cluster) is cluster  # type: ignore[arg-type]

@@ -1,0 +1,116 @@
+"""Remote bots: taken by a connection, challenged, and told apart from those of the sandbox."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from arena.coordinator.lobby import Presence
+from arena.errors import ForbiddenError
+from arena.services import Arena, remote, submission
+from arena.services.remote import ChallengeError
+from arena.store import ConflictError, Identity, NotFoundError, QuotaError
+from arena.store.models import Version
+from arena.submission.receive import NotYoursError
+from arena.tournaments.entry import resolve
+from arena.tournaments.settings import read
+from tests.arena.services.conftest import Person
+from tests.arena.services.ear import Ear
+from tests.arena.submission.packing import SCRIPT
+
+
+def connected(arena: Arena, by: Identity, name: str, *, is_open: bool = False) -> Version:
+    version = remote.admit(arena, name, ["loa"], by)
+    arena.store.presences.say({version.id or 0: Presence(version.id or 0, 1, 4, 80.5, is_open)})
+    return version
+
+
+@pytest.fixture
+def samples(arena: Arena) -> None:
+    arena.store.samples.ensure({"random": "bots.random_mover"}, {"loa": ["standard"]})
+
+
+def test_a_connection_makes_a_bot_and_finds_it_again(arena: Arena, person: Person) -> None:
+    ada = person("ada")
+    version = remote.admit(arena, "far", ["loa"], ada)
+    assert (version.name, version.state, version.place, version.bundle) == ("far v1", "active", "remote", "")
+    assert remote.admit(arena, "far", ["loa"], ada).id == version.id
+    assert arena.store.versions.remote() == {"far v1"}
+    other = remote.admit(arena, "far", ["tablut", "loa"], ada)
+    assert (other.number, arena.store.versions.remote()) == (2, {"far v2"})
+
+
+def test_who_may_not_connect_is_told_why(arena: Arena, person: Person) -> None:
+    ada, bob = person("ada"), person("bob")
+    remote.admit(arena, "far", ["loa"], ada)
+    with pytest.raises(NotYoursError, match="somebody else"):
+        remote.admit(arena, "far", ["loa"], bob)
+    submission.submit(arena, io.BytesIO(SCRIPT), name="near", families=["loa"], by=bob)
+    with pytest.raises(ConflictError, match="was uploaded"):
+        remote.admit(arena, "near", ["loa"], bob)
+    small = Arena(arena.store, arena.settings.model_copy(update={"max_bots": 1}), arena.bus)
+    with pytest.raises(QuotaError, match="the limit"):
+        remote.admit(small, "another", ["loa"], bob)
+
+
+def test_its_page_knows_whether_it_is_there(arena: Arena, person: Person) -> None:
+    version = connected(arena, person("ada"), "far")
+    lines = arena.store.versions.of_bot(version.bot_id)
+    found = remote.presence_of(arena, lines)
+    assert found
+    assert (found.is_connected, found.games, found.most_games, found.latency_ms) == (True, 1, 4, 80.5)
+    arena.store.presences.say({})
+    left = remote.presence_of(arena, lines)
+    assert left
+    assert (left.is_connected, left.games) == (False, 0)
+
+
+@pytest.mark.usefixtures("samples")
+def test_an_author_challenges_a_sample(arena: Arena, person: Person, ear: Ear) -> None:
+    ada = person("ada")
+    connected(arena, ada, "far")
+    row = remote.challenge(arena, "far", "random", ada, family="loa", games=4)
+    assert (row.pool, row.is_rated, row.settings["games"]) == ("loa/remote", True, 4)
+    assert ear.heard == ["RefereeWoken"]
+    with pytest.raises(ChallengeError, match="1 to 10"):
+        remote.challenge(arena, "far", "random", ada, family="loa", games=11)
+    with pytest.raises(ForbiddenError):
+        remote.challenge(arena, "far", "random", person("bob"), family="loa")
+    with pytest.raises(NotFoundError):
+        remote.challenge(arena, "far", "nobody", ada, family="loa")
+    for _ in range(2):
+        remote.challenge(arena, "far", "random", ada, family="loa")
+    with pytest.raises(QuotaError, match="3 matches"):
+        remote.challenge(arena, "far", "random", ada, family="loa")
+
+
+@pytest.mark.usefixtures("samples")
+def test_others_have_to_be_open_to_it(arena: Arena, person: Person) -> None:
+    ada, bob = person("ada"), person("bob")
+    remote.admit(arena, "far", ["loa"], ada)
+    connected(arena, bob, "shy")
+    with pytest.raises(ChallengeError, match="takes no challenges"):
+        remote.challenge(arena, "far", "shy", ada, family="loa")
+    connected(arena, bob, "shy", is_open=True)
+    assert remote.challenge(arena, "far", "shy", ada, family="loa").is_rated
+    remote.admit(arena, "own", ["loa"], ada)
+    assert not remote.challenge(arena, "far", "own", ada, family="loa").is_rated
+    with pytest.raises(ChallengeError, match="cannot challenge"):
+        remote.challenge(arena, "far", "far", ada, family="loa")
+
+
+@pytest.mark.usefixtures("samples")
+@pytest.mark.parametrize(
+    ("keys", "may_play"),
+    [({}, False), ({"pool": "remote"}, True), ({"mixes_remote": True}, True), ({"rated": False}, True)],
+)
+def test_remote_bots_play_where_their_ratings_are(
+    arena: Arena, person: Person, keys: dict[str, object], may_play: bool
+) -> None:
+    remote.admit(arena, "far", ["loa"], person("ada"))
+    named = resolve(arena.store, read({"name": "x", "family": "loa", "entries": {"bots": ["far", "random"]}, **keys}))
+    assert len(named.entries) == 1 + may_play
+    assert ("author's machine" in "".join(named.problems)) is not may_play
+    everybody = resolve(arena.store, read({"name": "x", "family": "loa", "entries": {"all": True}, **keys}))
+    assert (len(everybody.entries), everybody.refused) == (1 + may_play, ())
