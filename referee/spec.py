@@ -9,7 +9,8 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, Literal
 
 from protocol.capabilities import MOVES_OF_A_GAME
@@ -25,6 +26,18 @@ def canonical(data: Any) -> str:
 def digest(data: Any) -> str:
     """The first 16 hex digits of the SHA-256 of the canonical JSON."""
     return hashlib.sha256(canonical(data).encode()).hexdigest()[:16]
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind)) if hasattr(kind, "__dataclass_fields__") else ()
+
+
+def _plain(value: Any) -> Any:
+    """What `dataclasses.asdict` makes of nested specs, without copies of what nobody changes."""
+    kind: Any = type(value)
+    names = _names(kind)
+    return {name: _plain(getattr(value, name)) for name in names} if names else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +209,7 @@ class GameSpec:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data; what is as usual (a bot's time control and place, pondering) has no key: ids are made of this."""
-        data = asdict(self)
+        data: dict[str, Any] = _plain(self)
         if self.pondering == PONDERING[0]:
             del data["pondering"]
         for bot in (data["first"], data["second"]):

@@ -74,15 +74,15 @@ def specs(family: str, folder: Path, games: int, thinks_ms: int = 0) -> list[Gam
 def slot(family: str, folder: Path, games: int, core: int, thinks_ms: int = 0) -> tuple[float, float]:
     """Play in this process pinned to `core`: (CPU µs per move of referee and both bots, moves per wall second)."""
     os.sched_setaffinity(0, {core})
-    todo = specs(family, folder, games + 2, thinks_ms)
+    todo = [PlannedGame.of(spec) for spec in specs(family, folder, games + 2, thinks_ms)]
     with open_slot() as roster:
-        for spec in todo[:2]:
-            (record,) = play_games([PlannedGame.of(spec)])
+        for game in todo[:2]:
+            (record,) = play_games([game])
             assert len(record.moves) == PLIES
         pids = [os.getpid(), *(bot.process.pid for bot in roster.idle if bot.process.pid)]
         cpu, begin = cpu_ns(pids), time.perf_counter()
-        for spec in todo[2:]:
-            play_games([PlannedGame.of(spec)])
+        for game in todo[2:]:
+            play_games([game])
         seconds, used = time.perf_counter() - begin, cpu_ns(pids) - cpu
     return used / 1e3 / (games * PLIES), games * PLIES / seconds
 
