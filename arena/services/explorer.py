@@ -6,6 +6,7 @@ lead to the same position together. Variants are kept apart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import NormalDist
@@ -27,6 +28,9 @@ from referee.rules.symmetry import key_of, keys_of
 
 MOST_WORDS = 2000
 """How long the moves asked for may be, in characters."""
+
+
+_BOT = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}( v\d{1,9})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,8 @@ class Found:
 def explore(arena: Arena, question: Question) -> Found:
     """What was played in a position. Raises BadValueError that names the field."""
     ruleset = _ruleset(question)
+    if question.bot and not _BOT.fullmatch(question.bot):
+        raise BadValueError(f"no name of a bot: {question.bot[:40]!r}", field="bot", hint="write ada, or ada v2")
     position = _position(ruleset, question)
     rated_in = pool_of(ruleset)
     chosen = Selection(

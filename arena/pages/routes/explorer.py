@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from aiohttp import web
@@ -68,12 +69,11 @@ def _question(rules: Rules, given: dict[str, str]) -> Question:
     """What is asked. Raises Problem (400)."""
     asked: dict[str, Any] = {name: text or None for name, text in given.items()}
     if given["rating"]:
-        try:
-            asked["rating"] = float(given["rating"])
-        except ValueError:
+        if not re.fullmatch(r"-?\d{1,3}(\.\d{1,3})?", given["rating"], re.ASCII):
             raise Problem(
                 "bad-request", f"no strength {shown(given['rating'])}", hint="a number such as 25", field="rating"
-            ) from None
+            )
+        asked["rating"] = float(given["rating"])
     return Question(rules.family, **asked)
 
 

@@ -33,14 +33,16 @@ def atlas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     openings._draw.cache_clear()
 
 
-def test_fair_starts_are_those_that_are_surely_fair(atlas: Path) -> None:
+@pytest.mark.usefixtures("atlas")
+def test_fair_starts_are_those_that_are_surely_fair() -> None:
     assert [one.variant for one in published.fair("pijersi", 0.05)] == list(FAIR)
     assert published.fair("pijersi", 0.001) == []
     assert len(published.fair("pijersi", 0.5)) == len(TRUTH)
     assert published.fair("loa", 0.5) == []
 
 
-def test_handicaps_are_starts_worth_so_much(atlas: Path) -> None:
+@pytest.mark.usefixtures("atlas")
+def test_handicaps_are_starts_worth_so_much() -> None:
     found = {step: one.variant for step, one in published.handicaps("pijersi")}
     assert found == {150: "standard", 200: "pijersi-8100#1200", 300: "pijersi-8100#800"}
     assert published.handicaps("loa") == []
@@ -50,7 +52,8 @@ def document(**more: object) -> object:
     return read({"name": "x", "family": "pijersi", "variant": "standard", "games": 8, "entries": {"all": True}, **more})
 
 
-def test_tournaments_take_fair_starts(atlas: Path) -> None:
+@pytest.mark.usefixtures("atlas")
+def test_tournaments_take_fair_starts() -> None:
     found = openings.draw(document(openings="fair:0.05"), 4)  # type: ignore[arg-type]
     assert {one.variant for one in found} == set(FAIR)
     assert found == openings.draw(document(openings="fair:0.05"), 4)  # type: ignore[arg-type]
@@ -65,7 +68,8 @@ def test_tournaments_take_fair_starts(atlas: Path) -> None:
         assert caught.value.field == "openings"
 
 
-def test_books_take_fair_starts(atlas: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("atlas")
+def test_books_take_fair_starts(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["book", "make", "pijersi", "--fair", "0.2", "--count", "9", "--seed", "2"]) == 0
     text = capsys.readouterr().out
     ruleset = load("pijersi").settle()

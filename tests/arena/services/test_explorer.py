@@ -215,6 +215,7 @@ def test_the_performance_is_what_results_against_such_opponents_speak_of(arena: 
         (Question("loa", moves="b1b3 b3b5"), "moves"),
         (Question("loa", moves="b1b3 " * 4000), "moves"),
         (Question("loa", since="yesterday"), "since"),
+        (Question("loa", bot="<b>"), "bot"),
     ],
 )
 def test_what_cannot_be_asked_is_named(arena: Arena, question: Question, name: str) -> None:
