@@ -11,11 +11,13 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Awaitable
+from socket import SOCK_STREAM
 from typing import Annotated
 
 import aiohttp
 from aiohttp import WSMsgType, web
 from pydantic import Field
+from yarl import URL
 
 from arena import services
 from arena.api.handle import read_query
@@ -138,7 +140,7 @@ async def _relayed(request: web.Request, referees: str, closing: asyncio.Event) 
     """Pass a connection on to the referee that acts, of several to the first that takes it. Raises Problem."""
     headers = {"Authorization": request.headers.get("Authorization", "")}
     async with aiohttp.ClientSession(headers=headers) as session:
-        for place in referees.split():
+        for place in await _places(referees):
             try:
                 there = await session.ws_connect(
                     f"{place.rstrip('/')}{request.rel_url}", autoping=False, max_msg_size=_RELAYED_BYTES
@@ -165,6 +167,20 @@ async def _relayed(request: web.Request, referees: str, closing: asyncio.Event) 
     raise Problem(
         "unavailable", "no referee takes remote bots just now", hint="try again", headers={"Retry-After": "2"}
     )
+
+
+async def _places(referees: str) -> list[str]:
+    """Every address behind the names of the referees: of several under one name, one acts."""
+    found: list[str] = []
+    for place in referees.split():
+        url = URL(place)
+        if url.scheme != "http" or url.host is None:  # a certificate is for a name
+            found.append(place)
+            continue
+        with contextlib.suppress(OSError):
+            for *_, address in await asyncio.get_running_loop().getaddrinfo(url.host, url.port, type=SOCK_STREAM):
+                found.append(str(url.with_host(str(address[0]))))
+    return list(dict.fromkeys(found))
 
 
 _Socketed = web.WebSocketResponse | aiohttp.ClientWebSocketResponse

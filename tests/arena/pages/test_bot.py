@@ -5,12 +5,15 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import pytest
 
+from arena.coordinator.lobby import Presence
 from arena.store import Store
-from tests.arena.api.server import Server, settings_in
+from tests.arena.api.server import Reply, Server, settings_in
 from tests.arena.field import Field
+from tests.arena.pages.test_organise import logged_in
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +68,35 @@ def test_what_cannot_be_compared_is_named(server: Server, query: str, words: str
     reply = server.get(f"/loa/compare?{query}")
     assert reply.status == 400
     assert words in html.unescape(reply.body.decode())
+
+
+def test_a_remote_bot_says_whether_it_is_there_and_its_author_challenges(server: Server) -> None:
+    store = server.store
+    store.samples.ensure({"random": "bots.random_mover"}, {"loa": ["standard"]})
+    author = store.users.add("far-author")
+    bot = store.bots.add("homer", author.id or 0)
+    version = store.versions.add(bot.id or 0, command=["remote"], families=["loa"], state="active", place="remote")
+    assert "remote" not in body(server, "/bots/ada")
+    store.presences.say({version.id or 0: Presence(version.id or 0, 1, 4, 83.4, is_open=True)})
+    assert "plays 1 of 4 games at once, a message takes 83 ms there and back, open to challenges" in plain(server)
+    assert "Challenge" not in plain(server)
+    assert server.get("/bots/homer.json").json["presence"]["latency_ms"] == 83.4
+    cookie = logged_in(server, "far-author")
+    reply = send(server, cookie, "/bots/homer", "/bots/homer/challenge", opponent="random", family="loa", games="2")
+    assert reply.status == 303, reply.body
+    assert store.tournaments.get(int(reply.headers["Location"].rsplit("/", 1)[1])).pool == "loa/remote"
+    store.presences.say({})
+    assert "not connected, last seen" in plain(server)
+
+
+def plain(server: Server, path: str = "/bots/homer") -> str:
+    """A page as it is read."""
+    return " ".join(re.sub("<[^>]+>", " ", body(server, path)).split()).replace(" ,", ",")
+
+
+def send(server: Server, cookie: str, shown: str, path: str, **fields: str) -> Reply:
+    """What a form of a page sends."""
+    token = re.search(r'name="csrf" value="([^"]+)"', server.get(shown, headers={"Cookie": cookie}).body.decode())
+    assert token
+    headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
+    return server.post(path, data=urlencode({"csrf": token[1], "time": "10+0.1", **fields}).encode(), headers=headers)
