@@ -32,6 +32,8 @@ from referee.variation import kept
 
 STRONGEST = "alphabeta"
 """The sample that judges unless another bot is asked for."""
+Spot = tuple[int, str]
+"""A position of a game: after so many plies, and then a move in place of the one played (empty: none)."""
 LIMITS = Limits(start_ms=60_000, move_ms=600_000)
 """A judge has no clock: what a position may take is said in nodes."""
 
@@ -68,6 +70,12 @@ class _Place:
     position: Position
     outcome: Outcome | None
 
+    def after(self, move: str) -> _Place:
+        """The place behind a legal move."""
+        position = self.position.play(move)
+        separator = b" " if b" moves " in self.question else b" moves "
+        return _Place(self.question + separator + move.encode(), position, position.outcome)
+
 
 class Judge:
     """A bot that sits before one game up to `moves`. `with Judge(…)` seats it and gives it back."""
@@ -101,15 +109,17 @@ class Judge:
             self._roster.release([self._seat])
             self._seat = None
 
-    def ask(self, place: int, nodes: int) -> Scored:
-        """The position after `place` plies with what the bot says of it. Raises JudgeError, Stopped.
+    def ask(self, spot: Spot, nodes: int) -> Scored:
+        """A position with what the bot says of it. Raises JudgeError, Stopped.
 
-        It is not asked where the game is over or, but for the last position, where there is one legal move.
+        It is not asked where the game is over, nor within the game where there is one legal move.
         """
         assert self._seat is not None, "a judge is asked within its context"
-        one = self._places[place]
+        place, move = spot
+        one = self._places[place].after(move) if move else self._places[place]
         scored = _scored(one)
-        if scored.result is not None or (scored.choices == 1 and place < len(self._places) - 1):
+        is_within = place < len(self._places) - 1 and not move
+        if scored.result is not None or (scored.choices == 1 and is_within):
             return scored
         try:
             thought = self._seat.think(one.question + b"\ngo nodes %d\n" % nodes, None)
@@ -118,11 +128,11 @@ class Judge:
         info = thought.info
         score = hundredths(info) if info else None
         line = kept(info.pv) if info else ""
-        return replace(scored, score=score, best=thought.move or "", line=line)
+        return replace(scored, score=score, best=_canonical(one.position, thought.move or ""), line=line)
 
-    def ask_all(self, places: Sequence[int], nodes: int) -> Answers:
+    def ask_all(self, spots: Sequence[Spot], nodes: int) -> Answers:
         """The same for several."""
-        return Answers(self.name, [self.ask(place, nodes) for place in places])
+        return Answers(self.name, [self.ask(spot, nodes) for spot in spots])
 
     def _given_up(self, error: BaseException) -> BaseException:
         """The bot is ended; the error to be raised."""
@@ -163,6 +173,14 @@ def _places(player: Player, course: Course, moves: Sequence[str]) -> list[_Place
     return found
 
 
+def _canonical(position: Position, move: str) -> str:
+    """A move as a bot wrote it in canonical text; empty for what is none here."""
+    try:
+        return position.ruleset.rules.notation.write_move(position.read(move))
+    except ValueError:
+        return ""
+
+
 def _scored(place: _Place) -> Scored:
     """What the rules say of a position."""
     position, side = place.position, place.position.side
@@ -174,7 +192,7 @@ def _scored(place: _Place) -> Scored:
     return Scored(side, choices=len(position.moves), wins_now=wins)
 
 
-def ask_aside(record: bytes, places: Sequence[int], nodes: int, most_plies: int) -> Answers:
+def ask_aside(record: bytes, spots: Sequence[Spot], nodes: int, most_plies: int) -> Answers:
     """A job of a slot (`referee.slot`): the sample that judges is asked about a game, at the lowest priority there is.
 
     Raises JudgeError, NotAGameError, Stopped.
@@ -184,4 +202,4 @@ def ask_aside(record: bytes, places: Sequence[int], nodes: int, most_plies: int)
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     game = read_record(record)
     with Judge(sample_judge(game.family), slot.roster(), game, game.moves[:most_plies]) as judge:
-        return judge.ask_all(places, nodes)
+        return judge.ask_all(spots, nodes)

@@ -1,7 +1,8 @@
 """What a judge's scores say of the moves of a game: chances, losses, marks. Pure; asks nobody, knows no rules.
 
-Chances run from -1 (lost) over 0 (even) to 1 (won). A move loses the chance before it less the chance after it, both of
-the side that moves. From losses follow the marks `?!` (0.1), `?` (0.2) and `??` (0.3, a gaffe), by rules of sense:
+Chances run from -1 (lost) over 0 (even) to 1 (won). A move loses the chance after the judge's own choice (that before
+the move, where nobody looked) less the chance after the move, both of the side that moves. From losses follow the marks
+`?!` (0.1), `?` (0.2) and `??` (0.3, a gaffe), by rules of sense:
 
 * The judge's own choice loses nothing; neither does a move without an alternative, nor one of the opening book.
 * Where a side is as good as lost before its move, or as good as won after it (`DECIDED`), there is no mark: a longer
@@ -15,8 +16,9 @@ A position with one legal move is worth what comes of that move: no judge need t
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from arena.analysis.curve import Curve
@@ -79,8 +81,19 @@ class Summary:
     thrown: tuple[bool, bool]
 
 
-def mark_moves(scored: Sequence[Scored], moves: Sequence[str], curve: Curve, book: Container[int] = ()) -> list[Judged]:
-    """The moves of a game, from its positions: one more than moves, the start first. `book` are numbers of plies."""
+def mark_moves(
+    scored: Sequence[Scored],
+    moves: Sequence[str],
+    curve: Curve,
+    book: Container[int] = (),
+    instead: Mapping[int, Scored] = MappingProxyType({}),
+) -> list[Judged]:
+    """The moves of a game, from its positions: one more than moves, the start first. `book` are numbers of plies.
+
+    `instead` has, by ply, the position after the judge's own choice there. With it a move is compared with that choice
+    and not with the position before: a search from one ply later looks one ply further and from the other side, which
+    shifts its scores, but those of both alike.
+    """
     chances = _chances(scored, moves, curve)
     found = []
     for number, move in enumerate(moves, 1):
@@ -90,13 +103,27 @@ def mark_moves(scored: Sequence[Scored], moves: Sequence[str], curve: Curve, boo
         mark: Mark = ""
         if before_chance is not None and after_chance is not None:
             later = after_chance if after.side == at.side else -after_chance
+            chosen = _chance_after(instead.get(number), at, curve)
+            best = before_chance if chosen is None or at.wins_now else chosen
             has_choice = at.choices > 1 and move != at.best and number not in book
-            loss = max(0.0, before_chance - later) if has_choice else 0.0
-            mark = _mark(at, before_chance, later, loss) if has_choice else ""
+            loss = max(0.0, best - later) if has_choice else 0.0
+            mark = _mark(at, best, later, loss) if has_choice else ""
             loss = round(loss, 3)
         chance = None if before_chance is None else round(before_chance, 3)
         found.append(Judged(number, at.side, move, at.score, chance, at.best, loss, mark, at.line))
     return found
+
+
+def _chance_after(after: Scored | None, before: Scored, curve: Curve) -> float | None:
+    """What a position is worth to the side that moved to it."""
+    if after is None:
+        return None
+    chance = None if after.score is None else curve.chance(after.score)
+    if after.result is not None:
+        chance = float(after.result)
+    elif after.wins_now:
+        chance = CERTAIN
+    return chance if chance is None or after.side == before.side else -chance
 
 
 def _chances(scored: Sequence[Scored], moves: Sequence[str], curve: Curve) -> list[float | None]:

@@ -5,19 +5,19 @@ Refuses to know where games come from and where analyses go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from arena.analysis.budget import AGAIN, DOUBT, MOST_PLIES
 from arena.analysis.curve import Curve
-from arena.analysis.judge import Answers
-from arena.analysis.marking import Judged, Summary, mark_moves, summarise
+from arena.analysis.judge import Answers, Spot
+from arena.analysis.marking import Judged, Scored, Summary, mark_moves, summarise
 from referee.record import GameRecord
 from referee.rules.core import SIDES
 
-Ask = Callable[[Sequence[int], int], Answers]
-"""Asks a judge about the positions after so many plies each, with a budget of nodes."""
+Ask = Callable[[Sequence[Spot], int], Answers]
+"""Asks a judge about positions of a game, with a budget of nodes for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +53,65 @@ def analyse(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> GameAn
     """Ask a judge about a game. Raises what `ask` raises."""
     moves = record.moves[:MOST_PLIES]
     book = {number for number, ply in enumerate(record.plies, 1) if ply.book}
-    answers = ask(range(len(moves) + 1), nodes)
-    scored = answers.scored
-    doubtful = _in_doubt(mark_moves(scored, moves, curve, book))
-    for place, better in zip(doubtful, ask(doubtful, AGAIN * nodes).scored if doubtful else (), strict=True):
-        scored[place] = better
-    judged = mark_moves(scored, moves, curve, book)
+    sight = _Sight(ask, moves, book)
+    sight.look(range(len(moves) + 1), nodes)
+    sight.compare(range(1, len(moves) + 1), nodes)
+    doubtful = [one.number for one in sight.judged(curve) if one.loss is not None and one.loss >= DOUBT]
+    if doubtful:
+        sight.look(sorted({place for number in doubtful for place in (number - 1, number)}), AGAIN * nodes)
+        sight.compare(doubtful, AGAIN * nodes)
+    judged = sight.judged(curve)
     return GameAnalysis(
-        record.id, record.family, answers.judge, nodes, curve.version, judged, summarise(judged, record.winner, book)
+        record.id, record.family, sight.judge, nodes, curve.version, judged, summarise(judged, record.winner, book)
     )
 
 
-def _in_doubt(judged: list[Judged]) -> list[int]:
-    """The places of the positions before and after moves that seem to lose."""
-    doubtful = [one.number for one in judged if one.loss is not None and one.loss >= DOUBT]
-    return sorted({place for number in doubtful for place in (number - 1, number)})
+class _Sight:
+    """What is known of a game so far: its positions, and those after what the judge would have played."""
+
+    def __init__(self, ask: Ask, moves: Sequence[str], book: Container[int]) -> None:
+        self._ask, self._moves, self._book = ask, moves, book
+        self._scored: dict[int, Scored] = {}
+        self._instead: dict[int, Scored] = {}
+        self.judge = ""
+
+    def look(self, places: Sequence[int], nodes: int) -> None:
+        """Ask about positions after so many plies."""
+        answers = self._ask([(place, "") for place in places], nodes)
+        self.judge = answers.judge
+        self._scored.update(zip(places, answers.scored, strict=True))
+
+    def compare(self, numbers: Sequence[int], nodes: int) -> None:
+        """Ask about what the judge would have played in place of these plies, where that is something else."""
+        for number in numbers:
+            self._instead.pop(number, None)
+        chosen = [number for number in numbers if self._differs(number)]
+        if chosen:
+            answers = self._ask([(number - 1, self._scored[number - 1].best) for number in chosen], nodes)
+            self._instead.update(zip(chosen, answers.scored, strict=True))
+
+    def _differs(self, number: int) -> bool:
+        at = self._scored[number - 1]
+        return at.score is not None and at.best not in ("", self._moves[number - 1]) and number not in self._book
+
+    def judged(self, curve: Curve) -> list[Judged]:
+        """The moves by what is known now."""
+        scored = [self._scored[place] for place in range(len(self._moves) + 1)]
+        return mark_moves(scored, self._moves, curve, self._book, self._instead)
+
+
+def judge_last(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> Judged:
+    """The last move of a game alone, looked at once. Raises what `ask` raises."""
+    last, move = len(record.moves), record.moves[-1]
+    before, after = ask([(last - 1, ""), (last, "")], nodes).scored
+    is_other = before.best not in ("", move)
+    instead = {1: ask([(last - 1, before.best)], nodes).scored[0]} if is_other else {}
+    return mark_moves([before, after], [move], curve, instead=instead)[0]
 
 
 def ask_position(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> dict[str, Any]:
     """What a judge thinks of the last position of a game, from the view of the side to move. Raises what `ask` does."""
-    answers = ask([len(record.moves)], nodes)
+    answers = ask([(len(record.moves), "")], nodes)
     found = answers.scored[0]
     chance = float(found.result) if found.result is not None else None
     if chance is None and found.score is not None:

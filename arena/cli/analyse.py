@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _analysed(arguments: argparse.Namespace, record: GameRecord, curve: Any) -> GameAnalysis:
     from arena.analysis.budget import MOST_PLIES
     from arena.analysis.curve import shipped
-    from arena.analysis.judge import LIMITS, Answers, Judge
+    from arena.analysis.judge import LIMITS, Answers, Judge, Spot
     from arena.analysis.work import analyse
     from referee.roster import Roster
     from referee.sandbox_choice import choose
@@ -86,11 +86,11 @@ def _analysed(arguments: argparse.Namespace, record: GameRecord, curve: Any) -> 
     output.note(*notes)
     with Roster(sandbox) as roster, Judge(spec, roster, record, record.moves[:MOST_PLIES]) as judge:
 
-        def ask(places: Sequence[int], nodes: int) -> Answers:
+        def ask(spots: Sequence[Spot], nodes: int) -> Answers:
             scored = []
-            for count, place in enumerate(places, 1):
-                scored.append(judge.ask(place, nodes))
-                output.progress(f"{count} of {len(places)} positions", is_last=count == len(places))
+            for count, spot in enumerate(spots, 1):
+                scored.append(judge.ask(spot, nodes))
+                output.progress(f"{count} of {len(spots)} positions", is_last=count == len(spots))
             return Answers(judge.name, scored)
 
         return analyse(record, ask, nodes=arguments.nodes, curve=curve or shipped(record.family))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from arena.analysis.budget import MOST_PLIES
-from arena.analysis.judge import Answers, ask_aside
+from arena.analysis.judge import Answers, Spot, ask_aside
 from arena.analysis.keeping import curve_of, keep, read_game
 from arena.analysis.work import analyse, ask_position
 from arena.log import logger
@@ -29,7 +29,7 @@ PORTION = 8
 LOOK_S = 0.25
 """How often it is looked whether games are still out."""
 
-AskAside = Callable[[GameRecord, Sequence[int], int], Answers]
+AskAside = Callable[[GameRecord, Sequence[Spot], int], Answers]
 
 
 class Interrupted(Exception):  # noqa: N818 - nobody erred
@@ -116,8 +116,8 @@ class Analyst:
             record = read_game(self._store, task.game_id)
         curve = curve_of(self._store, record.family)
 
-        def ask(places: Sequence[int], nodes: int) -> Answers:
-            return self._ask_calmly(record, places, nodes)
+        def ask(spots: Sequence[Spot], nodes: int) -> Answers:
+            return self._ask_calmly(record, spots, nodes)
 
         if task.game_id is None:
             assert task.request is not None
@@ -130,23 +130,23 @@ class Analyst:
             keep(self._store, found)
         self._log.info("analysed", game=record.id, nodes=task.nodes, gaffes=sum(found.summary.gaffes))
 
-    def _ask_calmly(self, record: GameRecord, places: Sequence[int], nodes: int) -> Answers:
+    def _ask_calmly(self, record: GameRecord, spots: Sequence[Spot], nodes: int) -> Answers:
         """Ask portion by portion, each when no game is out."""
         judge, scored = "", []
-        for start in range(0, len(places), PORTION):
+        for start in range(0, len(spots), PORTION):
             while self._is_busy() and not self._stop.wait(LOOK_S):
                 self._calm_since = self._clock()
             if self._stop.is_set():
                 raise Interrupted
-            answers = self._ask(record, list(places[start : start + PORTION]), nodes)
+            answers = self._ask(record, list(spots[start : start + PORTION]), nodes)
             judge = answers.judge
             scored += answers.scored
         return Answers(judge, scored)
 
-    def _ask_aside(self, record: GameRecord, places: Sequence[int], nodes: int) -> Answers:
+    def _ask_aside(self, record: GameRecord, spots: Sequence[Spot], nodes: int) -> Answers:
         if self._pool is None:
             self._pool = SlotPool(1)
-        return self._pool.submit(ask_aside, record.line().encode(), places, nodes, MOST_PLIES).result()
+        return self._pool.submit(ask_aside, record.line().encode(), spots, nodes, MOST_PLIES).result()
 
     def _close(self) -> None:
         """End the process, whatever it is at."""

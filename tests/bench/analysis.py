@@ -19,7 +19,8 @@ from dataclasses import dataclass, field, replace
 from arena.analysis.budget import AGAIN, DOUBT, NODES
 from arena.analysis.curve import shipped
 from arena.analysis.judge import Judge, sample_judge
-from arena.analysis.marking import GAFFE, Judged, mark_moves
+from arena.analysis.marking import GAFFE, Judged
+from arena.analysis.work import judge_last
 from referee.bot_argument import read_bot
 from referee.openings import random_openings
 from referee.play import play
@@ -96,8 +97,7 @@ def compare(family: str, count: int, nodes: int, times: int, seed: int = 1) -> A
 
 def judged(judge: Judge, record: GameRecord, nodes: int) -> Judged:
     """The last move of a game by a judge with so many nodes."""
-    last = len(record.moves)
-    return mark_moves(judge.ask_all([last - 1, last], nodes).scored, record.moves[-1:], shipped(record.family))[0]
+    return judge_last(record, judge.ask_all, nodes=nodes, curve=shipped(record.family))
 
 
 def samples(family: str, count: int, roster: Roster, source: random.Random) -> Iterator[GameRecord]:

@@ -83,6 +83,22 @@ def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
     assert (second.chance, second.mark) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("chosen", "mark"),
+    [
+        (at(-300, "second"), "??"),
+        (at(0, "second"), ""),
+        (at(None, "second", result=-1), "??"),
+        (at(0, "second", wins_now=True), ""),
+        (at(None, "second"), ""),
+    ],
+)
+def test_a_move_is_compared_with_the_judges_choice_where_that_was_looked_at(chosen: Scored, mark: str) -> None:
+    (found,) = mark_moves([at(0), at(0, "second")], ["played"], CURVE, instead={1: chosen})
+    assert found.mark == mark
+    assert found.chance == 0
+
+
 def test_a_side_may_move_twice() -> None:
     assert one(at(100), at(100)).loss == 0
     assert one(at(100), at(-100)).mark == "??"

@@ -36,7 +36,7 @@ for line in sys.stdin:
         score = SCORES
         if score is not None:
             print(f"info depth 3 score cp {score} nodes {words[2]} pv a b", flush=True)
-        print("bestmove best", flush=True)
+        print("bestmove", BEST, flush=True)
     elif words[:1] == ["quit"]:
         break
 """
@@ -48,9 +48,9 @@ def roster() -> Iterator[Roster]:
         yield found
 
 
-def scripted(folder: Path, scores: str) -> BotSpec:
+def scripted(folder: Path, scores: str, best: str = "none") -> BotSpec:
     file = folder / "judge.py"
-    file.write_text(JUDGE.replace("SCORES", scores))
+    file.write_text(JUDGE.replace("SCORES", scores).replace("BEST", repr(best)))
     return BotSpec("scripted", (sys.executable, "-I", str(file)))
 
 
@@ -81,18 +81,29 @@ def test_what_stays_lost_is_marked_and_packed(tmp_path: Path, roster: Roster) ->
         "move": record.moves[2],
         "score": 0,
         "chance": 0.0,
-        "best": "best",
+        "best": "",
         "loss": pytest.approx(0.964, abs=1e-3),
         "mark": "??",
         "line": "a b",
     }
 
 
+def test_a_move_is_compared_with_what_the_judge_would_have_played(tmp_path: Path, roster: Roster) -> None:
+    """Its scores swing with every ply; what is one ply behind the start swings alike, whatever was played."""
+    record = game_of(load("loa").settle(), 1)
+    best = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
+    spec = scripted(tmp_path, "100 if plies == 0 else 200", best)
+    assert [(one.loss, one.mark) for one in analysed(record, spec, roster).plies] == [(0, "")]
+    (tmp_path / "other").mkdir()
+    spec = scripted(tmp_path / "other", "100 if plies == 0 else 200")
+    assert analysed(record, spec, roster).plies[0].mark == "??", "it does not say what it would have played"
+
+
 def test_one_position(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 2)
     with Judge(scripted(tmp_path, "plies * 50"), roster, record, record.moves) as judge:
         found = ask_position(record, judge.ask_all, nodes=7, curve=CURVE)
-    assert (found["score"], found["best"], found["line"], found["nodes"]) == (100, "best", ["a", "b"], 7)
+    assert (found["score"], found["best"], found["line"], found["nodes"]) == (100, "", ["a", "b"], 7)
     assert found["chance"] == pytest.approx(0.462, abs=1e-3)
 
 

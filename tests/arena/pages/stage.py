@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from sqlmodel import col
 
 from arena.analysis.curve import shipped
-from arena.analysis.judge import Answers
+from arena.analysis.judge import Answers, Spot
 from arena.analysis.keeping import keep
 from arena.analysis.marking import Scored
 from arena.analysis.work import analyse
@@ -380,8 +380,10 @@ def _analysed(stage: Stage) -> None:
     """A finished game with its analysis: the judge changes its mind at every ply."""
     record = stage.store.games.record(stage.finished["loa"])
 
-    def ask(places: Sequence[int], nodes: int) -> Answers:
+    def ask(places: Sequence[Spot], nodes: int) -> Answers:
         sides = ("first", "second")
-        return Answers("fake", [Scored(sides[one % 2], 40 * (one % 7) - 90, "a1a2", "", 9) for one in places])
+        return Answers(
+            "fake", [Scored(sides[(one + bool(move)) % 2], 40 * (one % 7) - 90, "a1a2", "", 9) for one, move in places]
+        )
 
     keep(stage.store, analyse(record, ask, nodes=20_000, curve=shipped("loa")))

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from arena.analysis.curve import Curve
-from arena.analysis.judge import Answers
+from arena.analysis.judge import Answers, Spot
 from arena.analysis.keeping import keep
 from arena.analysis.marking import Scored
 from arena.analysis.work import analyse
@@ -41,9 +41,13 @@ def games(server: Server) -> list[GameRecord]:
     following.follow(server.store)
     record = found[1]
 
-    def ask(places: Sequence[int], nodes: int) -> Answers:
+    def ask(places: Sequence[Spot], nodes: int) -> Answers:
         sides, scores = ("first", "second"), (250, 300, -300)
-        return Answers("fake", [Scored(sides[one % 2], scores[min(one, 2 - one % 2)], "e5e6", "", 9) for one in places])
+        found = []
+        for one, move in places:
+            score = scores[min(one, 2 - one % 2)]
+            found.append(Scored(sides[(one + bool(move)) % 2], -score if move else score, "e5e6", "", 9))
+        return Answers("fake", found)
 
     keep(server.store, analyse(record, ask, nodes=20_000, curve=Curve(100.0, "test")))
     return found
