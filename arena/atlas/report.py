@@ -290,7 +290,16 @@ HEAD = """\
 # shrunk_high the empirical Bayes estimate over all starts, to be preferred; is_uneven by Benjamini and Hochberg at 5 %;
 # starts of one group are images of each other and {rows}; plies is the mean length,
 # endings count the terminations.
-"""
+{findings}"""
+
+
+def told(one: Spread) -> str:
+    """A strength in one sentence."""
+    agree = "" if one.images_agree is None else f"; images of one start agree (chance {one.images_agree:.0%})"
+    return (
+        f"{one.nodes} nodes: {one.starts} starts, {one.games:,} games, first side {one.mean:+.1%} on average, "
+        f"starts differ by {one.deviation:.1%}, {one.uneven} certainly uneven{agree}"
+    )
 
 
 def to_csv(found: Report, *, pooled: bool = True) -> str:
@@ -312,6 +321,7 @@ def to_csv(found: Report, *, pooled: bool = True) -> str:
             version=load(found.family).version,
             checksum=found.checksum,
             plan=plan.model_dump_json(),
+            findings="".join(f"# {told(one)}\n" for one in found.spreads),
             rows="stand together in the line of the first of them" if pooled else "stand each in a line",
         )
     )

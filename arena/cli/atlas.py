@@ -14,7 +14,7 @@ from arena.cli.exit import CommandError, Exit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arena.atlas.report import Report, StartFigures
+    from arena.atlas.report import StartFigures
     from arena.atlas.run import Progress
 
 
@@ -69,7 +69,7 @@ def _tell(progress: Progress) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from arena.atlas.report import report, to_csv
+    from arena.atlas.report import report, to_csv, told
 
     found = report(arguments.folder)
     if arguments.csv:
@@ -78,18 +78,9 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.json:
         output.document(found.as_json())
     elif not arguments.csv:
-        _tell_spreads(found)
+        output.text(*map(told, found.spreads))
         _table(found.pooled, arguments.limit)
     return Exit.DONE
-
-
-def _tell_spreads(found: Report) -> None:
-    for one in found.spreads:
-        agree = "" if one.images_agree is None else f"; images of one start agree (chance {one.images_agree:.0%})"
-        output.text(
-            f"{one.nodes} nodes: {one.starts} starts, {one.games:,} games, first side {one.mean:+.1%} on average, "
-            f"starts differ by {one.deviation:.1%}, {one.uneven} certainly uneven{agree}"
-        )
 
 
 def _show(arguments: argparse.Namespace) -> int:
