@@ -7,7 +7,7 @@ game: tags, set-ups or titles after moves, or move number one. Refuses to know a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from referee.rules.core import Outcome, ParseError
@@ -21,6 +21,8 @@ WINNERS = {"1-0": "first", "0-1": "second", "1/2-1/2": "draw", "first": "first",
 _BEGINNING = re.compile(r"\s*(?:\[|#\s*\[|#!|[a-z][0-9]{1,3}\s*:|\{\")")
 """A tag, a set-up line, a JSON object."""
 _NUMBER_ONE = re.compile(r"[\s|]*1(?:\.(?!\.|[wb]\s)|\)|\s+[^\s.]|\s*\|)")
+_FIRST = 20
+"""Parts of a long text that tell which notations it may be in."""
 _BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
 _PARTIAL = re.compile(r"\S*\Z")
 """The beginning of the word in which a reader stopped."""
@@ -103,22 +105,31 @@ def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
 
 def read_collection(text: str, form: GameFormat, ruleset: Ruleset) -> Collection:
     """Every game of a text in one notation. Raises ValueError for a text without any game, good or bad."""
-    found = Collection(form.name)
-    for line, piece in pieces(text):
-        _read_piece(piece, line, form, ruleset, found)
+    found = _read_parts(pieces(text), form, ruleset)
     if not found.games and not found.problems:
         raise ValueError("no game in it")
     return found
 
 
+def _read_parts(parts: Iterable[tuple[int, str]], form: GameFormat, ruleset: Ruleset) -> Collection:
+    found = Collection(form.name)
+    for line, piece in parts:
+        _read_piece(piece, line, form, ruleset, found)
+    return found
+
+
 def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
     """The reading, among several notations, that leaves the fewest bad games and moves. Raises ValueError."""
-    readings = []
-    for form in forms:
-        try:
-            readings.append(read_collection(text, form, ruleset))
-        except ValueError:
-            continue
+    # Parts are read each by itself: a notation that cannot read the first ones reads no text better than one that can.
+    parts = list(pieces(text))
+    able = forms
+    if len(parts) > _FIRST:
+        first = [(form, _read_parts(parts[:_FIRST], form, ruleset)) for form in forms]
+        able = tuple(form for form, found in first if not found.problems)
+    readings = [_read_parts(parts, form, ruleset) for form in able]
+    if not any(found.games and not found.problems for found in readings):
+        readings = [_read_parts(parts, form, ruleset) for form in forms]
+    readings = [found for found in readings if found.games or found.problems]
     if not readings:
         raise ValueError("no game in it")
     return min(readings, key=lambda found: (len(found.problems), -sum(len(one.game.moves) for one in found.games)))

@@ -21,6 +21,8 @@ _WORD: Final = re.compile(r"[^\W_]+")
 
 def words(name: str) -> tuple[str, ...]:
     """The words of a name without accents and case: `Étoile de Noël` is etoile, de, noel."""
+    if name.isascii():
+        return tuple(_WORD.findall(name.lower()))
     plain = unicodedata.normalize("NFKD", name.casefold().translate(_LIGATURES))
     return tuple(_WORD.findall("".join(sign for sign in plain if not unicodedata.combining(sign))))
 

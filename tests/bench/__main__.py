@@ -34,6 +34,7 @@ SECTIONS = {
     "store": "store",
     "archive": "archive",
     "pages": "pages",
+    "memory": "memory",
     "live": "live",
     "cluster": "cluster",
 }

@@ -51,8 +51,8 @@ def _writes(count: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as name:
         store = Store.in_folder(Path(name))
         try:
-            games = _planned(store, count)
-            records = [_record(game) for game in games]
+            games = planned(store, count)
+            records = [record_of(game) for game in games]
             raw = Path(name) / "raw.sqlite3"
             with closing(sqlite3.connect(raw, isolation_level=None)) as base:
                 base.execute("PRAGMA journal_mode=WAL")
@@ -102,7 +102,7 @@ class _Hands(Executor):
         """Bring the records of what was taken; how many."""
         jobs, self.jobs = self.jobs, []
         for future, games in jobs:
-            future.set_result([_record(game) for game in games])
+            future.set_result([record_of(game) for game in games])
         return sum(len(games) for _, games in jobs)
 
 
@@ -111,7 +111,7 @@ def _recorded(count: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as name:
         store, hands = Store.in_folder(Path(name)), _Hands()
         try:
-            _planned(store, count)
+            planned(store, count)
             settings, idle = Settings(data=Path(name)), Maintenance(store, [])
             coordinator = Coordinator(settings, store, Bus(), hands, check=lambda _: None, maintenance=idle)
             assert store.leases.take(LEASE, coordinator.lease_owner.name, 600)
@@ -135,7 +135,8 @@ def _recorded(count: int) -> Iterator[Figure]:
         yield Figure("store", f"{slots} slots keep it busy where their games are shorter than", seconds, "s")
 
 
-def _planned(store: Store, count: int) -> list[PlannedGame]:
+def planned(store: Store, count: int) -> list[PlannedGame]:
+    """A tournament of so many games of two bots."""
     by = store.users.add("owner", "organiser").id or 0
     for name in ("one", "two"):
         bot = store.bots.add(name, by)
@@ -155,7 +156,8 @@ def _played(family: str) -> GameRecord:
     return replace(record, plies=Plies(record.plies))
 
 
-def _record(game: PlannedGame) -> GameRecord:
+def record_of(game: PlannedGame) -> GameRecord:
+    """A game as a slot brings it."""
     spec = game.spec
     record = _played(spec.family)
     return replace(record, id=game.id, first=spec.first.name, second=spec.second.name, sequence=spec.sequence)

@@ -97,10 +97,12 @@ function drawCharts(wait = 0) {
       const answer = await fetch(root.dataset.charts);
       if (answer.ok) {
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-        const open = [...$("charts").children].findIndex((one) => one.open);
+        const chosen = $("charts").querySelector("input:checked")?.id;
+        const held = document.activeElement?.id;
         const parts = [...fresh.body.children];
-        if (open >= 0 && parts[open]) parts.forEach((one, index) => { one.open = index === open; });
         $("charts").replaceChildren(...parts);
+        if (chosen && $(chosen)) $(chosen).checked = true;
+        if (held?.startsWith("chart-")) $(held)?.focus();
         $("charts-part").hidden = !parts.length;
         for (const drawing of document.querySelectorAll("svg.chart[data-x]")) cursor(drawing);
       }

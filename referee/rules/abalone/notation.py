@@ -7,6 +7,7 @@ The rules are those of RULES.md, sections
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -138,7 +139,8 @@ def write_position(state: State, config: Config) -> str:
     return f"{'/'.join(rows)} {state[BY_BLACK]} {state[BY_WHITE]} {side} {state[QUIET]} {state[NUMBER]}"
 
 
-def _read_cells(text: str) -> list[tuple[str, int]]:
+@lru_cache(10_000)
+def _read_cells(text: str) -> tuple[tuple[str, int], ...]:
     """The cells of a move text with their indices, without case, separators, a trailing `(e)` and a score after it."""
     end = len(text.rstrip(_BLANKS))
     if score := _SCORE.search(text, max(0, end - 8), end):
@@ -159,7 +161,7 @@ def _read_cells(text: str) -> list[tuple[str, int]]:
         index += 2
     if len(found) < 2:
         raise ParseError("a move names two or three cells", text=text, index=end, hint=MOVE_HINT)
-    return found
+    return tuple(found)
 
 
 def _skip_separator(text: str, index: int, end: int) -> int:
@@ -200,7 +202,7 @@ def read_move(text: str, state: State | None = None, config: Config | None = Non
     return code
 
 
-def _order_ends(named: list[tuple[str, int]], text: str) -> list[str]:
+def _order_ends(named: tuple[tuple[str, int], ...], text: str) -> list[str]:
     """The three cells of a broadside with the alphanumerically lower end first, checked. Raises ParseError."""
     (first, _), (second, at_second), (target, at_target) = named
     up, right = _step(first, second)

@@ -374,3 +374,16 @@ def test_one_json_document_is_read_as_its_lines_are() -> None:
             found = best_reading(json.dumps(document, indent=indent), ruleset, (*ruleset.rules.formats, RECORD))
             assert [one.game for one in found.games] == [one.game for one in expected]
             assert not found.problems
+
+
+@pytest.mark.parametrize("bad", [None, 3, 24])
+def test_a_long_text_is_read_in_the_notation_that_reads_most_of_it(bad: int | None) -> None:
+    ruleset = load("abalone").settle()
+    games = [text_427("aba-pro") for _ in range(25)]
+    if bad is not None:
+        games[bad] = games[bad].replace("1. ", "1. a1z9 ", 1)
+    text = "\n\n".join(games)
+    every = [read_collection(text, form, ruleset) for form in ruleset.rules.formats]
+    best = min(every, key=lambda one: (len(one.problems), -sum(len(game.game.moves) for game in one.games)))
+    found = best_reading(text, ruleset, ruleset.rules.formats)
+    assert (found.format, len(found.games), found.problems) == (best.format, len(best.games), best.problems)

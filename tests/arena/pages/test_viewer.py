@@ -177,6 +177,13 @@ def test_the_list_is_one_stop_and_letters_can_be_switched_off(site: Site, page: 
 
 def test_a_click_in_the_chart_is_a_ply_and_a_swipe_is_one(site: Site, page: Any) -> None:
     visit(page, site, f"/games/{site.stage.finished['loa']}")
+    at = shown(page)
+    page.focus("#chart-1")  # the charts are behind tabs, with arrow keys of their own
+    for key, chart in (("ArrowRight", 1), ("ArrowLeft", 0)):
+        page.keyboard.press(key)
+        assert [one.is_visible() for one in page.locator("#charts figure").all()].index(True) == chart
+        assert page.locator("#charts figure:visible").count() == 1
+        assert shown(page) == at
     box = page.locator("#charts svg").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
