@@ -87,6 +87,18 @@ class Settings(BaseSettings):
         "at public_url, or the https://… of it, with the token they have in ARENA_WORKER_TOKEN or the file named by "
         "ARENA_WORKER_TOKEN_FILE; empty: as `bundles`.",
     )
+    people_slots: int = Field(
+        4, ge=0, description="How many games people play at once against bots, beside all others; 0: none."
+    )
+    people_games_each: int = Field(
+        2, ge=1, description="How many games one person (an account, or a browser without one) may have open at a time."
+    )
+    people_games_per_address: int = Field(
+        8, ge=1, description="How many games people may have open at a time from one address."
+    )
+    people_idle_minutes: float = Field(
+        15.0, gt=0, description="After how long without a move a game without a clock is over: its person has left it."
+    )
     verify_share: float = Field(
         0.05,
         ge=0,

@@ -21,10 +21,11 @@ class Course:
     """A game from its start through its opening to now.
 
     `is_in_phase`: the phase before play proper lasts; `was_in_phase` the same before the last ply, `starts_in_phase`
-    before the first. Raises UnknownNameError and ParseError for a spec that makes no sense.
+    before the first. `played`: moves behind the opening, of a game that was interrupted; nobody is told of them again.
+    Raises UnknownNameError and ParseError for a spec that makes no sense.
     """
 
-    def __init__(self, spec: GameSpec, watch: Watch | None = None) -> None:
+    def __init__(self, spec: GameSpec, watch: Watch | None = None, played: Sequence[tuple[str, Ply]] = ()) -> None:
         self.spec = spec
         self.ruleset = load(spec.family).settle(spec.variant, spec.options)
         self.line = LineOfPlay(self.ruleset, spec.position)
@@ -36,6 +37,10 @@ class Course:
         self.starts_in_phase = self.is_in_phase = self.was_in_phase = self._is_before_play()
         for text in spec.opening:
             self.push_text(text, Ply(book=True))
+        self._watch = None
+        for text, ply in played:
+            self.push_text(text, ply)
+        self._watch = watch
 
     @property
     def position(self) -> str:

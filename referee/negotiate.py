@@ -77,6 +77,8 @@ def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement
     It is not waited for: `Seat.ready` does that, when all are told.
     Raises BotError: `handshake-failed` when it has not announced what they demand, else how it failed.
     """
+    if bot.spec.place == "person":  # who sees the board, and reads the rules beside it
+        return Agreement(())
     plan = negotiate(bot, ruleset, is_shown=is_shown)
     if isinstance(plan, Ineligible):
         raise BotError(Termination.HANDSHAKE_FAILED, f"cannot play this: {plan.reason}")

@@ -31,14 +31,17 @@ from referee.variation import kept
 _RESULTS: dict[Winner, Literal["p1win", "p2win", "draw"]] = {"first": "p1win", "second": "p2win", "draw": "draw"}
 
 
-def play(game: PlannedGame, roster: Roster, watch: Watch | None = None) -> GameRecord:
-    """Play one game to its end and return its record, whatever the bots do.
+def play(
+    game: PlannedGame, roster: Roster, watch: Watch | None = None, played: Sequence[tuple[str, Ply]] = ()
+) -> GameRecord:
+    """Play one game to its end and return its record, whatever the bots do. `played`: how it began, of one that was
+    interrupted; its clocks go on from there.
 
     Raises UnknownNameError and ParseError for a spec that makes no sense; anything a bot does is in the record.
     """
     started = now()
     spec = game.spec
-    course = Course(spec, watch)
+    course = Course(spec, watch, played)
     bots = roster.seat((spec.first, spec.second), spec.limits)
     try:
         have_warm((spec.first, spec.second), spec.family, roster.stop_fd)
@@ -88,7 +91,7 @@ def _get_ready(course: Course, bots: Sequence[Seat]) -> list[Player] | Ending:
 def _contest(course: Course, players: Sequence[Player]) -> Ending:
     """Ask, wait, judge, until the game is over. Raises Stopped and SandboxError."""
     spec, line = course.spec, course.line
-    clock = Clock(spec.controls[0], spec.limits.margin_ms, second=spec.controls[1])
+    clock = _clock(course)
     is_timed = [control.kind in ("clock", "movetime") for control in spec.controls]
     adjudicator = Adjudicator(spec.adjudication)
     texts = move_texts(spec.family)
@@ -146,6 +149,18 @@ def _push(course: Course, text: str, code: int, thought: Thought, charged_ms: fl
         course.push(text, Ply(*times_ms, hundredths(info), info.depth, info.nodes, pv=kept(info.pv)), code)
     else:
         course.push_times(text, code, thought.ms, charged_ms, thought.lag_ms)
+
+
+def _clock(course: Course) -> Clock:
+    """The clocks as the plies left them that were played already."""
+    spec, line = course.spec, course.line
+    clock = Clock(spec.controls[0], spec.limits.margin_ms, second=spec.controls[1])
+    side = course.ruleset.rules.side(line.state, course.ruleset.config) ^ (len(course.plies) & 1)
+    for ply in course.plies:
+        if not ply.book:
+            clock.charge(side, ply.charged_ms)
+        side = 1 - side
+    return clock
 
 
 def _record(

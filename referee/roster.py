@@ -44,6 +44,8 @@ class Roster:
         """Called whenever a bot takes longer than a moment for its move."""
         self._is_reaper = is_reaper
         self._spare = spare
+        self.elsewhere: dict[str, Callable[[BotSpec, Limits], Seat]] = {}
+        """How seats are opened that are no process of this slot, by their place."""
         self._idle: list[Bot] = []
         self._idle_since: dict[Bot, float] = {}
         self._overshoots: dict[tuple[str, ...], Overshoot] = {}
@@ -69,6 +71,8 @@ class Roster:
         return seated
 
     def _new(self, spec: BotSpec, limits: Limits) -> Seat:
+        if spec.place in self.elsewhere:
+            return self.elsewhere[spec.place](spec, limits)
         if spec.place:
             return self._elsewhere(spec, limits)
         late = self._overshoot_of(spec)

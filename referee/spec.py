@@ -42,9 +42,12 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """How long a bot may think: a clock (`10+0.1`), a time per move (`1/move`), or `depth:4`, `nodes:10000`."""
+    """How long a bot may think: a clock (`10+0.1`), a time per move (`1/move`), or `depth:4`, `nodes:10000`.
 
-    kind: Literal["clock", "movetime", "depth", "nodes"] = "clock"
+    `none` is for people alone: no clock at all.
+    """
+
+    kind: Literal["clock", "movetime", "depth", "nodes", "none"] = "clock"
     base_ms: int = 10_000
     increment_ms: int = 100
     limit: int = 0
@@ -60,6 +63,8 @@ class TimeControl:
     def __str__(self) -> str:
         if self.kind == "clock":
             return f"{self.base_ms / 1000:g}+{self.increment_ms / 1000:g}"
+        if self.kind == "none":
+            return "none"
         return f"{self.base_ms / 1000:g}/move" if self.kind == "movetime" else f"{self.kind}:{self.limit}"
 
 
@@ -85,6 +90,8 @@ def read_time_control(text: str) -> TimeControl:
     return control
 
 
+NO_CLOCK = TimeControl("none", 0, 0)
+"""What people play by who take the time they need."""
 VERSUS = " v "
 """Between the time controls of the two sides where they differ."""
 
@@ -92,7 +99,8 @@ VERSUS = " v "
 def read_time_controls(text: str) -> tuple[TimeControl, TimeControl]:
     """What first and second play with, from `GameSpec.time_text`. Raises ParseError."""
     first, _, second = text.partition(VERSUS)
-    return read_time_control(first), read_time_control(second or first)
+    one, two = (NO_CLOCK if part == "none" else read_time_control(part) for part in (first, second or first))
+    return one, two
 
 
 @dataclass(frozen=True, slots=True)

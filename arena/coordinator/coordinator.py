@@ -27,12 +27,13 @@ from arena.coordinator.lobby import Lobby
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.memory import Memory
 from arena.coordinator.outage import Outage
+from arena.coordinator.people_games import PeopleGames
 from arena.coordinator.recorder import Recorder, drained
 from arena.coordinator.remote_games import RemoteGames
 from arena.coordinator.steering import Steering
 from arena.coordinator.suspension import Suspensions
 from arena.events.bus import EventBus
-from arena.events.messages import RefereeChanged, RefereeState, RefereeWoken, SlotFinished, SlotStarted
+from arena.events.messages import PersonDecided, RefereeChanged, RefereeState, RefereeWoken, SlotFinished, SlotStarted
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.spool import Spool
@@ -120,6 +121,9 @@ class Coordinator:
         check = check or check_in_sandbox(store, bus, place.open, settings.sandbox)
         self._checks = Checks(store, bus, check, metrics=self.metrics, on_done=lambda: self.order(0))
         self._maintenance = maintenance or Maintenance.of(settings, store, place.open)
+        self.people = PeopleGames(
+            store, bus, settings, owner=owner, place=place, spool=self.spool, on_done=lambda: self.order(0)
+        )
         self._follower = Follower(store, self._fenced, settings.data)
         self._analyst = Analyst(
             store,
@@ -186,6 +190,7 @@ class Coordinator:
         losing = asyncio.create_task(self._wake_on(lost))
         try:
             await self._in(work, self.take_over)
+            self.people.begin()
             self._become("acting")
             while not (stop.is_set() or lost.is_set()):
                 self._wake.clear()
@@ -208,6 +213,7 @@ class Coordinator:
             self._note_outage(error)
             await self._rest(stop, RETRY_S)
         finally:
+            await self._in(work, self.people.stop)
             renewing.cancel()
             losing.cancel()
             await asyncio.gather(renewing, losing, return_exceptions=True)
@@ -268,7 +274,7 @@ class Coordinator:
     async def _listen(self) -> None:
         """Hear of games that begin and end, and of orders that should be seen at once."""
         while True:
-            async with self._bus.subscribe(SlotStarted, SlotFinished, RefereeWoken) as events:
+            async with self._bus.subscribe(SlotStarted, SlotFinished, RefereeWoken, PersonDecided) as events:
                 async for event in events:
                     match event:
                         case SlotStarted():
@@ -277,6 +283,8 @@ class Coordinator:
                             self.recorder.game_ended(event.game, event.record)
                         case RefereeWoken():
                             self.order(event.tournament)
+                        case PersonDecided():
+                            self.people.hear(event.game)
 
     async def _wake_on(self, event: asyncio.Event) -> None:
         await event.wait()

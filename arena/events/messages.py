@@ -367,6 +367,16 @@ class RefereeWoken(News):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PersonDecided(News):
+    """A person has begun a game, moved, resigned or taken back. Only a nudge: the referee looks into the database."""
+
+    NOUN = "game"
+    TOPIC = Topic("people/{game}/decided", "a person has decided something in a game", qos=0, is_public=False)
+    game: Name
+    """The game."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SlotStarted(Event):
     """A slot has begun a game; whoever handed it out confirms that with `GameStarted`."""
 
@@ -403,5 +413,6 @@ KINDS: tuple[type[News], ...] = (
     RefereeChanged,
     RefereeWorkers,
     RefereeWoken,
+    PersonDecided,
 )
 """All kinds of news that go from process to process."""

@@ -19,6 +19,7 @@ _SURE = 29_000
 """Scores from here on are forced wins."""
 RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 _VERSION = re.compile(r"([a-z0-9][a-z0-9_-]{0,39}) v(\d{1,9})", re.ASCII)
+_PERSON = re.compile(r"@([a-z0-9][a-z0-9_-]{0,39})", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -39,7 +40,9 @@ def result(winner: str | None) -> str:
 
 
 def url_of_version(name: str) -> str:
-    """The page of a version by its display name; empty for names that are none."""
+    """The page of a version, or of a person, by its display name; empty for names that are none."""
+    if found := _PERSON.fullmatch(name):
+        return f"/users/{found[1]}"
     found = _VERSION.fullmatch(name)
     return f"/bots/{found[1]}/v/{found[2]}" if found else ""
 

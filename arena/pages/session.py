@@ -86,11 +86,12 @@ def _where(target: str) -> str:
 
 def begin_session(response: web.StreamResponse, context: WebContext, session: services.account.Session) -> None:
     """Give the browser its session, and the mark by which it is known when it logs in again."""
-    _set_cookie(response, context, cookie_name(context.is_https), session.secret, session.seconds)
-    _set_cookie(response, context, DEVICE_COOKIE, session.device, _YEAR_S)
+    give_cookie(response, context, cookie_name(context.is_https), session.secret, session.seconds)
+    give_cookie(response, context, DEVICE_COOKIE, session.device, _YEAR_S)
 
 
-def _set_cookie(response: web.StreamResponse, context: WebContext, name: str, value: str, seconds: int) -> None:
+def give_cookie(response: web.StreamResponse, context: WebContext, name: str, value: str, seconds: int) -> None:
+    """A cookie for the whole site, which no script may read."""
     response.set_cookie(
         name,
         value,
@@ -107,7 +108,7 @@ def _form(request: web.Request, target: str, problem: str = "", status: int = 20
     response = aiohttp_jinja2.render_template(
         "login.html", request, {"token": token, "next": target, "problem": problem}, status=status
     )
-    _set_cookie(response, request.app[CONTEXT], _BEFORE, token, 3600)
+    give_cookie(response, request.app[CONTEXT], _BEFORE, token, 3600)
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -40,6 +40,7 @@ from arena.pages.routes import (
     leaderboard,
     organise,
     people,
+    play,
     reach,
     referee,
     schedule,
@@ -164,7 +165,7 @@ def setup(app: web.Application) -> None:
 
 
 _KEPT = (home, tournament, game, games, archive, bot, versus, compare, people, errors, dumps, help_, reach)
-_MADE = (free_board, submit, account, organise, schedule, referee, interface)
+_MADE = (free_board, play, submit, account, organise, schedule, referee, interface)
 """Pages that depend on who asks, or change by the second, or are made at once."""
 
 

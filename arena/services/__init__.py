@@ -4,6 +4,7 @@
     archive                           games of all times: searched, shown, imported
     analysis                          what a judge thinks of games and positions
     explorer, book                    what was played in a position; books of openings made from that
+    people                            people play: games begun, and what is decided in them
     study                             lines that somebody tries out on a board
     course                            how a tournament of its format goes
     tournament, schedule              creating and steering
@@ -23,6 +24,7 @@ from arena.services import (
     course,
     explorer,
     game,
+    people,
     remote,
     schedule,
     study,
@@ -44,6 +46,7 @@ __all__ = [
     "course",
     "explorer",
     "game",
+    "people",
     "remote",
     "schedule",
     "study",

@@ -21,6 +21,12 @@ def describe(arena: Arena, name: str, description: str, by: Identity) -> None:
     arena.store.bots.describe(_own(arena, name, by), description)
 
 
+def allow_people(arena: Arena, name: str, allowed: bool, by: Identity) -> None:
+    """Whether people may play against the bot. Raises NotFoundError, ForbiddenError."""
+    arena.store.people.allow(_own(arena, name, by), allowed)
+    arena.note("bot.people", f"bot:{name}", by, allowed=allowed)
+
+
 def retire(arena: Arena, name: str, by: Identity) -> None:
     """Enter no version of the bot any more; its games and ratings stay. Raises NotFoundError, ForbiddenError."""
     arena.store.bots.retire(_own(arena, name, by))

@@ -2,6 +2,7 @@
 
     errors, engine, page, changes    what goes wrong, transactions, cursors, whether anything is new
     users, guesses, known_places     who, and from where
+    people                           their games
     bots, versions, presences, checks, samples, usage    what plays
     tournaments, queue, games, results, voids, ratings, rating_history, schedules    what is played, and what follows
     leases, audit, answers, daily_tasks, notices    how the arena is run
@@ -48,6 +49,7 @@ from arena.store.known_places import KnownPlaces
 from arena.store.leases import Leases
 from arena.store.notices import Notices
 from arena.store.page import Page
+from arena.store.people import People
 from arena.store.presences import Presences
 from arena.store.queue import Queue
 from arena.store.rating_history import RatingHistory
@@ -64,7 +66,7 @@ from arena.store.voids import Voids
 class Store:
     """The arena's database: `store.users`, `.guesses`, `.known_places`, `.bots`, `.versions`, `.presences`, `.checks`,
     `.samples`, `.tournaments`, `.queue`, `.games`, `.results`, `.voids`, `.ratings`, `.rating_history`, `.schedules`,
-    `.leases`, `.audit`, `.answers`, `.daily_tasks`, `.notices`, `.archive`, `.analyses`.
+    `.leases`, `.people`, `.audit`, `.answers`, `.daily_tasks`, `.notices`, `.archive`, `.analyses`.
 
     Opening one touches nothing; `upgrade()` makes or renews the tables, `require()` refuses a foreign schema.
     """
@@ -75,6 +77,7 @@ class Store:
         self.users = Users(self.sessions)
         self.guesses = Guesses(self.sessions)
         self.known_places = KnownPlaces(self.sessions)
+        self.people = People(self.sessions)
         self.bots = Bots(self.sessions)
         self.versions = Versions(self.sessions)
         self.presences = Presences(self.sessions)

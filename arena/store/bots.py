@@ -19,6 +19,9 @@ from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 from arena.store.usage import Usage, usage_of
 from arena.store.versions import families_of
 
+_IS_BOT = col(Bot.name).not_like("@%")
+"""People have a row as well (see `arena.store.people`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class BotLine:
@@ -74,7 +77,7 @@ class Bots:
     def names(self) -> list[str]:
         """The names of all bots, sorted; to suggest near ones."""
         with self._sessions.reading() as session:
-            return list(session.scalars(select(col(Bot.name)).order_by(col(Bot.name))))
+            return list(session.scalars(select(col(Bot.name)).where(_IS_BOT).order_by(col(Bot.name))))
 
     def page(
         self,
@@ -88,6 +91,7 @@ class Bots:
         """Bots by name: all, of one owner, or those with an active version in a family."""
         limit = bounded(limit)
         query = select(Bot, col(User.name)).join(User, col(User.id) == col(Bot.owner_id)).order_by(col(Bot.name))
+        query = query.where(_IS_BOT)
         if owner_id is not None:
             query = query.where(col(Bot.owner_id) == owner_id)
         if not with_retired:

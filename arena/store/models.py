@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, MetaData, Text, UniqueConstraint
+from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, MetaData, Text, UniqueConstraint, false
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
@@ -142,6 +142,8 @@ class Bot(SQLModel, table=True):
     owner_id: int = Field(foreign_key="users.id", index=True)
     description: str = ""
     is_retired: bool = False
+    plays_people: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    """Whether its owner lets people play against it."""
     created: datetime = _created()
 
 
@@ -223,7 +225,8 @@ class Schedule(SQLModel, table=True):
 class Tournament(SQLModel, table=True):
     """A tournament. `settings` is the whole document it was created from.
 
-    `state`: `scheduled`, `running`, `paused`, `draining` (running games finish, then paused), `finished`, `cancelled`.
+    `state`: `scheduled`, `running`, `paused`, `draining` (running games finish, then paused), `finished`, `cancelled`;
+    `open` where people begin games as they come.
     """
 
     __tablename__ = "tournaments"
@@ -336,6 +339,24 @@ class Record(SQLModel, table=True):
     __tablename__ = "records"
     game_id: str = Field(primary_key=True, foreign_key="games.id", max_length=32)
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class PersonGame(SQLModel, table=True):
+    """A game of a person, who has an account (`user_id`) or the cookie with the digest `guest`.
+
+    `plies` is how it went so far, each as `[move, ply]`: such a game goes on after whatever happens to its referee.
+    `asked` is what the person decided and the referee has not taken yet.
+    """
+
+    __tablename__ = "people_games"
+    game_id: str = Field(primary_key=True, foreign_key="games.id", max_length=32)
+    user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
+    guest: str = Field(default="", max_length=64, index=True)
+    address: str = Field(max_length=64, index=True)
+    side: str = Field(max_length=8)
+    plies: list[Any] = _json(list)
+    asked: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON, nullable=True))
+    created: datetime = _created()
 
 
 class Void(SQLModel, table=True):

@@ -89,7 +89,7 @@ class Queue:
             known: set[str] = set()
             for part in batched([game.id for game in games]):
                 known.update(session.scalars(select(col(Game.id)).where(col(Game.id).in_(part))))
-            rows = [_row(tournament, game, versions, pools) for game in games if game.id not in known]
+            rows = [row_of_game(tournament, game, versions, pools) for game in games if game.id not in known]
             for new in batched(rows):
                 session.execute(insert(Game), new)
             tournament.planned_games += len(rows)
@@ -178,9 +178,10 @@ class Queue:
             return dict(fetch(session, query))
 
 
-def _row(
+def row_of_game(
     tournament: Tournament, game: PlannedGame, versions: Mapping[str, int], pools: dict[str, str]
 ) -> dict[str, Any]:
+    """The columns of a planned game. `versions` are by name, `pools` those of rules seen before."""
     spec = game.spec
     rules = f"{spec.family} {spec.variant} {sorted(spec.options.items())}"
     if rules not in pools:

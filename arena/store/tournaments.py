@@ -26,8 +26,9 @@ FOLLOWING: Mapping[str, frozenset[str]] = {
     "paused": frozenset({"scheduled", "running", "finished", "cancelled"}),
     "finished": frozenset({"running"}),
     "cancelled": frozenset(),
+    "open": frozenset(),
 }
-"""What may follow each state; `finished` goes on when a tournament is extended."""
+"""What may follow each state; `finished` goes on when a tournament is extended. `open` are the games of people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +102,15 @@ class Tournaments:
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
     ) -> Page[Tournament]:
-        """Tournaments, latest start first: all, or those of a state, a family, a schedule, an organiser."""
+        """Tournaments, latest start first: all but the games of people, or those of a state, a family, a schedule, an
+        organiser.
+        """
         limit = bounded(limit)
         keys = (col(Tournament.starts), col(Tournament.id))
         query = select(Tournament).order_by(*(key.desc() for key in keys)).limit(limit + 1)
         wanted = {"state": state, "family": family, "schedule_id": schedule_id, "created_by": created_by}
+        if state is None:
+            query = query.where(col(Tournament.state) != "open")
         for name, value in wanted.items():
             if value is not None:
                 query = query.where(col(getattr(Tournament, name)) == value)

@@ -33,10 +33,11 @@ class Usage:
 
 def usage_of(session: Session, owner_id: int) -> Usage:
     """What the user has at this moment."""
-    bots = session.scalar(select(func.count()).where(col(Bot.owner_id) == owner_id, col(Bot.is_retired).is_(False)))
+    mine = col(Bot.owner_id) == owner_id, col(Bot.name).not_like("@%")
+    bots = session.scalar(select(func.count()).where(*mine, col(Bot.is_retired).is_(False)))
     versions, size = session.execute(
         select(func.count(), func.coalesce(func.sum(col(Version.size_bytes)), 0))
         .join(Bot, col(Bot.id) == col(Version.bot_id))
-        .where(col(Bot.owner_id) == owner_id, col(Version.state) != "retired")
+        .where(*mine, col(Version.state) != "retired")
     ).one()
     return Usage(bots or 0, int(versions), int(size))

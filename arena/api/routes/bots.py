@@ -119,6 +119,7 @@ async def _document(call: Call, name: str) -> BotDocument:
         owner=owner.name,
         description=row.description,
         is_retired=row.is_retired,
+        plays_people=row.plays_people,
         created=row.created,
         versions=[version_item(line, fit_from.get(line.id, {})) for line in versions],
         ratings=[PoolRating.model_validate(line) for line in ratings],
@@ -129,13 +130,16 @@ async def _document(call: Call, name: str) -> BotDocument:
 @routes.patch(
     "/bots/{bot}",
     tag="bots",
-    summary="Change a bot's description",
+    summary="Change a bot",
     scope="submit",
     example="""/api/v1/bots/zeta -d '{"description": "plays well"}'""",
 )
 async def change(call: Call, bot: BotName, body: BotChange) -> BotDocument:
-    """Change what is said of a bot."""
-    await call.run(services.bot.describe, call.arena, bot, body.description, call.user)
+    """Change what is said of a bot, or whether people may play against it."""
+    if body.description is not None:
+        await call.run(services.bot.describe, call.arena, bot, body.description, call.user)
+    if body.plays_people is not None:
+        await call.run(services.bot.allow_people, call.arena, bot, body.plays_people, call.user)
     return await _document(call, bot)
 
 

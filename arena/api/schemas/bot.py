@@ -65,6 +65,7 @@ class BotDocument(Out):
     owner: str
     description: str
     is_retired: bool
+    plays_people: bool
     created: datetime
     versions: list[VersionItem]
     ratings: list[PoolRating]
@@ -81,6 +82,7 @@ class Submission(VersionItem):
 
 
 class BotChange(In):
-    """What may be changed of a bot."""
+    """What may be changed of a bot: what is not given stays. `plays_people`: whether people may play against it."""
 
-    description: Prose
+    description: Prose | None = None
+    plays_people: bool | None = None

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from arena.api.schemas.word import Out
 
-TournamentState = Literal["scheduled", "running", "paused", "draining", "finished", "cancelled"]
+TournamentState = Literal["scheduled", "running", "paused", "draining", "finished", "cancelled", "open"]
 
 
 class TournamentItem(Out):

@@ -22,6 +22,7 @@ from arena.events.messages import (
     Event,
     GameEnded,
     GameSnapshot,
+    PersonDecided,
     RefereeChanged,
     RefereeWoken,
     TournamentChanged,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 SETTLE_S = 10.0
 """After a connection, how long games that others played before may stay silent (their referee may connect later than
 we do): then they are over."""
-_FOR_REFEREES = (RefereeWoken, GameSnapshot, GameEnded, TournamentChanged, RefereeChanged)
+_FOR_REFEREES = (RefereeWoken, PersonDecided, GameSnapshot, GameEnded, TournamentChanged, RefereeChanged)
 """What a process without pages listens to."""
 
 

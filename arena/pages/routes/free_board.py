@@ -106,7 +106,7 @@ async def show(request: web.Request) -> web.Response:
         if request.query.get("move", "").strip():
             return redirect(line.address(rules))
     except BadValueError as error:
-        problem, status = f"{error}{'; ' + error.hint if error.hint else ''}.", error.status
+        problem, status = f"{error}{'; ' + error.hint if error.hint else ''}.", 400
         line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
     return page(request, "board.html", status=status, **_shown(request, rules, line), problem=problem)
 
@@ -211,6 +211,7 @@ async def scenes(request: web.Request) -> web.Response:
         "last": len(line.scenes) - 1,
         "scenes": [one.as_json() | {"canonical": one.canonical} for one in line.scenes[after + 1 :]],
         "standing": _standing(line),
+        "to_move": line.study.end.side if line.study.end.outcome is None else "",
         "legal": await act(_legal, line.study),
     }
     if after < 0:

@@ -109,8 +109,8 @@ async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, bool]
     return await _replay(request, found), found.line.state in OVER
 
 
-async def viewed(request: web.Request, template: str) -> web.Response:
-    """The game in the address, at the ply asked for, on a page that has the viewer."""
+async def viewed(request: web.Request, template: str, keep: str = "no-cache", **more: Any) -> web.Response:
+    """The game in the address, at the ply asked for, on a page that has the viewer; `more` is what else it shows."""
     found = await _find(request)
     replay = await _replay(request, found)
     line = found.line
@@ -119,9 +119,7 @@ async def viewed(request: web.Request, template: str) -> web.Response:
     user = await session_of(request)
     is_shown = {side: found.may_read_log(side, user) for side in SIDES}
     logs = found.record.logs if found.record else {}
-    return page(
-        request,
-        template,
+    shown: dict[str, Any] = dict(
         **view_of(request, replay),
         base=f"/games/{line.id}",
         source=f"game={line.id}",
@@ -142,8 +140,8 @@ async def viewed(request: web.Request, template: str) -> web.Response:
         logs={side: logs.get(side, "") for side in SIDES if is_shown[side] and logs.get(side)},
         hidden_logs=[side for side in SIDES if logs.get(side) and not is_shown[side]],
         is_live=line.state in ("queued", "running", "planned"),
-        keep="no-cache",
     )
+    return page(request, template, keep=keep, **(shown | more))
 
 
 def judged_charts(replay: Replay, analysis: GameAnalysis | None) -> list[tuple[str, Any]]:

@@ -25,6 +25,7 @@ from referee.spec import Adjudication, Limits
 routes = web.RouteTableDef()
 
 TOPICS = {
+    "play": "Playing against bots, and trying moves",
     "first-bot": "Your first bot in ten minutes",
     "protocol": "The protocol",
     "reference": "All keys of tournament files and settings",
@@ -128,6 +129,8 @@ async def show(request: web.Request) -> web.Response:
     topic = request.match_info["topic"]
     if topic == "api":
         return redirect("/api/v1/docs")
+    if topic == "play":
+        return page(request, "how_to_play.html", settings=request.app[CONTEXT].settings)
     if topic == "limits":
         return _limits(request)
     if topic == "terminations":

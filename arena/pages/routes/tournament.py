@@ -212,8 +212,11 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
 @routes.get("/tournaments/{tournament}")
 @takes(*_SHOWN)
 async def show(request: web.Request) -> web.Response:
-    """A tournament."""
+    """A tournament; the games of people are begun elsewhere."""
     tournament_id = number_in(request, "tournament", "tournament")
+    known = await run(store_of(request).tournaments.get, tournament_id)
+    if known.state == "open":
+        return redirect(f"/play?family={known.family}")
     found = await run(_read, arena_of(request), tournament_id, request)
     tournament: Tournament = found["tournament"]
     tables: Table = found["tables"]

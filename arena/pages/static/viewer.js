@@ -79,7 +79,9 @@ function take(data) {
   if (from) for (let ply = from; ply <= last(); ply++) append(ply);
   else for (let ply = Number(root.dataset.last) + 1; ply <= last(); ply++) append(ply);
   if (data.is_over && !isOver) finish(data);
+  const wasOver = isOver;
   isOver = data.is_over;
+  if (isOver && !wasOver && scenes.length === from && from) show(now, { keepPlace: true });
   const isNew = from && scenes.length > from;
   if (isNew || (!from && last() > Number(root.dataset.last))) drawCharts();
   if (isNew && $("follow").checked && wasAtEnd) show(last(), { speak: true, keepPlace: true });
@@ -90,6 +92,7 @@ function take(data) {
 let charting = null;
 
 function drawCharts(wait = 0) {
+  if (root.dataset.seat) return; // who plays is not told what the bot thinks
   if (charting) { charting.again = true; return; }
   charting = { again: false };
   setTimeout(async () => {
@@ -210,8 +213,8 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   describeCells(scene);
   if (aloud) speak(scene.said || "start");
   // Panels beside the viewer look at what is shown: they hear of it.
-  root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail: { ply: now, position: scene.position } }));
-  if (!keepPlace) history.replaceState(null, "", now === last() && isOver && !location.hash && !location.search ? location.pathname : `#${now}`);
+  root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail: { ply: now, last: last(), position: scene.position, scene, board, chart, isOver } }));
+  if (!keepPlace && !root.dataset.seat) history.replaceState(null, "", now === last() && isOver && !location.hash && !location.search ? location.pathname : `#${now}`);
 }
 
 const moveLink = (ply) => document.querySelector(`#moves a[data-ply="${ply}"]`);
@@ -466,7 +469,7 @@ $("charts").addEventListener("pointermove", (event) => { if (event.buttons & 1) 
 // A swipe over the board is a ply.
 let touched = null;
 $("frame").addEventListener("touchstart", (event) => {
-  touched = event.touches.length === 1 ? [event.touches[0].clientX, event.touches[0].clientY] : null;
+  touched = event.touches.length === 1 && !event.target.closest(".hit") ? [event.touches[0].clientX, event.touches[0].clientY] : null;
 }, { passive: true });
 $("frame").addEventListener("touchend", (event) => {
   if (!touched) return;
@@ -524,7 +527,7 @@ for (const link of document.querySelectorAll("#moves a[data-ply]")) link.tabInde
 setInterval(tick, 200);
 $("follow").addEventListener("change", () => { if ($("follow").checked) show(last(), { keepPlace: true }); });
 
-const wanted = hashed();
+const wanted = root.dataset.seat ? null : hashed();
 load().then(() => {
   if (wanted !== null) show(wanted, {});
   else if (!isOver && !location.search) show(last(), { keepPlace: true });

@@ -36,7 +36,7 @@ def test_a_line_is_played_on_without_scripts(site: Site) -> None:
 def test_what_cannot_be_shown_is_said_above_a_board(site: Site, query: str) -> None:
     reply = site.server.get(f"/loa/board?{query}")
     text = reply.body.decode()
-    assert reply.status == 422
+    assert reply.status == 400
     assert 'id="problem" role="alert">' in text
     assert 'class="board' in text
     problem = site.server.get(f"/loa/board/scenes.json?{query}")
@@ -59,7 +59,7 @@ def test_a_line_leaves_a_game_at_a_ply_and_leads_back(site: Site) -> None:
     assert [scene["canonical"] for scene in data["scenes"]] == [move]
     assert [one["move"] for one in data["legal"]] == at.play(move).texts
     other = site.server.get(f"/loa/board?game={game}")
-    assert other.status == 422
+    assert other.status == 400
     assert "that game is one of tablut" in other.body.decode()
 
 

@@ -12,6 +12,7 @@ from arena.events.messages import (
     GamePly,
     GameSnapshot,
     News,
+    PersonDecided,
     PlyNews,
     RatingsChanged,
     RefereeChanged,
@@ -50,6 +51,7 @@ SAMPLES: dict[type[News], News] = {
         RefereeChanged(state="acting", lease_owner="host:1:abc"),
         RefereeWorkers(lease_owner="host:1:abc", workers=(WorkerNews("one", 2, 1),), cores=2),
         RefereeWoken(tournament=3),
+        PersonDecided(game=GAME),
     )
 }
 

@@ -1,0 +1,251 @@
+"""The games of people: played in threads of the process that coordinates, each with a bot of its own in the sandbox.
+
+They have slots of their own and take none from the games of bots; their bots are nice to those of others. Every ply is
+in the database before anybody is told of it: whoever coordinates next goes on from there with a fresh bot. What a
+person decides comes through the database too, from whichever process has the page, and a nudge says when to look.
+Refuses to know pages, and who may play.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from arena.coordinator.lease import LEASE
+from arena.events.bus import EventBus
+from arena.events.messages import GameGone, GamePly, GameStarted, PlyNews
+from arena.log import logger
+from arena.spool import Spool
+from arena.store import ConflictError, Store, StoreError
+from arena.store.people import PersonLine
+from arena.worker import BundlePlace
+from referee.person import Decision, Hand, PersonSeat
+from referee.play import play
+from referee.plies import Ply
+from referee.record import GameRecord
+from referee.roster import Roster
+from referee.rules.core import Kind, Termination
+from referee.sandbox import Sandbox, open_sandbox
+from referee.seat import Seat
+from referee.spec import BotSpec, Limits, PlannedGame
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+
+LOOK_S = 1.0
+"""How often the database is asked what people have decided, should a nudge be lost."""
+NICE = 5
+"""By how much the bots of people's games step back behind those of rated ones."""
+MOST_TAKEN_BACK = 200
+
+
+@dataclass
+class _Table:
+    """A game that is being played here."""
+
+    hand: Hand = field(default_factory=Hand)
+    stop_read: int = -1
+    stop_write: int = -1
+    plies: list[Any] = field(default_factory=list)
+    heard: str = ""
+    """The mark of what was handed on last."""
+    is_back: bool = False
+    """It was called off to take a move back, and goes on."""
+
+    def call_off(self) -> None:
+        """Whoever waits in the game waits no longer."""
+        self.hand.call_off()
+        with contextlib.suppress(OSError):
+            os.write(self.stop_write, b"x")
+
+
+def ply_of(kept: list[Any]) -> tuple[str, Ply]:
+    """A move and its ply as they were kept."""
+    return str(kept[0]), Ply(*kept[1])
+
+
+def _index(side: str) -> int:
+    return 0 if side == "first" else 1
+
+
+def kept_of(move: str, ply: Ply) -> list[Any]:
+    """A move and its ply as they are kept."""
+    return [move, [ply.ms, ply.charged_ms, ply.lag_ms, ply.score, ply.depth, ply.nodes, ply.book, ply.pv]]
+
+
+class PeopleGames:
+    """`begin` and `stop` frame the time in which this process coordinates; `hear` may be called from any thread.
+
+    `on_done` is called, in some thread, when a result is in the spool. `sandbox` is opened by the settings' word.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        bus: EventBus,
+        settings: Settings,
+        *,
+        owner: str,
+        place: BundlePlace,
+        spool: Spool,
+        on_done: Callable[[], None],
+    ) -> None:
+        self._store, self._bus, self._owner, self._place = store, bus, owner, place
+        self._spool, self._on_done = spool, on_done
+        self.elsewhere: dict[str, Callable[[BotSpec, Limits], Seat]] = {}
+        """Further seats that are no process of this machine, by their place."""
+        self._slots, self._idle_s = settings.people_slots, settings.people_idle_minutes * 60
+        self._sandbox_name = settings.sandbox
+        self._sandbox: Sandbox | None = None
+        self._tables: dict[str, _Table] = {}
+        self._threads: dict[str, threading.Thread] = {}
+        self._news: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._looking: threading.Thread | None = None
+        self._log = logger("people")
+
+    def begin(self) -> None:
+        """Play the games that wait, or were interrupted."""
+        if self._slots and self._looking is None:
+            self._looking = threading.Thread(target=self._look, name="people", daemon=True)
+            self._looking.start()
+
+    def hear(self, game: str) -> None:
+        """A person has decided something in a game."""
+        self._news.put(game)
+
+    def stop(self) -> None:
+        """Interrupt all games: they stay as they are until somebody goes on with them."""
+        if self._looking is not None:
+            self._news.put(None)
+            self._looking.join()
+            self._looking = None
+        for table in list(self._tables.values()):
+            table.call_off()
+        for thread in list(self._threads.values()):
+            thread.join()
+        self._threads.clear()
+
+    # -- what people decide --------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        with self._store.leases.fencing(LEASE, self._owner):
+            game: str | None = ""
+            while game is not None:
+                try:
+                    self._see_to(game)
+                except StoreError as error:  # looked at again in a moment
+                    self._log.warning("people", error=str(error))
+                try:
+                    game = self._news.get(timeout=LOOK_S)
+                except queue.Empty:
+                    game = ""
+
+    def _see_to(self, game: str) -> None:
+        """Hand on what was decided in a game that is played here; else look at all games."""
+        if game in self._tables:
+            with contextlib.suppress(StoreError):
+                self._hand_on(self._store.people.get(game))
+            return
+        for line in self._store.people.open():
+            if line.game_id in self._tables:
+                self._hand_on(line)
+            elif len(self._tables) < self._slots and line.game_id not in self._threads:
+                self._seat(line)
+
+    def _hand_on(self, line: PersonLine) -> None:
+        table, asked = self._tables.get(line.game_id), line.asked
+        if table is None or not asked or asked["mark"] == table.heard:
+            return
+        table.heard = asked["mark"]
+        if asked["do"] == "back":
+            table.is_back = True
+            table.call_off()
+        elif asked["do"] == "resign":
+            table.hand.give(Decision(asked["ply"], None, "resign"))
+        else:
+            table.hand.give(Decision(asked["ply"], asked["move"], "draw" if asked.get("draw") else None))
+
+    # -- games ---------------------------------------------------------------------------------------------------------
+
+    def _seat(self, line: PersonLine) -> None:
+        table = self._tables[line.game_id] = _Table(plies=list(line.plies))
+        thread = threading.Thread(target=self._play, args=(line, table), name=f"people {line.game_id}", daemon=True)
+        self._threads[line.game_id] = thread
+        thread.start()
+
+    def _play(self, line: PersonLine, table: _Table) -> None:
+        """The whole of a game, in a thread of its own."""
+        with contextlib.suppress(OSError):  # what is started from this thread inherits it
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        table.stop_read, table.stop_write = os.pipe()
+        try:
+            with self._store.leases.fencing(LEASE, self._owner):
+                self._go_on(line, table)
+        except ConflictError as error:
+            self._log.info("people", game=line.game_id, error=str(error))
+        except Exception as error:  # the outermost loop of this thread: the game goes on when it is looked at again
+            self._log.error("people", game=line.game_id, error=f"{type(error).__name__}: {error}")
+        finally:
+            os.close(table.stop_read)
+            os.close(table.stop_write)
+            del self._tables[line.game_id], self._threads[line.game_id]
+            self._news.put("")  # there is room again
+
+    def _go_on(self, line: PersonLine, table: _Table) -> None:
+        game = self._place.open().resolve_game(self._store.people.planned(line.game_id))
+        self._sandbox = self._sandbox or open_sandbox(self._sandbox_name)
+        attempt = self._store.people.start(line.game_id, self._owner)
+        with Roster(self._sandbox, table.stop_read) as roster:
+            while True:
+                record = self._contest(game, table, roster, attempt, _index(line.side))
+                if record.termination is not Termination.STOPPED or not table.is_back:
+                    break
+                self._take_back(line, table)
+                attempt += 1
+        if record.termination is not Termination.STOPPED:
+            self._end(line, record)
+
+    def _contest(self, game: PlannedGame, table: _Table, roster: Roster, attempt: int, mine: int) -> GameRecord:
+        """Play from where it stands, to the end or to where it is interrupted."""
+        played = [ply_of(kept) for kept in table.plies]
+        self._bus.publish(GameStarted(game=game.id, attempt=attempt))
+        for number, (move, ply) in enumerate(played, 1):
+            self._bus.publish(GamePly(game=game.id, number=number, ply=PlyNews.of(move, ply)))
+
+        def watch(number: int, move: str, ply: Ply) -> None:
+            table.plies.append(kept_of(move, ply))
+            self._store.people.keep(game.id, table.plies, is_done=(number - 1) % 2 == mine)
+            self._bus.publish(GamePly(game=game.id, number=number, ply=PlyNews.of(move, ply)))
+
+        hand = table.hand
+        roster.elsewhere |= self.elsewhere
+        roster.elsewhere["person"] = lambda spec, limits: PersonSeat(spec, limits, hand, self._idle_s)
+        self._news.put(game.id)  # what was decided before anybody sat here
+        return play(game, roster, watch, played)
+
+    def _take_back(self, line: PersonLine, table: _Table) -> None:
+        """Back to before the person's last move."""
+        mine = _index(line.side)
+        last = max((index for index in range(len(table.plies)) if index % 2 == mine), default=len(table.plies))
+        del table.plies[last:]
+        table.is_back, table.hand = False, Hand()
+        os.read(table.stop_read, MOST_TAKEN_BACK)
+        self._store.people.keep(line.game_id, table.plies, is_done=True, is_back=True)
+
+    def _end(self, line: PersonLine, record: GameRecord) -> None:
+        """What becomes of it: a result, or nothing where the person never moved or the bot could not be run."""
+        has_moved = len(record.moves) > _index(line.side)
+        is_left = record.termination is Termination.TIME and record.loser == line.side
+        if record.kind is Kind.VOID or (not has_moved and (is_left or record.termination is Termination.RESIGNED)):
+            self._store.people.cancel(line.game_id)
+            self._bus.publish(GameGone(game=line.game_id))
+            if record.kind is Kind.VOID:
+                self._log.error("people", game=line.game_id, error=f"{record.termination}: {record.detail}")
+            return
+        self._spool.keep(record)
+        self._on_done()

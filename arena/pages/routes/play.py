@@ -1,0 +1,193 @@
+"""People play bots: the form that begins a game, the board it is played on, and what is decided there."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from aiohttp import web
+
+from arena import services
+from arena.errors import ArenaError
+from arena.http.call import CONTEXT, IDENTITY, address
+from arena.http.identity import is_same_origin, session_of
+from arena.http.json_text import as_json
+from arena.http.problem import Problem, not_found
+from arena.pages.routes.game import viewed
+from arena.pages.session import checked_form, give_cookie, read_form
+from arena.pages.table import choice
+from arena.pages.view import GAME_ID, act, arena_of, page, redirect, takes, told
+from arena.services.people import TIMES, Decided, Visitor, Wish
+from arena.store import BadValueError, NotFoundError, StoreError
+from arena.store.credentials import new_secret
+from referee.rules import families, load
+from referee.rules.rules import Rules
+
+routes = web.RouteTableDef()
+GUEST_COOKIE = "arena-guest"
+"""Knows a browser without an account by its games."""
+_SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+_YEAR_S = 365 * 24 * 3600
+
+
+async def _visitor(request: web.Request) -> Visitor:
+    cookie = request.cookies.get(GUEST_COOKIE, "")
+    return Visitor(await session_of(request), cookie if _SECRET.fullmatch(cookie) else "", address(request))
+
+
+@routes.get("/play")
+@takes("family", "variant", "side", "bot", "time")
+async def show(request: web.Request) -> web.Response:
+    """The form that begins a game, and the games that are open."""
+    choice(request.query, "family", families())
+    return await _form(request, dict(request.query))
+
+
+async def _form(request: web.Request, given: dict[str, Any], problem: str = "", status: int = 200) -> web.Response:
+    arena, visitor = arena_of(request), await _visitor(request)
+    rules = family_of(given.get("family", ""))
+    return page(
+        request,
+        "play.html",
+        status=status,
+        keep="no-store",
+        rules=rules,
+        families=[load(name) for name in families()],
+        opponents=await act(services.people.opponents, arena, rules.family),
+        variants=[one.name for one in rules.variants],
+        times=TIMES,
+        given=given,
+        problem=problem,
+        mine=await act(services.people.mine, arena, visitor),
+        slots=arena.settings.people_slots,
+    )
+
+
+def family_of(name: str) -> Rules:
+    """The family of a form; the first one unless it says. Raises Problem (404)."""
+    if name and name not in families():
+        raise not_found("family", name, families())
+    return load(name or families()[0])
+
+
+@routes.post("/play")
+async def begin(request: web.Request) -> web.Response:
+    """Begin a game, and lead to its board."""
+    fields = await read_form(request)
+    _require_own_page(request)
+    visitor = await _visitor(request)
+    is_new = visitor.user is None and not visitor.cookie
+    if is_new:
+        visitor = Visitor(None, new_secret(), visitor.address)
+    bot = fields.get("bot", "")
+    wish = Wish(
+        family=family_of(fields.get("family", "")).family,
+        version=int(bot) if bot.isascii() and bot.isdecimal() and len(bot) < 10 else 0,
+        variant=fields.get("variant", "")[:120],
+        side=fields.get("side", ""),
+        time=fields.get("time", "none"),
+        is_rated=fields.get("rated") == "yes",
+    )
+    try:
+        game = await act(services.people.begin, arena_of(request), wish, visitor)
+    except ArenaError as error:
+        if error.status >= 500:
+            raise
+        return await _form(request, fields, told(error), error.status)
+    response = redirect(f"/play/{game}")
+    if is_new:
+        give_cookie(response, request.app[CONTEXT], GUEST_COOKIE, visitor.cookie, _YEAR_S)
+    return response
+
+
+def _require_own_page(request: web.Request) -> None:
+    if not is_same_origin(request):
+        raise Problem("forbidden", "the form is not ours", hint="open the page here and send it again")
+
+
+@routes.get("/play/{game}")
+@takes("ply", "flip")
+async def board(request: web.Request) -> web.Response:
+    """The board of a game for the person who plays it; others are led to where it is watched."""
+    name = request.match_info["game"]
+    try:
+        line, visitor = await _line(request)
+    except NotFoundError:  # a game of bots, if it is one
+        await act(arena_of(request).store.games.get, name)
+        return redirect(str(request.rel_url.with_path(f"/games/{name}", keep_query=True)))
+    if not visitor.plays(line) or line.state in ("finished", "void", "cancelled"):
+        return redirect(f"/games/{name}")
+    query = request.rel_url.query
+    if "flip" not in query and line.side == "second":
+        return redirect(str(request.rel_url.update_query(flip="1")))
+    arena = arena_of(request)
+    ahead = await act(services.people.waiting, arena, name) if line.state == "planned" else 0
+    return await viewed(request, "playing.html", keep="no-store", seat=line, ahead=ahead, charts=[], thoughts={})
+
+
+async def _line(request: web.Request) -> tuple[Any, Visitor]:
+    name = request.match_info["game"]
+    if not GAME_ID.fullmatch(name):
+        raise not_found("game", name)
+    line = await act(arena_of(request).store.people.get, name)
+    return line, await _visitor(request)
+
+
+@routes.get("/play/{game}/state.json")
+@takes()
+async def state(request: web.Request) -> web.Response:
+    """How the game stands for the person who plays it."""
+    line, visitor = await _line(request)
+    if not visitor.plays(line):
+        raise Problem("forbidden", "this is somebody else's game")
+    ahead = await act(services.people.waiting, arena_of(request), line.game_id)
+    body = {"state": line.state, "ahead": ahead, "plies": len(line.plies), "is_rated": line.is_rated}
+    response = web.json_response(body, dumps=as_json)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@routes.post("/play/{game}")
+async def decide(request: web.Request) -> web.Response:
+    """A move, a resignation, a move taken back; from the form."""
+    name = request.match_info["game"]
+    try:
+        await _decide(request)
+    except (ArenaError, StoreError) as error:
+        if error.status >= 500:
+            raise
+        raise Problem("invalid" if isinstance(error, BadValueError) else error.kind, told(error)) from None
+    return redirect(f"/play/{name}")
+
+
+@routes.post("/play/{game}/decide.json")
+async def decide_at_once(request: web.Request) -> web.Response:
+    """The same from the page's script."""
+    await _decide(request)
+    return web.json_response({}, headers={"Cache-Control": "no-store"})
+
+
+async def _decide(request: web.Request) -> None:
+    name = request.match_info["game"]
+    if not GAME_ID.fullmatch(name):
+        raise not_found("game", name)
+    fields = await read_form(request)
+    _require_own_page(request)
+    ply = fields.get("ply", "")
+    wish = Decided(
+        do=fields.get("do", "move"),
+        ply=int(ply) if ply.isascii() and ply.isdecimal() and len(ply) < 6 else -1,
+        move=fields.get("move", "").strip()[:100],
+        draw=fields.get("draw") == "yes",
+    )
+    await act(services.people.decide, arena_of(request), name, wish, await _visitor(request))
+
+
+@routes.post("/bots/{bot}/people")
+async def allow(request: web.Request) -> web.Response:
+    """The owner of a bot says whether people may play against it."""
+    fields = await checked_form(request)
+    name = request.match_info["bot"]
+    allowed = fields.get("allowed") == "yes"
+    await act(services.bot.allow_people, arena_of(request), name, allowed, request[IDENTITY])
+    return redirect(f"/bots/{name}")

@@ -1,0 +1,75 @@
+// A person's game: the viewer shows it, moves are made on its board when it is their turn.
+import { Entry } from "./entry.js";
+
+const $ = (id) => document.getElementById(id);
+const place = $("playing");
+const { game, side, family } = place.dataset;
+let entry = null;
+let turn = 0; // counts what is shown: an answer that comes late is for another position
+let shown = null;
+
+const say = (words) => { $("spoken").textContent = words; };
+
+function complain(problem) {
+  $("problem").textContent = problem;
+  $("problem").hidden = !problem;
+}
+
+async function decide(what) {
+  complain("");
+  try {
+    const answer = await fetch(`/play/${game}/decide.json`, { method: "POST", body: new URLSearchParams(what) });
+    if (answer.ok) return true;
+    const data = await answer.json();
+    complain([data.detail, data.hint].filter(Boolean).join("; ") || data.title);
+  } catch { complain("The arena could not be reached; try again."); }
+  if (shown) offer(shown);
+  return false;
+}
+
+function move(text) {
+  const draw = $("write").elements.draw;
+  const what = { do: "move", ply: shown.last, move: text };
+  if (draw.checked) what.draw = "yes";
+  draw.checked = false;
+  return decide(what);
+}
+
+// What may be played now, where it is this person's turn and the last position is shown.
+async function offer(detail) {
+  shown = detail;
+  const mine = ++turn;
+  entry ||= new Entry({ board: detail.board, frame: $("frame"), place: $("entry"), say, send: move });
+  entry.offer([], detail.scene);
+  $("write").hidden = detail.isOver;
+  if (detail.isOver || detail.ply !== detail.last) return;
+  $("write").elements.ply.value = detail.last;
+  try {
+    const answer = await fetch(`/${family}/board/scenes.json?game=${game}&ply=${detail.last}&after=${detail.last}`);
+    const data = await answer.json();
+    if (mine === turn && answer.ok && data.to_move === side) {
+      entry.offer(data.legal, detail.scene);
+      say(`${$("said").textContent}. Your turn`);
+    }
+  } catch { complain("The moves could not be loaded; write yours below."); }
+}
+
+$("viewer").addEventListener("arena:position", (event) => offer(event.detail));
+
+$("write").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const what = event.submitter?.value || "move";
+  const field = $("write").elements.move;
+  if (what === "move") { if (field.value.trim() && await move(field.value.trim())) field.value = ""; }
+  else if (what === "back") decide({ do: "back" });
+  else if (confirm("Resign this game?")) decide({ do: "resign" });
+});
+
+// While it waits for a slot, how many are before it.
+const waiting = place.dataset.state === "planned" && setInterval(async () => {
+  try {
+    const data = await (await fetch(`/play/${game}/state.json`)).json();
+    if (data.state !== "planned") { clearInterval(waiting); $("detail").textContent = ""; }
+    else if ($("ahead")) $("ahead").textContent = data.ahead;
+  } catch { /* asked again in a moment */ }
+}, 3000);

@@ -1,0 +1,131 @@
+"""People at boards, and bots that answer at once: the games of people without processes and pages."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from arena.config import Settings, read_settings
+from arena.coordinator.lease import LEASE
+from arena.coordinator.people_games import PeopleGames
+from arena.events.messages import Event, PersonDecided
+from arena.services import people
+from arena.services.arena import Arena
+from arena.services.people import Decided, Visitor, Wish
+from arena.spool import Spool
+from arena.store import Identity, Store
+from arena.store.people import PersonLine
+from arena.worker import BundlePlace
+from referee.person import Hand, PersonSeat
+from referee.rules import families, load
+from referee.rules.position import Position
+from referee.seat import Thought
+from referee.spec import BotSpec, Limits
+
+WAIT_S = 60.0
+
+
+class InstantBot(PersonSeat):
+    """The first legal move, at once."""
+
+    def __init__(self, spec: BotSpec, limits: Limits) -> None:
+        super().__init__(spec, limits, Hand(), 1.0)
+        self.families = families()
+
+    def think(self, question: bytes, allowance_ms: float | None, known: Any = None) -> Thought:
+        moves = question.split(b"\n", 1)[0].decode().partition(" moves ")[2].split()
+        end = Position.start(load(self.spec.command[-1]).settle()).play_all(moves)
+        return Thought(end.texts[0], None, 1.0, 0.0, None)
+
+
+class Told:
+    """A bus that hands decisions to the referee at hand, and lets tests wait for what they are about."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.games: PeopleGames | None = None
+        self._changed = threading.Condition()
+
+    def publish(self, event: Event) -> None:
+        if isinstance(event, PersonDecided) and self.games:
+            self.games.hear(event.game)
+        with self._changed:
+            self.events.append(event)
+            self._changed.notify_all()
+
+    def notify(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Wait for something that is told of. Fails after a while."""
+        with self._changed:
+            assert self._changed.wait_for(holds, WAIT_S)
+
+
+class Hall:
+    """An arena with one bot whom people play, and a referee for their games."""
+
+    def __init__(self, store: Store, folder: Path, **settings: Any) -> None:
+        self.store, self.told = store, Told()
+        self.settings: Settings = read_settings(None, data=folder, sandbox="none", **settings)
+        self.arena = Arena(store, self.settings, self.told)  # type: ignore[arg-type]
+        self.spool = Spool(folder / "spool")
+        made = store.samples.ensure({"first": "bots.first"}, {"loa": ("standard",)})
+        self.bot = made["first"].id or 0
+
+    @contextmanager
+    def open(self) -> Any:
+        """While the referee is there."""
+        assert self.store.leases.take(LEASE, "hall", 3600)
+        games = PeopleGames(
+            self.store,
+            self.told,  # type: ignore[arg-type]
+            self.settings,
+            owner="hall",
+            place=BundlePlace.of(self.settings),
+            spool=self.spool,
+            on_done=self._record,
+        )
+        games.elsewhere[""] = InstantBot
+        self.told.games = games
+        games.begin()
+        try:
+            yield games
+        finally:
+            games.stop()
+            self.told.games = None
+
+    def _record(self) -> None:
+        for game in list(self.spool.ids()):
+            if record := self.spool.read(game):
+                self.store.results.commit(record, "hall")
+                self.spool.forget(game)
+        self.told.notify()
+
+    def visitor(self, name: str = "") -> Visitor:
+        """Somebody with an account of that name, or with a cookie of their own."""
+        if not name:
+            return Visitor(None, "c" * 43, "198.51.100.7")
+        user = self.store.users.add(name)
+        return Visitor(Identity(user.id or 0, name, "author", frozenset()), "", "198.51.100.7")
+
+    def begin(self, by: Visitor, **words: Any) -> str:
+        return people.begin(self.arena, Wish("loa", self.bot, **{"side": "first", **words}), by)
+
+    def line(self, game: str) -> PersonLine:
+        return self.store.people.get(game)
+
+    def play(self, game: str, by: Visitor, move: str, answered: bool = True) -> None:
+        """Make a move, and wait for the bot's answer."""
+        before = len(self.line(game).plies)
+        people.decide(self.arena, game, Decided("move", before, move), by)
+        if answered:
+            self.told.until(lambda: len(self.line(game).plies) == before + 2)
+
+    def over(self, game: str) -> None:
+        """Wait for its end."""
+        self.told.until(lambda: self.line(game).state in ("finished", "cancelled"))

@@ -1,0 +1,143 @@
+"""The games of people: durable, resumed, taken back, resigned, abandoned, bounded, and many at once."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.errors import ForbiddenError
+from arena.events.messages import GameStarted
+from arena.services import people
+from arena.services.people import Decided
+from arena.store import BadValueError, ConflictError, QuotaError, Store
+from referee.rules import load
+from referee.rules.position import Position
+from tests.arena.coordinator.people import Hall
+
+LOA = load("loa").settle()
+
+
+@pytest.fixture
+def hall(sqlite_store: Store, tmp_path: Path) -> Hall:
+    return Hall(sqlite_store, tmp_path)
+
+
+def _moves(hall: Hall, game: str) -> list[str]:
+    return [str(kept[0]) for kept in hall.line(game).plies]
+
+
+def test_a_game_outlives_its_referee_and_is_rated_for_who_has_an_account(hall: Hall) -> None:
+    ann = hall.visitor("ann")
+    with hall.open():
+        game = hall.begin(ann)
+        hall.play(game, ann, "b1-b3")
+    before = _moves(hall, game)
+    assert before[0] == "b1b3"
+    assert len(before) == 2
+    # Decided while nobody referees: kept for whoever does next.
+    hall.store.queue.give_back()
+    hall.play(game, ann, Position.start(LOA).play_all(before).texts[0], answered=False)
+    with hall.open():
+        hall.told.until(lambda: len(hall.line(game).plies) == 4)
+        assert _moves(hall, game)[:2] == before
+        people.decide(hall.arena, game, Decided("resign", 4), ann)
+        hall.over(game)
+    assert [event.attempt for event in hall.told.events if isinstance(event, GameStarted)] == [1, 1]
+    record = hall.store.games.record(game)
+    assert (record.first, record.winner, record.termination.value) == ("@ann", "second", "resigned")
+    assert list(record.moves) == _moves(hall, game)
+    assert record.time == "none v 1/move"
+    board = {line.name: line.games for line in hall.store.ratings.leaderboard("loa/people").items}
+    assert board == {"@ann": 1, "first v1": 1}
+    assert hall.store.ratings.leaderboard("loa").items == []
+    assert [bot.name for bot in hall.store.bots.page().items] == ["first"]
+
+
+def test_a_move_is_taken_back_and_the_game_rated_no_more(hall: Hall) -> None:
+    ann = hall.visitor("ann")
+    with hall.open():
+        game = hall.begin(ann)
+        with pytest.raises(ConflictError, match="you have not moved yet"):
+            people.decide(hall.arena, game, Decided("back", 0), ann)
+        hall.play(game, ann, "b1b3")
+        assert hall.line(game).is_rated
+        people.decide(hall.arena, game, Decided("back", 2), ann)
+        hall.told.until(lambda: hall.line(game).attempt == 2)
+        assert _moves(hall, game) == []
+        hall.play(game, ann, "c1c3")
+        assert _moves(hall, game)[0] == "c1c3"
+        assert not hall.line(game).is_rated
+        people.decide(hall.arena, game, Decided("resign", 2), ann)
+        hall.over(game)
+    assert hall.store.games.record(game).moves[0] == "c1c3"
+    assert hall.store.ratings.leaderboard("loa/people").items == []
+
+
+def test_only_its_person_moves_and_only_when_it_is_their_turn(hall: Hall) -> None:
+    guest, ann = hall.visitor(), hall.visitor("ann")
+    game = hall.begin(guest)
+    assert not hall.line(game).is_rated
+    with pytest.raises(ForbiddenError, match="somebody else's"):
+        people.decide(hall.arena, game, Decided("move", 0, "b1b3"), ann)
+    with pytest.raises(ForbiddenError):
+        people.decide(hall.arena, game, Decided("move", 0, "b1b3"), replace(guest, cookie="d" * 43))
+    with pytest.raises(BadValueError, match="not legal"):
+        people.decide(hall.arena, game, Decided("move", 0, "b1b2"), guest)
+    with pytest.raises(ConflictError, match="gone on"):
+        people.decide(hall.arena, game, Decided("move", 1, "b1b3"), guest)
+    other = hall.begin(guest, side="second")
+    with pytest.raises(ConflictError, match="not your turn"):
+        people.decide(hall.arena, other, Decided("move", 0, "b1b3"), guest)
+    with pytest.raises(QuotaError, match="you have 2 games open"):
+        hall.begin(guest)
+    hall.store.people.cancel(game)
+    with pytest.raises(ConflictError, match="over"):
+        people.decide(hall.arena, game, Decided("move", 0, "b1b3"), guest)
+    with pytest.raises(BadValueError, match="does not play people"):
+        people.begin(hall.arena, people.Wish("loa", 999), guest)
+
+
+def test_a_game_that_its_person_leaves_is_lost_or_was_none(sqlite_store: Store, tmp_path: Path) -> None:
+    hall = Hall(sqlite_store, tmp_path, people_idle_minutes=0.005)
+    guest = hall.visitor()
+    game = hall.begin(guest)
+    hall.play(game, guest, "b1b3", answered=False)
+    other = hall.begin(guest)
+    with hall.open():
+        hall.over(game)
+        hall.over(other)
+    assert hall.store.games.record(game).termination.value == "time"
+    assert hall.line(other).state == "cancelled"
+
+
+def test_games_beyond_the_slots_wait_their_turn(sqlite_store: Store, tmp_path: Path) -> None:
+    hall = Hall(sqlite_store, tmp_path, people_slots=1)
+    guest = hall.visitor()
+    with hall.open():
+        one = hall.begin(guest)
+        hall.told.until(lambda: hall.line(one).state == "running")
+        two = hall.begin(guest)
+        assert people.waiting(hall.arena, two) == 1
+        people.decide(hall.arena, one, Decided("resign", 0), guest)
+        hall.told.until(lambda: hall.line(two).state == "running")
+    assert hall.line(one).state == "cancelled"  # nobody had moved
+
+
+def test_twenty_people_play_at_once(sqlite_store: Store, tmp_path: Path) -> None:
+    hall = Hall(sqlite_store, tmp_path, people_slots=20, people_games_per_address=20)
+    begin = time.process_time()
+    guests = [replace(hall.visitor(), cookie=f"{number:043}") for number in range(20)]
+    with hall.open():
+        games = [hall.begin(guest) for guest in guests]
+        hall.told.until(lambda: all(hall.line(game).state == "running" for game in games))
+        for game, guest in zip(games, guests, strict=True):
+            hall.play(game, guest, "b1b3")
+        for game, guest in zip(games, guests, strict=True):
+            people.decide(hall.arena, game, Decided("resign", 2), guest)
+        for game in games:
+            hall.over(game)
+    assert all(hall.store.games.record(game).winner == "second" for game in games)
+    assert time.process_time() - begin < 8

@@ -1,0 +1,178 @@
+"""People play a bot in Chromium: whole games by mouse, by keyboard and with a finger, and through a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.coordinator import people_games
+from arena.coordinator.lease import LEASE
+from arena.coordinator.people_games import PeopleGames
+from arena.spool import Spool
+from arena.store import Store
+from arena.worker import BundlePlace
+from referee.rules import load
+from tests.arena.api.server import Server, settings_in
+from tests.arena.coordinator.people import InstantBot
+from tests.arena.pages.test_free_board import place_of
+from tests.arena.pages.test_viewer import reads
+
+WON = (("a1", "a2"), ("a2", "b3", "d2"), ("d2", "f1", "g1"))
+"""How White wins Pijersi against a bot that plays its first legal move."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    found = Store.in_folder(tmp_path)
+    found.samples.ensure({"first": "bots.first"}, {"pijersi": [one.name for one in load("pijersi").variants]})
+    yield found
+    found.close()
+
+
+@contextmanager
+def _open(store: Store, folder: Path) -> Iterator[Server]:
+    """A server with the referee of people's games."""
+    settings = settings_in(folder, sandbox="none")
+    server = Server(store, settings)
+    server.unlimited()
+    assert store.leases.take(LEASE, "here", 3600)
+    store.queue.give_back()
+    spool = Spool(folder / "spool")
+
+    def record() -> None:
+        for game in list(spool.ids()):
+            if found := spool.read(game):
+                store.results.commit(found, "here")
+                spool.forget(game)
+                server.context.live.take(people_games.GameGone(game=game))
+
+    games = PeopleGames(
+        store,
+        server.context.arena.bus,
+        settings,
+        owner="here",
+        place=BundlePlace.of(settings),
+        spool=spool,
+        on_done=record,
+    )
+    games.elsewhere[""] = InstantBot
+    games.begin()
+    try:
+        yield server
+    finally:
+        games.stop()
+        server.close()
+
+
+def _begin(page: Any, server: Server) -> dict[str, Any]:
+    page.goto(f"{server.url}/play?family=pijersi")
+    page.click("text=Start the game")
+    page.wait_for_selector(".hit", state="attached")
+    assert "/play/" in page.url
+    return server.get("/pijersi/board/scenes.json").json["chart"]  # type: ignore[no-any-return]
+
+
+def _choose(page: Any) -> None:
+    """Say which move is meant, where that is asked."""
+    if page.locator("#entry button.main").count():
+        page.click("#entry button.main >> nth=0")
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people_games, "LOOK_S", 0.05)
+
+
+def test_a_game_by_mouse_goes_on_after_a_restart(browser: Any, store: Store, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    with _open(store, tmp_path) as server:
+        chart = _begin(page, server)
+        for cell in WON[0]:
+            page.mouse.click(*place_of(page, chart, cell))
+        _choose(page)
+        reads(page, "#last", "2")
+        path = page.url.removeprefix(server.url)
+    with _open(store, tmp_path) as server:
+        page.goto(server.url + path)
+        page.wait_for_selector(".hit", state="attached")
+        assert page.inner_text("#last") == "2"
+        for number, way in enumerate(WON[1:], 2):
+            page.wait_for_selector(".hit", state="attached")
+            for cell in way:
+                page.mouse.click(*place_of(page, chart, cell))
+            _choose(page)
+            reads(page, "#last", str(min(2 * number, 5)))
+        game = path.rsplit("/", 1)[1]
+        page.goto(f"{server.url}/games/{game}")
+        assert page.inner_text("#sentence").startswith("guest (White) beat first v1 (Black) after 5 plies")
+    assert store.games.record(game).moves[0] == "a1a2"
+    context.close()
+
+
+def test_a_game_by_keyboard_is_taken_back_and_resigned(browser: Any, store: Store, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    page.on("dialog", lambda dialog: dialog.accept())
+    with _open(store, tmp_path) as server:
+        _begin(page, server)
+        page.focus("#frame")
+        for key in ("ArrowUp", "Enter", "ArrowRight", "Enter", "Enter"):
+            page.keyboard.press(key)
+        reads(page, "#last", "2")
+        page.click("button[value=back]")
+        reads(page, "#last", "0")
+        page.wait_for_selector(".hit", state="attached")
+        page.fill("#write input[name=move]", "a1-a2")
+        page.press("#write input[name=move]", "Enter")
+        reads(page, "#last", "2")
+        page.click("button[value=resign]")
+        reads(page, "#connection", "The game is over.")
+    assert store.people.open() == []
+    context.close()
+
+
+def test_a_game_with_a_finger_at_320_pixels(browser: Any, store: Store, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 320, "height": 640}, has_touch=True, reduced_motion="reduce")
+    page = context.new_page()
+    with _open(store, tmp_path) as server:
+        chart = _begin(page, server)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        for number, way in enumerate(WON, 1):
+            page.wait_for_selector(".hit", state="attached")
+            for cell in way:
+                page.touchscreen.tap(*place_of(page, chart, cell))
+            if page.locator("#entry button.main").count():
+                page.tap("#entry button.main >> nth=0")
+            reads(page, "#last", str(min(2 * number, 5)))
+        reads(page, "#connection", "The game is over.")
+    context.close()
+
+
+def test_who_did_not_begin_a_game_watches_it(store: Store, tmp_path: Path) -> None:
+    with _open(store, tmp_path) as server:
+        bot = store.people.opponents("pijersi")[0][0]
+        form = f"family=pijersi&bot={bot}&side=second&time=600%2B5".encode()
+        sent = {"Content-Type": "application/x-www-form-urlencoded"}
+        begun = server.ask("POST", "/play", data=form, headers=sent)
+        assert begun.status == 303
+        assert "HttpOnly" in begun.cookies[0]
+        game = begun.headers["Location"].rsplit("/", 1)[1]
+        assert server.get(f"/play/{game}").headers["Location"] == f"/games/{game}"
+        mine = {"Cookie": begun.cookies[0].split(";")[0]}
+        assert b"You play Black" in server.get(f"/play/{game}?flip=1", headers=mine).body
+        forged = server.ask(
+            "POST", f"/play/{game}", data=b"do=resign", headers={**sent, **mine, "Origin": "https://x.example"}
+        )
+        assert forged.status == 403
+        stranger = server.ask("POST", f"/play/{game}/decide.json", data=b"do=resign", headers=sent)
+        assert stranger.status == 403
+        assert server.get("/tournaments/1").headers["Location"] == "/play?family=pijersi"
+        refused = server.ask("POST", "/play", data=b"family=pijersi&bot=77", headers={**sent, **mine})
+        assert refused.status == 422
+        assert b"does not play people" in refused.body
+        assert server.get("/play?family=chess").status == 400
