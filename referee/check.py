@@ -22,7 +22,7 @@ from protocol.options import OptionDecl
 from referee import ability
 from referee.cause import cause_of
 from referee.check_report import CheckReport, Step
-from referee.examinee import Examinee, Unfit
+from referee.examinee import LEGAL, Examinee, Unfit
 from referee.failure import BotError, SandboxError
 from referee.negotiate import negotiate, negotiate_options
 from referee.rules.core import Termination
@@ -110,7 +110,7 @@ class _Examiner:
             "setoption", self._setoption, needed=False, advice="take `setoption name N value V` for your options"
         )
         yield step("time for a move", self._time, advice="answer `go movetime MS` before its time is up")
-        legal = "play one of the legal moves of the position sent; `arena rules moves` lists them"
+        legal = LEGAL
         assert one.home
         yield step(f"legal moves in {one.home.variant.name}", partial(self._legal, one.home), advice=legal)
         yield from self._abilities(("positions", ability.positions, "take `position fen P`; else it gets `startpos`"))
@@ -139,7 +139,9 @@ class _Examiner:
             step.detail, step.said = cause.detail, cause.said
             step.advice = cause.advice if needed else advice
             return step
-        except (SandboxError, Unfit) as error:
+        except Unfit as error:
+            step.detail, step.advice = str(error), error.advice or advice
+        except SandboxError as error:
             step.detail = str(error)
         except ProtocolError as error:
             step.detail = f"the step cannot be asked: {error}"

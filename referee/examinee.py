@@ -20,9 +20,16 @@ from referee.seat import Thought
 from referee.spec import BotSpec, GameSpec, Limits
 from referee.timing import MOVE_TIMES_MS
 
+LEGAL = "play one of the legal moves of the position sent; `arena rules moves` lists them"
+"""What to do about a move that is none."""
+
 
 class Unfit(Exception):  # noqa: N818 - a finding, not an error
-    """The bot answered, but not as it should."""
+    """The bot answered, but not as it should; `advice` where something else is to be done than about the step."""
+
+    def __init__(self, problem: str, advice: str = "") -> None:
+        super().__init__(problem)
+        self.advice = advice
 
 
 class Examinee:
@@ -136,7 +143,7 @@ class Examinee:
         try:
             position.read(thought.move or "")
         except ValueError as error:
-            raise Unfit(f"played {thought.move!r}: {error}") from None
+            raise Unfit(f"played {thought.move!r}: {error}", LEGAL) from None
         return thought
 
     def time(self, told_ms: int, patience_ms: float) -> float:

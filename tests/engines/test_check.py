@@ -87,6 +87,15 @@ def test_an_illegal_move_in_a_game_is_the_last_thing_asked() -> None:
     assert "'a1a1'" in report.fault.detail
 
 
+def test_an_illegal_first_move_is_told_as_that_and_not_as_slow() -> None:
+    said = {"ugi": "ugiok", "isready": "readyok", "go": "bestmove a1a1"}
+    code = f"import sys\nfor line in sys.stdin:\n print({said!r}.get(line.split()[0], ''), flush=True)"
+    report = examined(BotSpec("wrong", (sys.executable, "-S", "-E", "-c", code)))
+    assert report.fault
+    assert report.fault.name == "time for a move"
+    assert "play one of the legal moves" in report.fault.advice
+
+
 def test_what_ended_is_never_ok() -> None:
     """A program that ends after its answer, and one that has to be killed at `quit`."""
     report = examined(habit("--ignores-quit"))
