@@ -39,6 +39,8 @@ MARK = "UGICHECK_ENGINE"
 """In the environment of an engine and of everything it starts, by which that is found again."""
 MOVE_MS = 100
 CLOCK_MS = 400
+QUIET_S = 0.06
+"""How long nothing may come after an answer that ends a turn."""
 LOADING = 6
 """How much longer than for other answers `readyok` is waited for: tables are loaded there, and code is compiled."""
 LATE_MS = 150
@@ -349,9 +351,9 @@ class Talk:
             elif found != "info":
                 self.report.note("out-of-place", seen, "it is counted, and ignored")
 
-    def quiet(self, after: str, seconds: float = 0.06) -> None:
+    def quiet(self, after: str) -> None:
         """Nothing should come now: a `bestmove` is a fault, a flood too. Raises StopError."""
-        until, count = time.monotonic() + seconds, 0
+        until, count = time.monotonic() + QUIET_S, 0
         while (left := until - time.monotonic()) > 0:
             try:
                 text = self.hear(left).text
@@ -365,7 +367,7 @@ class Talk:
             if text.split()[0] in ("id", "option"):
                 self.report.fault("changes-itself", f"`{text[:60]}` after `{after}`")
         if count > 20:
-            self.report.fault("talks-while-idle", f"{count} lines in {seconds * 1000:.0f} ms after `{after}`")
+            self.report.fault("talks-while-idle", f"{count} lines in {QUIET_S * 1000:.0f} ms after `{after}`")
 
     def introduce(self) -> None:
         """`ugi` to `ugiok`. Raises StopError."""

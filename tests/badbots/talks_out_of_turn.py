@@ -1,7 +1,9 @@
-"""Never stops talking, also while the opponent thinks, and answers when asked."""
+"""Never stops talking, also while the opponent thinks, and answers when asked; a word is a pause in seconds."""
 
 import os
+import sys
 import threading
+import time
 
 from loop import Bot, say
 
@@ -9,6 +11,8 @@ from loop import Bot, say
 def chatter() -> None:
     while True:
         os.write(1, b"info string and another thing\n")
+        for pause in sys.argv[1:]:
+            time.sleep(float(pause))
 
 
 class Bad(Bot):
