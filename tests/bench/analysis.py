@@ -38,12 +38,11 @@ MOST_PLIES = 160
 
 @dataclass(slots=True)
 class Agreement:
-    """How often two judges mark a move `??`: both, the quick one alone, the deep one alone, neither."""
+    """How often two judges mark a move `??`: both, the quick one alone, the deep one alone."""
 
     both: int = 0
     quick: int = 0
     deep: int = 0
-    neither: int = 0
     seconds: list[float] = field(default_factory=list)
     """What the quick one took for a move."""
 
@@ -56,8 +55,6 @@ class Agreement:
                 self.quick += 1
             case False, True:
                 self.deep += 1
-            case _:
-                self.neither += 1
 
     @property
     def precision(self) -> float:
