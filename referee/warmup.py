@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from referee.rules import families, load
+from referee.rules import load
 from referee.rules.history import LineOfPlay
 
 
@@ -22,11 +22,6 @@ class Warmed:
     compiled: int
     cached: int
     seconds: float
-
-
-def warm_all() -> list[Warmed]:
-    """Call every function of every family's kernel once."""
-    return [warm(family) for family in families()]
 
 
 def get_ready(family: str) -> None:

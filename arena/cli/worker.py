@@ -96,15 +96,15 @@ def _probe(settings: Settings) -> str:
 async def _work(worker: Worker, address: str, security: Security | None, arguments: argparse.Namespace) -> None:
     stop = asyncio.Event()
     with heard(stop, worker.jobs.abort):
-        async with worker.pulse.beating(), _warming(worker, stop, is_wanted=not arguments.no_warm):
+        async with worker.pulse.beating(), _warming(worker, stop, warms_up=not arguments.no_warm):
             if not stop.is_set():
                 await worker.work(address, stop, security=security, patience_s=arguments.wait, grace_s=arguments.grace)
 
 
 @asynccontextmanager
-async def _warming(worker: Worker, stop: asyncio.Event, *, is_wanted: bool) -> AsyncIterator[None]:
+async def _warming(worker: Worker, stop: asyncio.Event, *, warms_up: bool) -> AsyncIterator[None]:
     """Warm up from now on: entered once a family is ready, or the worker is to stop."""
-    if not is_wanted:
+    if not warms_up:
         yield
         return
     from arena.cluster.warm_up import WarmUp

@@ -170,7 +170,7 @@ def test_a_worker_joins_as_soon_as_a_family_is_ready_or_it_is_to_stop(monkeypatc
 
     async def check() -> None:
         stop = asyncio.Event()
-        async with _warming(slots, stop, is_wanted=False):  # type: ignore[arg-type]
+        async with _warming(slots, stop, warms_up=False):  # type: ignore[arg-type]
             assert slots.asked == []
 
         async def finish() -> None:
@@ -178,12 +178,12 @@ def test_a_worker_joins_as_soon_as_a_family_is_ready_or_it_is_to_stop(monkeypatc
             slots.finish("a")
 
         finishing = asyncio.create_task(finish())
-        async with _warming(slots, stop, is_wanted=True):  # type: ignore[arg-type]
+        async with _warming(slots, stop, warms_up=True):  # type: ignore[arg-type]
             await settled()
             assert slots.asked == ["a", "b"]
         await finishing
         stop.set()
-        async with _warming(slots, stop, is_wanted=True):  # type: ignore[arg-type]
+        async with _warming(slots, stop, warms_up=True):  # type: ignore[arg-type]
             assert slots.asked == ["a", "b", "a"]
 
     asyncio.run(asyncio.wait_for(check(), 30))
