@@ -55,6 +55,7 @@ class Judge:
             self._bot.start()
             self._bot.handshake()
             prepare(self._bot, self._ruleset)
+            self._bot.ready()
         except BaseException:
             self._bot.close()
             raise

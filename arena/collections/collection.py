@@ -7,7 +7,7 @@ game: tags, set-ups or titles after moves, or move number one. Refuses to know a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from referee.rules.core import Outcome, ParseError
@@ -119,7 +119,10 @@ def _read_parts(parts: Iterable[tuple[int, str]], form: GameFormat, ruleset: Rul
 
 
 def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
-    """The reading, among several notations, that leaves the fewest bad games and moves. Raises ValueError."""
+    """The reading, among several notations, that leaves the fewest bad games and moves. Raises ValueError.
+
+    Of readings that are equally good it is the one whose notation would write the first game in as many lines.
+    """
     # Parts are read each by itself: a notation that cannot read the first ones reads no text better than one that can.
     parts = list(pieces(text))
     able = forms
@@ -132,7 +135,21 @@ def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> 
     readings = [found for found in readings if found.games or found.problems]
     if not readings:
         raise ValueError("no game in it")
-    return min(readings, key=lambda found: (len(found.problems), -sum(len(one.game.moves) for one in found.games)))
+    ranks = [(len(found.problems), -sum(len(one.game.moves) for one in found.games)) for found in readings]
+    best = [found for found, rank in zip(readings, ranks, strict=True) if rank == min(ranks)]
+    writers = {form.name: form.write for form in forms}
+    return best[0] if len(best) == 1 else min(best, key=lambda found: _lines_apart(found, writers[found.format]))
+
+
+def _lines_apart(found: Collection, write: Callable[[GameText, Ruleset], str]) -> int:
+    """By how many lines the text of the first game differs from what its notation would write."""
+    if not found.games:
+        return 0
+    one = found.games[0]
+    try:
+        return abs(write(one.game, one.ruleset).strip().count("\n") - one.text.strip().count("\n"))
+    except ValueError:
+        return one.text.count("\n")
 
 
 def _read_piece(piece: str, line: int, form: GameFormat, ruleset: Ruleset, found: Collection) -> None:
