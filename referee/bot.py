@@ -47,7 +47,7 @@ from protocol.session import RefereeSession
 from protocol.turn import State, Stray
 from referee.exchange import QUICK_NS
 from referee.failure import BotError, SandboxError
-from referee.lag import QueueMeter
+from referee.lag import LOOK_NS, MOST_TURN_NS, QueueMeter
 from referee.overshoot import UNKNOWN_MS, Overshoot
 from referee.process import Process
 from referee.rules.core import Termination
@@ -396,11 +396,17 @@ class _Turn:
         return self.start_ns + self._allowance_ns + self._wire.held_ns + self._waited_ns
 
     def is_up(self, at_ns: int) -> bool:
-        """Whether its time was up at a moment; what the bot waited is looked at before that is said."""
+        """Whether its time was up at a moment; what the bot waited, and waits, is looked at before that is said."""
         if at_ns <= self.deadline_ns:
             return False
         self._waited_ns = self._queue.waited_ns(at_ns - self.start_ns - self._wire.held_ns)
-        return at_ns > self.deadline_ns
+        over_ns = at_ns - self.deadline_ns
+        if over_ns <= 0:
+            return False
+        if self._waited_ns + over_ns > MOST_TURN_NS or not self._queue.is_in_line():
+            return True
+        self._waited_ns += over_ns + LOOK_NS  # until the next look
+        return False
 
     def end(self, elapsed_ns: int) -> int:
         """How much of the whole turn is not charged."""

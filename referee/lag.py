@@ -16,6 +16,8 @@ MOST_GAME_NS = 60_000_000_000
 _REFRESH_NS = 1_000_000_000
 """How long the threads of a bot are taken to be the same."""
 _MOST_THREADS = 64
+LOOK_NS = 20_000_000
+"""How far apart two looks are that tell a thread that runs from one that waits: the kernel counts from tick to tick."""
 _PROC = "/proc"
 
 
@@ -56,6 +58,8 @@ class QueueMeter:
         self._before: dict[int, int] = {}
         self._spent_ns = 0
         self._left_ns = MOST_GAME_NS
+        self._ran: dict[str, int] = {}
+        """How long each thread that was ready to run had run when it was last looked at."""
 
     def start(self) -> None:
         """Another game."""
@@ -69,6 +73,7 @@ class QueueMeter:
             self._refresh()
         self._before = {file: self._read(file) for file in self._files.values()}
         self._spent_ns = self._spent()
+        self._ran = {}
 
     def waited_ns(self, took_ns: int) -> int:
         """How much of a turn that has taken so long it waited, as far as that is not charged."""
@@ -76,13 +81,31 @@ class QueueMeter:
         own_ns = took_ns - (self._spent() - self._spent_ns)
         return max(0, min(max(waits, default=0), own_ns, MOST_TURN_NS, self._left_ns))
 
+    def is_in_line(self) -> bool:
+        """Whether a thread is ready to run and has not run since the last look, if it was ready then.
+
+        The kernel counts a wait when it is over: until then only this tells of it. Look again after `LOOK_NS`.
+        """
+        before, self._ran = self._ran, {}
+        for path, file in self._files.items():
+            if self._is_ready(path):
+                self._ran[path] = self._read(file, 0)
+        return any(before.get(path, ran) == ran for path, ran in self._ran.items())
+
+    def _is_ready(self, path: str) -> bool:
+        try:
+            with open(f"{path.removesuffix('schedstat')}stat", "rb") as file:
+                return file.read(512).rpartition(b") ")[2][:1] == b"R"
+        except OSError:
+            return False
+
     def end(self, waited_ns: int) -> None:
         """The turn is over, and so much of it was not charged."""
         self._left_ns -= waited_ns
 
-    def _read(self, file: int) -> int:
+    def _read(self, file: int, place: int = 1) -> int:
         try:
-            return int(os.pread(file, 64, 0).split(b" ", 2)[1])
+            return int(os.pread(file, 64, 0).split(b" ", 2)[place])
         except OSError:  # it has ended
             return 0
 

@@ -1,7 +1,7 @@
 """A plan of an atlas: which starts of a family, how many games of each at which strengths. Read from TOML.
 
-family = "pijersi"
-starts = ["standard", "pijersi-8100#0..8099"]   # names of variants, numbered ones as ranges, "*" for all listed
+family = "NAME"
+starts = ["standard", "numbered#0..8099"]       # names of variants, numbered ones as ranges, "*" for all listed
 games = 20                                      # of each start at each strength
 nodes = [300, 1000, 3000]                        # the strengths: positions that are looked at for each move
 random_plies = 2                                # random moves before the program plays

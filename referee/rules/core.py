@@ -69,7 +69,7 @@ class Termination(enum.StrEnum):
     OUTPUT_LIMIT = "output-limit", Kind.FORFEIT, "a bot wrote more than it may, or a line that is too long"
     PROCESS_LIMIT = "process-limit", Kind.FORFEIT, "a bot started more processes than it may"
     HANDSHAKE_FAILED = "handshake-failed", Kind.FORFEIT, "a bot did not get ready to play"
-    DISCONNECTED = "disconnected", Kind.FORFEIT, "a remote bot's connection was lost for longer than it may be"
+    DISCONNECTED = "disconnected", Kind.FORFEIT, "a bot's connection was lost for longer than it may be"
     SUSPENDED = "suspended", Kind.FORFEIT, "a bot was suspended: it did not get ready too many times in a row"
 
     WORKER_LOST = "worker-lost", Kind.VOID, "the machine that played the game was lost"

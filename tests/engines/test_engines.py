@@ -141,6 +141,7 @@ def transcript(spec: BotSpec) -> list[str]:
         from referee.negotiate import prepare
 
         prepare(bot, RULES)
+        bot.ready()
         bot.think(b"position startpos\ngo movetime 100\n", 5000)
     finally:
         bot.close()

@@ -99,6 +99,11 @@ class Machine:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "schedstat").write_text(f"1 {ms * 10**6} 1\n")
 
+    def runs(self, thread: str, ran_ms: int, state: str) -> None:
+        folder = self.proc / "7" / "task" / thread.removeprefix("t")
+        (folder / "schedstat").write_text(f"{ran_ms * 10**6} 0 1\n")
+        (folder / "stat").write_text(f"7 (a ) name) {state} 1 7\n")
+
     def waited_ms(self, took_ms: int) -> float:
         return self.meter.waited_ns(took_ms * 10**6) / 10**6
 
@@ -124,6 +129,20 @@ def test_the_thread_that_waited_longest_counts_as_far_as_the_bot_did_not_run(mac
     assert machine.waited_ms(100) == 0, "several threads of one bot wait for each other at its own cost"
     machine.meter.begin()
     assert machine.waited_ms(100) == 0
+
+
+def test_a_wait_that_goes_on_is_told_from_running_and_from_sleeping(machine: Machine) -> None:
+    machine.waits(t7=0, t8=0)
+    machine.meter.begin()
+    assert not machine.meter.is_in_line(), "nothing is known of what it does"
+    machine.runs("t7", 5, "S")
+    machine.runs("t8", 5, "R")
+    assert machine.meter.is_in_line()
+    assert machine.meter.is_in_line(), "it has not run since"
+    machine.runs("t8", 6, "R")
+    assert not machine.meter.is_in_line(), "it runs"
+    machine.runs("t8", 6, "S")
+    assert not machine.meter.is_in_line(), "it waits for something else"
 
 
 def test_what_is_not_charged_is_bounded_in_a_turn_and_in_a_game(machine: Machine) -> None:

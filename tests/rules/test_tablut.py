@@ -24,7 +24,7 @@ from referee.rules.tablut.tables import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 START = "3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3"
-PLAIN, OTN = RULES.formats
+PLAIN, OTN = (form for form in RULES.formats if form.name in ("tablut", "otn"))
 
 # A slow reference, written from the rules file alone -----------------------------------------------------------------
 

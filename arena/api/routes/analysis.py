@@ -6,6 +6,7 @@ from arena import services
 from arena.api.registry import Routes
 from arena.api.schemas import GameId, Number
 from arena.api.schemas.analysis import AnalysisDocument, AnalysisWish, QuestionDocument, QuestionWish, Thought
+from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 from arena.services.analysis import GameAnalysis, Question
 from arena.store.models import AnalysisRequest
@@ -48,13 +49,15 @@ def _document(found: GameAnalysis) -> AnalysisDocument:
     scope="read",
     status=201,
     problems=("invalid", "forbidden"),
+    example="""/api/v1/questions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
 )
 async def ask_position(call: Call, body: QuestionWish) -> Answer[QuestionDocument]:
     """The judge answers while no game is played: read the question again until `is_done`."""
     question = Question(**body.model_dump(exclude={"nodes"}))
     line = await call.run(services.analysis.read_question, question)
     found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)
-    return Answer(_answer(found), keep="never", is_private=True)
+    headers = {"Location": f"{PREFIX}/questions/{found.id}"}
+    return Answer(_answer(found), status=201, keep="never", headers=headers, is_private=True)
 
 
 @routes.get("/questions/{number}", tag="analysis", summary="What became of a question", scope="read")

@@ -304,6 +304,7 @@ def test_every_table_sorts_by_its_links(site: Site) -> None:
     plain = (
         "/help/first-bot",
         "/help/protocol",
+        "/help/analysis",
         "/help/changelog",
         "/help/reference",
         "/help/rules-",
@@ -321,7 +322,8 @@ def test_every_table_sorts_by_its_links(site: Site) -> None:
                 address = html.unescape(link)
                 status, sorted_text, _ = fetch(site, address)
                 assert status == 200, (path, address)
-                assert "aria-sort=" in sorted_text, (path, address)
+                # by what an analysis says only games that have one are sorted: there may be none
+                assert "aria-sort=" in sorted_text or "<thead>" not in sorted_text, (path, address)
                 count += 1
     assert count > 50
 

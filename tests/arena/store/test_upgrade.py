@@ -29,10 +29,11 @@ OWNER = "old-machine:4242:0a1b2c3d-77:0a1b2c3d"
 RENAMED = {("games", "worker"): "lease_owner", ("voids", "worker"): "lease_owner", ("leases", "holder"): "owner"}
 ADDED = {
     **{"tokens": {"parent_id": None}, "games": {"worker": ""}, "entries": {"suspended": ""}},
-    "users": {"about": "", "link": ""},
+    **{"users": {"about": "", "link": ""}, "versions": {"place": ""}, "bots": {"plays_people": False}},
 }
 NEW_TABLES = (
     *("analyses", "analysis_requests", "curves", "guesses", "known_places"),
+    *("people_games", "presences"),
     *("archive_games", "archive_names", "archive_parts", "archive_positions", "archive_texts"),
 )
 Rows = dict[str, list[dict[str, Any]]]
