@@ -4,8 +4,8 @@ Raw figures of thousands of starts mislead: the most extreme ones are extreme by
 `advantage` with Wilson's interval is that of the start's own games. `shrunk` is the estimate of empirical Bayes: the
 starts of a family are taken as drawn from one normal distribution, whose mean and spread are estimated by the method of
 moments, and each start is drawn towards the mean by as much as its own games leave in doubt (James and Stein; Efron and
-Morris 1975). Its interval may be read for all starts at once, and what is called fair or suited for tournaments goes by
-it. Which starts are certainly not even is decided by tests of all of them together: Benjamini and Hochberg's procedure
+Morris 1975). Its interval, which is wide enough for an error of that spread, may be read for all starts at once, and
+what is called fair or suited for tournaments goes by it. Which starts are certainly not even is decided by tests of all of them together: Benjamini and Hochberg's procedure
 keeps the false ones among them below 5 %.
 
 Elo differences are those of Davidson's model, in which draws say nothing of who is stronger: 400 log10(wins/losses).
@@ -205,8 +205,10 @@ def _figures(tallies: Sequence[_Tally], nodes: int) -> list[StartFigures]:
         is_alone = len(tallies) < 2  # nothing to be drawn towards
         weight = 1.0 if is_alone else prior / (prior + doubt)
         middle = mean + weight * (one.share - mean)
-        # What is not known of the mean itself is part of the doubt.
-        error = Z95 * sqrt(weight * doubt + (1 - weight) ** 2 * variance / sum(each.games for each in tallies))
+        # What is not known of the spread and of the mean is part of the doubt: a spread of nothing may be chance.
+        spread = prior if is_alone else prior + doubt * sqrt(2 / (len(tallies) - 1))
+        width = 1.0 if is_alone else spread / (spread + doubt)
+        error = Z95 * sqrt(width * doubt + (1 - weight) ** 2 * variance / sum(each.games for each in tallies))
         low, high = wilson(one.first + one.draw / 2, one.games)
         won, lost = one.first + 0.5, one.second + 0.5
         found.append(
