@@ -5,8 +5,8 @@ Raw figures of thousands of starts mislead: the most extreme ones are extreme by
 starts of a family are taken as drawn from one normal distribution, whose mean and spread are estimated by the method of
 moments, and each start is drawn towards the mean by as much as its own games leave in doubt (James and Stein; Efron and
 Morris 1975). Its interval, which is wide enough for an error of that spread, may be read for all starts at once, and
-what is called fair or suited for tournaments goes by it. Which starts are certainly not even is decided by tests of all of them together: Benjamini and Hochberg's procedure
-keeps the false ones among them below 5 %.
+what is called fair or suited for tournaments goes by it. Which starts are certainly not even is decided by tests of all
+of them together: Benjamini and Hochberg's procedure keeps the false ones among them below 5 %.
 
 Elo differences are those of Davidson's model, in which draws say nothing of who is stronger: 400 log10(wins/losses).
 """

@@ -69,7 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
     if client.token is None:
         raise CommandError("connecting needs a token: --token, ARENA_TOKEN or arena login", Exit.REFUSED)
-    spec = read_bot(arguments.bot, arguments.family[0])
+    try:
+        spec = read_bot(arguments.bot, arguments.family[0])
+    except ValueError as error:
+        raise CommandError(str(error)) from None
     query = {"bot": arguments.name, "family": arguments.family, "games": arguments.games}
     if arguments.open:
         query["open"] = "true"

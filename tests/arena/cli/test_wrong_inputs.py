@@ -42,6 +42,8 @@ LOCAL = [
     ("user ad zoe", USAGE, "did you mean add"),
     ("rules lst", USAGE, "did you mean list"),
     ("db nope", USAGE, "there are upgrade, check"),
+    ("connect '' --url http://127.0.0.1:1 --token x --name n --family loa", USAGE, "is a bot only with a bot.toml"),
+    ("connect ./none --url http://127.0.0.1:1 --token x --name n --family loa", NOT_FOUND, "no such file: ./none; "),
     # numbers and choices
     ("bot list --limit 0", USAGE, "--limit: '0' is not a whole number from 1"),
     ("bot list --limit x", USAGE, "from 1"),

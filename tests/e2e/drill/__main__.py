@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser.add_argument("--remote", action="store_true", help="bots on their authors' machines (default 1000 games)")
     parser.add_argument("--latency", type=float, default=1.0, metavar="X", help="of 100 ± 50 ms each way (default 1)")
-    parser.add_argument("--cuts", type=float, default=0.01, metavar="X", help="share of answers cut off (default 0.01)")
+    parser.add_argument("--cuts", type=float, default=0.001, metavar="X", help="share of answers cut (default 0.001)")
     parser.add_argument("--restarts", type=int, default=2, metavar="N", help="of pages and referee, each (default 2)")
     parser.add_argument("--at-once", type=int, default=8, metavar="N", help="games at once (default 8)")
     arguments = parser.parse_args()

@@ -285,7 +285,7 @@ def remote_drill(
     games: int = 1000,
     at_once: int = 8,
     scale: float = 1.0,
-    cuts: float = 0.01,
+    cuts: float = 0.001,
     restarts: int = 2,
     seed: int = 1,
     patience_s: float = 3600,
