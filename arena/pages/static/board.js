@@ -122,4 +122,20 @@ export class Board {
   }
 }
 
-export { element };
+// What the marks on the board mean.
+function legend(place, scene, chart) {
+  const words = [...new Set(Object.values(scene.marks).flat())].filter((word) => chart.meanings[word] !== "").sort();
+  place.replaceChildren(...words.map((word) => {
+    const item = document.createElement("li");
+    const form = chart.forms[word] || "ring";
+    if (form !== "none") {
+      const drawing = element("svg", { viewBox: "-20 -20 40 40", "aria-hidden": "true" });
+      drawing.append(element("use", { href: `#mark-${form}`, x: -20, y: -20, width: 40, height: 40 }));
+      item.append(drawing);
+    } else item.append("—");
+    item.append(` ${word}: ${chart.meanings[word] || word}`);
+    return item;
+  }));
+}
+
+export { element, legend };

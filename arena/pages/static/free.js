@@ -1,5 +1,5 @@
 // A board to try moves on. The line is in the address; the server knows the rules, draws the scenes and lists the moves.
-import { Board, element } from "./board.js";
+import { Board, element, legend } from "./board.js";
 import { Entry } from "./entry.js";
 
 const root = document.getElementById("free");
@@ -85,7 +85,7 @@ async function show(ply, words = "") {
   if ($("back")) $("back").search = `?ply=${Math.min(base, now)}`;
   $("notes").replaceChildren(...scene.notes.map((note) => text("li", note)));
   list();
-  legend(scene);
+  legend($("legend"), scene, chart);
   $("grid").querySelector("tbody").replaceChildren(...chart.rows.map((row) => {
     const line = document.createElement("tr");
     line.append(...row.filter((name) => chart.kinds[name] !== "hole").map((name) => text("td", board.describe(scene, name))));
@@ -119,21 +119,6 @@ function list() {
   }));
   const current = $("moves").querySelector("[aria-current]");
   if (current) $("moves").scrollTop = current.offsetTop - $("moves").clientHeight / 2;
-}
-
-function legend(scene) {
-  const words = [...new Set(Object.values(scene.marks).flat())].filter((word) => chart.meanings[word] !== "").sort();
-  $("legend").replaceChildren(...words.map((word) => {
-    const item = document.createElement("li");
-    const form = chart.forms[word] || "ring";
-    if (form !== "none") {
-      const drawing = element("svg", { viewBox: "-20 -20 40 40", "aria-hidden": "true" });
-      drawing.append(element("use", { href: `#mark-${form}`, x: -20, y: -20, width: 40, height: 40 }));
-      item.append(drawing);
-    } else item.append("—");
-    item.append(` ${word}: ${chart.meanings[word] || word}`);
-    return item;
-  }));
 }
 
 async function copy() {

@@ -1,6 +1,6 @@
 // The game viewer: steps through scenes without loading pages, and follows a running game without losing a ply.
 // Works on what the server has drawn; without this script the same links load the page at another ply.
-import { Board, element } from "./board.js";
+import { Board, element, legend } from "./board.js";
 import { remaining, set } from "./clock.js";
 
 const root = document.getElementById("viewer");
@@ -189,7 +189,7 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   $("try").search = $("try").search.replace(/ply=\d+/, `ply=${now}`);
   $("notes").replaceChildren(...scene.notes.map((note) => text("li", note)));
   panel(scene);
-  legend(scene);
+  legend($("legend"), scene, chart);
   const list = $("moves");
   const hadFocus = list.contains(document.activeElement);
   for (const link of list.querySelectorAll('a[aria-current], a[tabindex="0"]')) {
@@ -308,21 +308,6 @@ function unfold(side, line) {
   });
   place.replaceChildren("expected ", ...buttons.flatMap((one) => [one, " "]));
   play(buttons.at(-1));
-}
-
-function legend(scene) {
-  const words = [...new Set(Object.values(scene.marks).flat())].filter((word) => chart.meanings[word] !== "").sort();
-  $("legend").replaceChildren(...words.map((word) => {
-    const item = document.createElement("li");
-    const form = chart.forms[word] || "ring";
-    if (form !== "none") {
-      const drawing = element("svg", { viewBox: "-20 -20 40 40", "aria-hidden": "true" });
-      drawing.append(element("use", { href: `#mark-${form}`, x: -20, y: -20, width: 40, height: 40 }));
-      item.append(drawing);
-    } else item.append("—");
-    item.append(` ${word}: ${chart.meanings[word] || word}`);
-    return item;
-  }));
 }
 
 function cursor(drawing) {
