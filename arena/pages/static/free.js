@@ -1,5 +1,5 @@
 // A board to try moves on. The line is in the address; the server knows the rules, draws the scenes and lists the moves.
-import { Board, element, legend } from "./board.js";
+import { Board, legend } from "./board.js";
 import { Entry } from "./entry.js";
 
 const root = document.getElementById("free");
