@@ -107,6 +107,7 @@ def test_a_game_by_mouse_goes_on_after_a_restart(browser: Any, store: Store, tmp
                 page.mouse.click(*place_of(page, chart, cell))
             _choose(page)
             reads(page, "#last", str(min(2 * number, 5)))
+        reads(page, "#connection", "The game is over.")  # the last ply is known before its result is
         game = path.rsplit("/", 1)[1]
         page.goto(f"{server.url}/games/{game}")
         assert page.inner_text("#sentence").startswith("guest (White) beat first v1 (Black) after 5 plies")
