@@ -159,14 +159,18 @@ def test_what_is_not_charged_is_bounded_in_a_turn_and_in_a_game(machine: Machine
 def worked(pool: SlotPool, *, children: int, rivals: int) -> GameRecord:
     """A game of a bot with so many children, on a core on which so many other processes never rest."""
     core = max(os.sched_getaffinity(0))
-    spin = f"import os; os.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
+    spin = f"import os; os.sched_setaffinity(0, {{{core}}}); print(flush=True)\nwhile True: pass"
     bot = BotSpec("working", (sys.executable, "-S", "-E", str(HERE / "working.py"), str(core), str(children)))
     game = PlannedGame.of(
         GameSpec("loa", "standard", bot, scripted("two", "h4f2"), time=TimeControl("clock", 180, 0), limits=LIMITS)
     )
     with ExitStack() as stack:
-        for _ in range(rivals):
-            stack.callback(stack.enter_context(subprocess.Popen([sys.executable, "-S", "-c", spin])).kill)
+        for _ in range(rivals):  # in a session each: the kernel may share a core out among sessions
+            command = [sys.executable, "-S", "-c", spin]
+            rival = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True))
+            stack.callback(rival.kill)
+            assert rival.stdout is not None
+            assert rival.stdout.readline()
         return pool.submit(play_games, [game]).result(60)[0]
 
 
