@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from referee.rules.core import SIDES, Outcome, Termination
-from referee.spec import Adjudication
+from referee.spec import Adjudication, GameSpec
+
+LEVEL = 20
+"""A bot whose score is no farther from 0 than this, in hundredths, takes the draw that a person offers it."""
+LEVEL_FROM_PLY = 30
+"""Before that ply no draw is taken for a bot."""
+
+
+def answered_for(spec: GameSpec) -> frozenset[int]:
+    """The sides whose bots have a person across the board: draw offers to them are answered by their scores."""
+    places = (spec.first.place, spec.second.place)
+    return frozenset(side for side in (0, 1) if places[side] != "person" and places[1 - side] == "person")
+
+
+def takes_draw(score: int | None, ply: int) -> bool:
+    """Whether a bot that has just played a ply with that score, in its own view, takes a draw that was offered."""
+    return score is not None and abs(score) <= LEVEL and ply >= LEVEL_FROM_PLY
 
 
 class Adjudicator:
     """Fed with every ply; `outcome` says whether the game is to end now.
 
     Scores are hundredths from the view of the bot that gave them. A bot that gives no score never adjudicates.
+    For the sides in `answered` an offered draw is taken where their score is level (`takes_draw`).
     """
 
-    def __init__(self, rule: Adjudication) -> None:
-        self._rule = rule
+    def __init__(self, rule: Adjudication, answered: Collection[int] = ()) -> None:
+        self._rule, self._answered = rule, answered
         self._calm = 0
         self._lost = [0, 0]
         self._won = [0, 0]
@@ -22,7 +41,8 @@ class Adjudicator:
     def ply(self, side: int, plies: int, score: int | None, offers_draw: bool) -> Outcome | None:
         """After the move of `side` (0 first, 1 second), the `plies`-th of the game: the outcome, or None to go on."""
         rule = self._rule
-        agreed = rule.draw_agreement and offers_draw and self._offered[1 - side]
+        takes = offers_draw or (side in self._answered and takes_draw(score, plies))
+        agreed = rule.draw_agreement and takes and self._offered[1 - side]
         self._offered[side] = offers_draw
         if agreed:
             return Outcome("draw", Termination.DRAW_AGREED)

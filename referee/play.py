@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Literal
 
 from protocol.messages import Result
-from referee.adjudicate import Adjudicator
+from referee.adjudicate import Adjudicator, answered_for
 from referee.clock import Clock
 from referee.course import Course, Watch
 from referee.ending import Ending, by_failure, by_illegal_move, by_outcome, by_resignation
@@ -93,7 +93,7 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
     spec, line = course.spec, course.line
     clock = _clock(course)
     is_timed = [control.kind in ("clock", "movetime") for control in spec.controls]
-    adjudicator = Adjudicator(spec.adjudication)
+    adjudicator = Adjudicator(spec.adjudication, answered_for(spec))
     texts = move_texts(spec.family)
     codes, names = texts.codes, texts.names
     play_quickly = _quick_way(course, players, clock, adjudicator, texts)

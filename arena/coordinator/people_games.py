@@ -22,7 +22,7 @@ from arena.events.messages import GameGone, GamePly, GameStarted, PlyNews
 from arena.log import logger
 from arena.spool import Spool
 from arena.store import ConflictError, Store, StoreError
-from arena.store.people import PersonLine
+from arena.store.people import DRAW, PersonLine
 from arena.worker import BundlePlace
 from referee.person import Decision, Hand, PersonSeat
 from referee.play import play
@@ -54,6 +54,8 @@ class _Table:
     plies: list[Any] = field(default_factory=list)
     heard: str = ""
     """The mark of what was handed on last."""
+    offered_at: int = -1
+    """Behind how many plies the person offered a draw last."""
     is_back: bool = False
     """It was called off to take a move back, and goes on."""
 
@@ -73,9 +75,10 @@ def _index(side: str) -> int:
     return 0 if side == "first" else 1
 
 
-def kept_of(move: str, ply: Ply) -> list[Any]:
-    """A move and its ply as they are kept."""
-    return [move, [ply.ms, ply.charged_ms, ply.lag_ms, ply.score, ply.depth, ply.nodes, ply.book, ply.pv]]
+def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
+    """A move and its ply as they are kept; a draw that the person offered with it stands behind them."""
+    kept = [ply.ms, ply.charged_ms, ply.lag_ms, ply.score, ply.depth, ply.nodes, ply.book, ply.pv]
+    return [move, kept, DRAW] if offers_draw else [move, kept]
 
 
 class PeopleGames:
@@ -168,7 +171,9 @@ class PeopleGames:
         elif asked["do"] == "resign":
             table.hand.give(Decision(asked["ply"], None, "resign"))
         else:
-            table.hand.give(Decision(asked["ply"], asked["move"], "draw" if asked.get("draw") else None))
+            offers_draw = bool(asked.get("draw"))
+            table.offered_at = asked["ply"] if offers_draw else -1
+            table.hand.give(Decision(asked["ply"], asked["move"], "draw" if offers_draw else None))
 
     # -- games ---------------------------------------------------------------------------------------------------------
 
@@ -218,8 +223,9 @@ class PeopleGames:
             self._bus.publish(GamePly(game=game.id, number=number, ply=PlyNews.of(move, ply)))
 
         def watch(number: int, move: str, ply: Ply) -> None:
-            table.plies.append(kept_of(move, ply))
-            self._store.people.keep(game.id, table.plies, is_done=(number - 1) % 2 == mine)
+            is_mine = (number - 1) % 2 == mine
+            table.plies.append(kept_of(move, ply, offers_draw=is_mine and table.offered_at == number - 1))
+            self._store.people.keep(game.id, table.plies, is_done=is_mine)
             self._bus.publish(GamePly(game=game.id, number=number, ply=PlyNews.of(move, ply)))
 
         hand = table.hand

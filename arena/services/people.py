@@ -15,9 +15,10 @@ from arena.services.arena import Arena
 from arena.store import BadValueError, ConflictError, Identity, QuotaError
 from arena.store.credentials import digest_of
 from arena.store.models import PersonGame
-from arena.store.people import PersonLine
+from arena.store.people import DRAW, PersonLine
 from arena.store.samples import OWNER
 from arena.tournaments.spec import bot_spec
+from referee.adjudicate import LEVEL, LEVEL_FROM_PLY, takes_draw
 from referee.ratings.trueskill import pool_of
 from referee.rules import load
 from referee.rules.core import SIDES, ParseError
@@ -32,6 +33,8 @@ TIMES: Mapping[str, str] = {
 """What people play by, in words; the bot has `BOT_TIME` in any case, so that it takes little from rated games."""
 BOT_TIME = TimeControl("movetime", 1000, 0)
 MOST_TAKEN_BACK = 100
+_SCORE = 3
+"""Where the score stands in a ply as it is kept."""
 _QUEUE = 8
 """So many games may wait for each slot."""
 
@@ -167,6 +170,34 @@ def waiting(arena: Arena, game_id: str) -> int:
     """How many games of people are played or wait before one that waits."""
     ids = [line.game_id for line in arena.store.people.open()]
     return ids.index(game_id) if game_id in ids else 0
+
+
+@dataclass(frozen=True, slots=True)
+class DrawOffer:
+    """What became of a draw that was offered with the last move: `waiting` or `declined`, and why, in words."""
+
+    state: str
+    why: str = ""
+
+
+def draw_offer(line: PersonLine) -> DrawOffer | None:
+    """The person's offer, as long as they have not moved since; None where there is none."""
+    mine = 0 if line.side == "first" else 1
+    last = max((number for number in range(len(line.plies)) if number % 2 == mine), default=-1)
+    if last < 0 or line.plies[last][2:] != [DRAW]:
+        return None
+    if last + 1 == len(line.plies):
+        return DrawOffer("waiting")
+    ply, score = last + 2, line.plies[last + 1][1][_SCORE]
+    if score is None:
+        return DrawOffer("declined", "the bot says no scores")
+    if ply < LEVEL_FROM_PLY:
+        return DrawOffer("declined", f"draws are taken from ply {LEVEL_FROM_PLY} on")
+    if takes_draw(score, ply):
+        return DrawOffer("declined", "the game was interrupted after your offer; offer it again")
+    return DrawOffer(
+        "declined", f"the bot gives itself {score / 100:+.2f}, and takes a draw within {LEVEL / 100:g} of level"
+    )
 
 
 @dataclass(frozen=True, slots=True)

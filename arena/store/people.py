@@ -24,6 +24,8 @@ from referee.spec import GameSpec, PlannedGame, spec_from_json
 
 GUEST = "guest"
 """What records call somebody without an account."""
+DRAW = "draw"
+"""Stands behind a ply with which a person offered a draw."""
 _OPEN = ("planned", "queued", "running")
 
 

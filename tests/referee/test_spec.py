@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.adjudicate import Adjudicator, read_draw_rule, read_resign_rule
+from referee.adjudicate import Adjudicator, answered_for, read_draw_rule, read_resign_rule
 from referee.clock import Clock
 from referee.rules.core import ParseError, Termination
 from referee.spec import (
@@ -118,6 +118,21 @@ def test_a_draw_by_score_needs_both_sides_calm_for_long() -> None:
     found = [adjudicator.ply(ply % 2, ply + 1, score, False) for ply, score in enumerate(scores)]
     assert [outcome is not None for outcome in found] == [False] * 8 + [True]
     assert found[-1].reason is Termination.DRAW_BY_SCORE  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("ply", "score", "is_drawn"),
+    [(30, 20, True), (30, -20, True), (29, 0, False), (30, 21, False), (40, -21, False), (40, None, False)],
+)
+def test_a_bot_takes_a_persons_draw_by_its_score_alone(ply: int, score: int | None, is_drawn: bool) -> None:
+    bot, person = BotSpec("a v1", ("a",)), BotSpec("@ann", (), place="person")
+    spec = GameSpec(family="loa", variant="standard", first=person, second=bot)
+    assert answered_for(replace(spec, first=bot)) == frozenset()
+    adjudicator = Adjudicator(Adjudication(), answered_for(spec))
+    assert adjudicator.ply(1, ply - 2, score, offers_draw=False) is None  # nobody has offered one
+    assert adjudicator.ply(0, ply - 1, None, offers_draw=True) is None
+    found = adjudicator.ply(1, ply, score, offers_draw=False)
+    assert (found is not None and found.reason is Termination.DRAW_AGREED) == is_drawn
 
 
 def test_one_pessimist_does_not_lose_by_adjudication() -> None:

@@ -16,6 +16,7 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, redirect, run, takes
 from arena.tournaments import pace
+from referee.adjudicate import LEVEL, LEVEL_FROM_PLY
 from referee.families import folder, folder_of
 from referee.ratings import trueskill
 from referee.rules import families, load, terminations
@@ -130,7 +131,8 @@ async def show(request: web.Request) -> web.Response:
     if topic == "api":
         return redirect("/api/v1/docs")
     if topic == "play":
-        return page(request, "how_to_play.html", settings=request.app[CONTEXT].settings)
+        settings = request.app[CONTEXT].settings
+        return page(request, "how_to_play.html", settings=settings, level=LEVEL, level_from_ply=LEVEL_FROM_PLY)
     if topic == "limits":
         return _limits(request)
     if topic == "terminations":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import Any
 
 from aiohttp import web
@@ -122,7 +123,10 @@ async def board(request: web.Request) -> web.Response:
         return redirect(str(request.rel_url.update_query(flip="1")))
     arena = arena_of(request)
     ahead = await act(services.people.waiting, arena, name) if line.state == "planned" else 0
-    return await viewed(request, "playing.html", keep="no-store", seat=line, ahead=ahead, charts=[], thoughts={})
+    offer = services.people.draw_offer(line)
+    return await viewed(
+        request, "playing.html", keep="no-store", seat=line, ahead=ahead, offer=offer, charts=[], thoughts={}
+    )
 
 
 async def _line(request: web.Request) -> tuple[Any, Visitor]:
@@ -141,7 +145,14 @@ async def state(request: web.Request) -> web.Response:
     if not visitor.plays(line):
         raise Problem("forbidden", "this is somebody else's game")
     ahead = await act(services.people.waiting, arena_of(request), line.game_id)
-    body = {"state": line.state, "ahead": ahead, "plies": len(line.plies), "is_rated": line.is_rated}
+    offer = services.people.draw_offer(line)
+    body = {
+        "state": line.state,
+        "ahead": ahead,
+        "plies": len(line.plies),
+        "is_rated": line.is_rated,
+        "draw": asdict(offer) if offer else None,
+    }
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -7,6 +7,7 @@ const { game, side, family } = place.dataset;
 let entry = null;
 let turn = 0; // counts what is shown: an answer that comes late is for another position
 let shown = null;
+let isOffered = false; // a draw, with the last move: the bot's answer is to be told
 
 const say = (words) => { $("spoken").textContent = words; };
 
@@ -31,8 +32,20 @@ function move(text) {
   const draw = $("write").elements.draw;
   const what = { do: "move", ply: shown.last, move: text };
   if (draw.checked) what.draw = "yes";
+  isOffered = draw.checked;
+  if (!isOffered) $("offer").hidden = true;
   draw.checked = false;
   return decide(what);
+}
+
+// What became of a draw that was offered.
+async function tellOffer() {
+  const data = await (await fetch(`/play/${game}/state.json`)).json();
+  if (!data.draw) return;
+  const isDeclined = data.draw.state === "declined";
+  if (isDeclined) isOffered = false;
+  $("offer").textContent = isDeclined ? `Draw declined: ${data.draw.why}.` : "Draw offered.";
+  $("offer").hidden = false;
 }
 
 // What may be played now, where it is this person's turn and the last position is shown.
@@ -50,6 +63,7 @@ async function offer(detail) {
     if (mine === turn && answer.ok && data.to_move === side) {
       entry.offer(data.legal, detail.scene);
       say(`${$("said").textContent}. Your turn`);
+      if (isOffered) await tellOffer();
     }
   } catch { complain("The moves could not be loaded; write yours below."); }
 }

@@ -19,6 +19,7 @@ from arena.spool import Spool
 from arena.store import Identity, Store
 from arena.store.people import PersonLine
 from arena.worker import BundlePlace
+from protocol.messages import Info
 from referee.person import Hand, PersonSeat
 from referee.rules import families, load
 from referee.rules.position import Position
@@ -39,6 +40,17 @@ class InstantBot(PersonSeat):
         moves = question.split(b"\n", 1)[0].decode().partition(" moves ")[2].split()
         end = Position.start(load(self.spec.command[-1]).settle()).play_all(moves)
         return Thought(end.texts[0], None, 1.0, 0.0, None)
+
+
+class LevelBot(InstantBot):
+    """The same, and it calls every position worth so many hundredths."""
+
+    score = 0
+
+    def think(self, question: bytes, allowance_ms: float | None, known: Any = None) -> Thought:
+        found = super().think(question, allowance_ms, known)
+        found.info = Info(score=self.score)
+        return found
 
 
 class Told:

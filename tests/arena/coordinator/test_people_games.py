@@ -15,7 +15,7 @@ from arena.services.people import Decided
 from arena.store import BadValueError, ConflictError, QuotaError, Store
 from referee.rules import load
 from referee.rules.position import Position
-from tests.arena.coordinator.people import Hall
+from tests.arena.coordinator.people import Hall, LevelBot
 
 LOA = load("loa").settle()
 
@@ -74,6 +74,44 @@ def test_a_move_is_taken_back_and_the_game_rated_no_more(hall: Hall) -> None:
         hall.over(game)
     assert hall.store.games.record(game).moves[0] == "c1c3"
     assert hall.store.ratings.leaderboard("loa/people").items == []
+
+
+def test_a_draw_is_declined_with_the_reason_or_taken(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann = hall.visitor("ann")
+
+    def why(game: str) -> str:
+        found = people.draw_offer(hall.line(game))
+        assert found is not None
+        assert found.state == "declined"
+        return found.why
+
+    def offer(game: str, answered: bool = True) -> None:
+        plies = hall.line(game).plies
+        move = Position.start(LOA).play_all([str(one[0]) for one in plies]).texts[0]
+        people.decide(hall.arena, game, Decided("move", len(plies), move, draw=True), ann)
+        if answered:
+            hall.told.until(lambda: len(hall.line(game).plies) == len(plies) + 2)
+
+    with hall.open() as games:
+        game = hall.begin(ann)
+        offer(game)
+        assert why(game) == "the bot says no scores"
+        hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
+        assert people.draw_offer(hall.line(game)) is None
+        games.elsewhere[""] = LevelBot
+        game = hall.begin(ann)
+        offer(game)
+        assert why(game) == "draws are taken from ply 30 on"
+        for module in ("referee.adjudicate", "arena.services.people"):
+            monkeypatch.setattr(f"{module}.LEVEL_FROM_PLY", 4)
+        monkeypatch.setattr(LevelBot, "score", 130)
+        offer(game)
+        assert why(game) == "the bot gives itself +1.30, and takes a draw within 0.2 of level"
+        monkeypatch.setattr(LevelBot, "score", -7)
+        offer(game, answered=False)
+        hall.over(game)
+    record = hall.store.games.record(game)
+    assert (record.winner, record.termination.value) == ("draw", "draw-agreed")
 
 
 def test_only_its_person_moves_and_only_when_it_is_their_turn(hall: Hall) -> None:
