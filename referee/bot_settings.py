@@ -49,10 +49,15 @@ def split_settings(text: str) -> tuple[str, BotSettings]:
     return bot, BotSettings(time, found)
 
 
+def is_of_game(name: str) -> bool:
+    """Whether an option is one by which the referee tells a bot of the game."""
+    return name in OF_THE_GAME or name.startswith((RULE_PREFIX, "UGI_"))
+
+
 def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str, str]]) -> str:
     """What is wrong with options set for a bot that announced these, as in `bot … has no option`; empty if nothing."""
     for name, value in given:
-        if name in OF_THE_GAME or name.startswith((RULE_PREFIX, "UGI_")):
+        if is_of_game(name):
             return f"is told {name!r} by the referee, from the rules of the game"
         option = announced.get(name)
         if option is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from referee.bot import Bot, expected_of
 from referee.overshoot import Overshoot
@@ -58,9 +59,10 @@ class Roster:
         """A seat for each spec, running bots first; one playing itself gets two processes. Not yet started when new."""
         seated: list[Seat] = []
         for spec in specs:
-            bot = next((bot for bot in self._idle if bot.spec == spec and bot.limits == limits), None)
+            bot = next((bot for bot in self._idle if _can_be(bot, spec) and bot.limits == limits), None)
             if bot is not None:
                 self._idle.remove(bot)
+                bot.spec = spec
                 if bot.process.is_running and bot.process.rest:
                     bot.process.rest.wake()
                 else:
@@ -170,6 +172,12 @@ class Roster:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _can_be(bot: Bot, spec: BotSpec) -> bool:
+    """Whether a running bot is the bot of `spec`: its options are set anew before every game, if they are the same."""
+    named, asked = ([name for name, _ in options] for options in (bot.spec.options, spec.options))
+    return named == asked and replace(bot.spec, options=spec.options) == spec
 
 
 def _roused_ms(bot: Seat) -> float:

@@ -124,6 +124,16 @@ COMMANDS: tuple[Command, ...] = (
         "local",
     ),
     Command(
+        "tune",
+        "tune spin options of a bot by games against itself",
+        (
+            "arena tune ./mybot --family loa --parameter Mobility:0:100:30:5 --parameter Tempo --games 20000",
+            "arena tune sample:alphabeta --family tablut --parameter Contempt:0:1000:150:50 --games 2000 "
+            "--tc nodes:2000 --out runs/contempt --concurrency 2",
+        ),
+        "local",
+    ),
+    Command(
         "book",
         "make and check books of openings",
         (

@@ -85,7 +85,7 @@ def games_of(
     Raises FolderError for a folder that holds another run, IneligibleError, ValueError.
     """
     header = folder.open()
-    plan = _plan(arguments, ruleset, tuple(bots))  # nothing is started or stored for arguments that make no sense
+    plan = plan_of(arguments, ruleset, tuple(bots))  # nothing is started or stored for arguments that make no sense
     named = _introduced(arguments, plan, sandbox) if header is None else remembered(arguments, header, bots)
     games = schedule(replace(plan, bots=named))
     known = digest([game.id for game in games])
@@ -161,7 +161,8 @@ def remembered(
         raise FolderError(f"{arguments.out}/run.json: names no bots; the run is left as it is") from None
 
 
-def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, ...]) -> Plan:
+def plan_of(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, ...]) -> Plan:
+    """The plan that the arguments describe. Raises ValueError, ParseError."""
     adjudication = Adjudication(max_plies=arguments.max_plies)
     if arguments.draw:
         adjudication = read_draw_rule(arguments.draw, adjudication)

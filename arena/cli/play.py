@@ -138,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
         sandbox, notes = choose(arguments.sandbox, bots, limits_of(arguments))
         output.note(*notes)
         arguments.sandbox = sandbox.name
-        with RunFolder(arguments.out) if arguments.out else UnkeptRun() as folder, _slots(arguments, bots) as pool:
+        with RunFolder(arguments.out) if arguments.out else UnkeptRun() as folder, open_slots(arguments, bots) as pool:
             games = games_of(arguments, ruleset, bots, folder, sandbox)
             return _play(arguments, games, folder, sprt, pool)
     except UnintroducedError as error:
@@ -165,7 +165,7 @@ def _refuse_excess(arguments: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _slots(arguments: argparse.Namespace, bots: list[BotSpec]) -> Iterator[SlotPool]:
+def open_slots(arguments: argparse.Namespace, bots: list[BotSpec]) -> Iterator[SlotPool]:
     """Game slots; where there is a core for it, one gets ready for the family while the bots are asked who they are."""
     has_room = len(os.sched_getaffinity(0)) > 1
     pool = SlotPool(

@@ -188,6 +188,21 @@ def test_processes_are_used_again_between_games_unless_they_misbehaved(game: Bui
     assert again.logs["first"].count("uginewgame") == 2, "a sound process plays on"
 
 
+def test_a_process_plays_on_with_other_values_of_its_options(game: Build, roster: Roster) -> None:
+    spin = ["--echo", "--option", "option name Skill type spin default 1 min 0 max 9"]
+    planned = game([*spin, "resign"], [])
+
+    def played(number: int, *options: tuple[str, str]) -> str:
+        bot = replace(planned.spec.first, options=options)
+        return play(PlannedGame.of(replace(planned.spec, first=bot, sequence=number)), roster).logs["first"]
+
+    played(1, ("Skill", "3"))
+    log = played(2, ("Skill", "7"))
+    assert log.count("uginewgame") == 2
+    assert log.index("setoption name Skill value 3") < log.index("setoption name Skill value 7")
+    assert played(3).count("uginewgame") == 1, "an option that was set is not left as it is"
+
+
 def test_nothing_is_left_behind(game: Build) -> None:
     from referee.sandbox import Sandbox
     from referee.sandbox.reaper import children

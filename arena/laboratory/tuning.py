@@ -1,0 +1,129 @@
+"""A tuning run: trials played in game slots, their results in a file that survives a kill at any moment.
+
+A line of `pairs.ndjson` is one trial that has ended, in the order of completion; it counts when it is whole. What the
+trials are follows from the run's header and these lines. Refuses to know what a game is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from pathlib import Path
+from typing import IO
+
+from arena.laboratory.parameter import LaboratoryError
+from arena.laboratory.spsa import Spsa, Trial
+from referee.pool import WorkerLostError
+from referee.record import GameRecord
+from referee.rules.core import Kind
+from referee.slot import play_games
+from referee.spec import PlannedGame
+
+PAIRS = "pairs.ndjson"
+ATTEMPTS = 3
+"""How often a trial is tried whose games are void, before it counts as without a result."""
+
+
+class PairFile:
+    """The results of a run's trials, on disk. Use as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[bytes] | None = None
+
+    def read(self, spsa: Spsa) -> None:
+        """Tell a run what was played before, drop a torn last line, and be ready to append. Raises LaboratoryError."""
+        data = self._path.read_bytes() if self._path.exists() else b""
+        whole = data.rfind(b"\n") + 1
+        for number, line in enumerate(data[:whole].splitlines(), 1):
+            try:
+                found = json.loads(line)
+                spsa.tell(found["pair"], found["points"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise LaboratoryError(
+                    f"{self._path}, line {number}: {error}", hint="take the line out, or begin in another folder"
+                ) from None
+        self._file = open(self._path, "ab")  # noqa: SIM115 - open as long as the run
+        if whole < len(data):
+            self._file.truncate(whole)
+
+    def append(self, trial: Trial, points: float | None) -> None:
+        """Store a result for good."""
+        assert self._file is not None, "read() first"
+        found = {"pair": trial.number, "points": points, "plus": trial.plus, "minus": trial.minus}
+        self._file.write(json.dumps(found, separators=(",", ":")).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def __enter__(self) -> PairFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file:
+            self._file.close()
+
+
+class Tuner:
+    """Plays the trials of a run; `stop()` (from another thread) lets running games finish and starts no more.
+
+    `games_of` plans the two games of a trial, `tell` is called after each that has ended.
+    """
+
+    def __init__(
+        self,
+        spsa: Spsa,
+        file: PairFile,
+        games_of: Callable[[Trial], list[PlannedGame]],
+        tell: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._spsa, self._file, self._games_of, self._tell = spsa, file, games_of, tell
+        self._tries: dict[int, int] = {}
+        self.is_stopped = False
+
+    def stop(self) -> None:
+        """Start no more games."""
+        self.is_stopped = True
+
+    def run(self, executor: Executor, at_once: Callable[[], int]) -> None:
+        """Play what is left, `at_once` trials at most. Raises LaboratoryError for a bot that does not get ready."""
+        running: dict[Future[list[GameRecord]], Trial] = {}
+        try:
+            while True:
+                while len(running) < at_once() and not self.is_stopped and (trial := self._spsa.ask()):
+                    running[executor.submit(play_games, self._games_of(trial))] = trial
+                if not running:
+                    return
+                done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+                for future in done:
+                    self._take(running.pop(future), future)
+        finally:
+            for future in running:
+                future.cancel()
+
+    def _take(self, trial: Trial, future: Future[list[GameRecord]]) -> None:
+        try:
+            records = future.result()
+        except (WorkerLostError, CancelledError):
+            records = []
+        if ill := next((record for record in records if record.at_start), None):
+            raise LaboratoryError(
+                f"the bot did not get ready for a game: {ill.detail or ill.termination}",
+                hint="`arena check` shows every line exchanged; the same command goes on",
+            )
+        points = points_of(records)
+        tries = self._tries[trial.number] = self._tries.get(trial.number, 0) + 1
+        if points is None and (self.is_stopped or tries < ATTEMPTS):
+            self._spsa.put_back(trial.number)
+            return
+        self._file.append(trial, points)
+        self._spsa.tell(trial.number, points)
+        self._tell()
+
+
+def points_of(records: Sequence[GameRecord]) -> float | None:
+    """What the bot that had the first side of the first game scored in both; None unless both have a result."""
+    if len(records) != 2 or any(record.kind is Kind.VOID for record in records):
+        return None
+    return records[0].points[0] + records[1].points[1]
