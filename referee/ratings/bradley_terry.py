@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,7 @@ class Fit:
 
     `advantage` is what moving first is worth in Elo, `advantage_interval` the half-width of its 95 % interval (both 0
     when not asked for). `groups` counts the sets of bots that never met across: elo compares only within one.
+    `covariance` is that of their Elo, in the order of the strengths.
     """
 
     strengths: tuple[Strength, ...]
@@ -59,6 +60,12 @@ class Fit:
     advantage: float
     advantage_interval: float
     groups: int
+    covariance: _Floats = field(default_factory=lambda: np.zeros((0, 0)), compare=False, repr=False)
+
+    @property
+    def has_advantage(self) -> bool:
+        """Whether moving first, or second, certainly is worth something: the interval leaves out 0."""
+        return abs(self.advantage) > self.advantage_interval > 0
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -110,6 +117,7 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
         for number, name in enumerate(names)
     ]
     strengths.sort(key=lambda strength: (-strength.elo, strength.name))
+    order = [index[strength.name] for strength in strengths]
     tie = math.exp(values[size]) if model.has_draws else 0.0
     gain = values[-1] if with_advantage else 0.0
     error = math.sqrt(max(0.0, float(covariance[-1, -1]))) if with_advantage else 0.0
@@ -119,7 +127,18 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
         float(ELO * gain),
         Z95 * ELO * error,
         _groups(size, one.tolist(), two.tolist()),
+        ELO**2 * spread[np.ix_(order, order)],
     )
+
+
+def superiority(fitted: Fit) -> _Floats:
+    """The likelihood of superiority of every bot over every other, best first: the chance, by the normal distribution
+    about the fit, that its strength is the greater one; ½ on the diagonal."""
+    elo = np.array([one.elo for one in fitted.strengths])
+    own = np.diag(fitted.covariance)
+    variance = np.maximum(own[:, None] + own[None, :] - 2 * fitted.covariance, 1e-12)
+    deviations = (elo[:, None] - elo[None, :]) / np.sqrt(variance)
+    return np.array([[0.5 * math.erfc(-one / math.sqrt(2)) for one in row] for row in deviations.tolist()])
 
 
 class _Model:

@@ -31,6 +31,7 @@ SECTIONS = {
     "sandbox": "sandbox",
     "pondering": "pondering",
     "tables": "tables",
+    "ratings": "ratings",
     "store": "store",
     "archive": "archive",
     "pages": "pages",

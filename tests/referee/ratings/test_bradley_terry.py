@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from referee.ratings.bradley_terry import ELO, Fit, fit
+from referee.ratings.bradley_terry import ELO, Fit, fit, superiority
 
 
 def games(strengths: dict[str, float], count: int, seed: int, tie: float = 0.0) -> list[tuple[str, str, float]]:
@@ -110,3 +110,25 @@ def test_as_json_the_strengths_come_with_what_was_asked_for() -> None:
         "advantage_interval": pytest.approx(found.advantage_interval, abs=1e-2),
         "groups": 1,
     }
+
+
+def test_the_likelihood_of_superiority_is_right_as_often_as_it_says() -> None:
+    said = right = 0.0
+    for seed in range(40):
+        found = fit(games(FIELD, 150, seed, tie=0.6), prior=1e-3)
+        chances = superiority(found)
+        assert chances + chances.T == pytest.approx(np.ones_like(chances))
+        names = [one.name for one in found.strengths]
+        for one, two in ((0, 9), (0, 4), (3, 5), (4, 5), (5, 6), (2, 8)):
+            said += chances[one, two]
+            right += FIELD[names[one]] > FIELD[names[two]]
+    assert right / 240 == pytest.approx(said / 240, abs=0.05)
+    assert 0.7 < said / 240 < 0.99
+
+
+def test_an_advantage_is_one_where_its_interval_leaves_out_nothing() -> None:
+    even = [("a", "b", 1.0), ("b", "a", 1.0), ("a", "b", 0.0), ("b", "a", 0.0)] * 5
+    tilted = [("a", "b", 1.0), ("b", "a", 1.0), ("a", "b", 0.0), ("b", "a", 1.0)] * 10
+    assert not fit(even, with_advantage=True).has_advantage
+    assert fit(tilted, with_advantage=True).has_advantage
+    assert not fit(tilted).has_advantage

@@ -1,0 +1,320 @@
+"""What one number for each bot cannot say: whether results go round in circles, whose, and what follows.
+
+Beside the difference of strengths stands a matrix that changes its sign with the side, as in mELO (Balduzzi, Tuyls,
+Perolat and Graepel, "Re-evaluating evaluation", 2018), which is of low rank where a few styles beat each other in turn.
+
+Whether there is any is tested by simulation (a parametric bootstrap: the same games played by the fitted strengths
+alone, the strengths fitted again to each, which takes one step of Newton's method as they are near). Two statistics
+of the points beyond expectation, R: the largest singular value of R, which is what the likelihood gains by the first
+two dimensions of such a matrix (the score test), and the largest sum of R round any three bots in its standard
+deviations, which finds one circle among many bots. The smaller of the two chances counts, doubled for having two.
+
+The matrix is the maximum of the likelihood less a penalty on its singular values (the nuclear norm: small ones become
+zero), fitted by proximal gradient steps that carry the strengths along.
+
+A bot's share is its weight in the maximal lottery (Kreweras 1965, Fishburn 1984): the mix of bots that no bot is
+expected to beat. Without a cycle it is the best bot alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from referee.ratings.bradley_terry import ELO, Fit
+from referee.ratings.meetings import (
+    POINTS,
+    Expectation,
+    Floats,
+    Meetings,
+    expectation,
+    meetings,
+    outcomes,
+    shares,
+    theta_of,
+)
+
+LEVEL = 0.03
+"""How rarely a tournament without a cycle may be said to have one."""
+SURE = 0.05
+"""How rarely any result of a tournament may be called a surprise that is none."""
+LEAST = 3
+"""Bots that a circle takes."""
+MOST = 100
+"""The strongest that are looked at: circles of three are counted by the third power."""
+SIMULATIONS = 199
+_MANY, _FEWER = 60, 99
+"""With more bots than that fewer simulations do."""
+NAMED = 5
+"""Circles and surprises that are named at most."""
+_PENALTY = 0.7
+"""The penalty in terms of the largest singular value that chance alone makes (its median)."""
+_STEPS = 200
+_AT_ONCE = 2_000_000
+"""Numbers of simulated tables that are held at once."""
+_RATE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Surprise:
+    """Points of `bot` against `rival` beyond expectation by `deviations` standard deviations."""
+
+    bot: str
+    rival: str
+    points: float
+    games: int
+    expected: float
+    deviations: float
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What results say beyond strengths.
+
+    `chance` is how often results without any cycle look as cyclic as these; `cycles` name bots each of which beats the
+    next, and the last the first, best sure first; `shares` are those of the maximal lottery, largest first. Both are
+    empty where nothing `is_cyclic`. `surprises` are those pairs whose points no chance explains.
+    """
+
+    bots: int
+    games: int
+    chance: float
+    is_cyclic: bool
+    cycles: tuple[tuple[str, ...], ...]
+    shares: tuple[tuple[str, float], ...]
+    surprises: tuple[Surprise, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "bots": self.bots,
+            "games": self.games,
+            "chance": round(self.chance, 4),
+            "is_cyclic": self.is_cyclic,
+            "cycles": [list(one) for one in self.cycles],
+            "shares": [{"name": name, "share": round(share, 4)} for name, share in self.shares],
+            "surprises": [
+                {key: round(value, 3) if isinstance(value, float) else value for key, value in asdict(one).items()}
+                for one in self.surprises
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Statistics:
+    """Of results, or of many simulated ones (an array of each): see the module. `single` is of any one pair."""
+
+    spread: Floats
+    circle: Floats
+    single: Floats
+
+
+def look(results: Sequence[tuple[str, str, float]], fit: Fit, seed: int = 0) -> Findings | None:
+    """What the results say beyond their fit, the same for the same seed; None with too few bots."""
+    if len(fit.strengths) < LEAST:
+        return None
+    tried = _try(results, fit, seed)
+    met = tried.field.met
+    weights: list[tuple[str, float]] = []
+    if tried.is_cyclic:
+        weights = list(zip(met.names, lottery(shares(fit, _low_rank(tried, fit))).tolist(), strict=True))
+    return Findings(
+        bots=len(met.names),
+        games=int(met.counts.sum()),
+        chance=tried.chance,
+        is_cyclic=tried.is_cyclic,
+        cycles=tuple(_named(tried)) if tried.is_cyclic else (),
+        shares=tuple(sorted(((name, one) for name, one in weights if one >= 0.005), key=lambda one: -one[1])),
+        surprises=tuple(_surprises(tried)),
+    )
+
+
+def cyclic_part(results: Sequence[tuple[str, str, float]], fit: Fit, seed: int = 0) -> Floats | None:
+    """What adds to the difference of strength of every pair, in theta; None where no cycle is found."""
+    if len(fit.strengths) < LEAST:
+        return None
+    tried = _try(results, fit, seed)
+    return _low_rank(tried, fit) if tried.is_cyclic else None
+
+
+class _Field:
+    """The bots and what their strengths let expect; what results are beyond that.
+
+    `deviation` is that of the points of every pair, infinite for those who never met, of whom nothing is a surprise.
+    """
+
+    def __init__(self, met: Meetings, plain: Expectation) -> None:
+        size = len(met.names)
+        self.met, self.plain, self.games = met, plain, met.counts.sum(axis=1)
+        slope = self.games * plain.variance
+        self.variance, self.turned = met.both(slope), met.against(slope)
+        self.deviation = np.sqrt(np.where(self.variance > 0, self.variance, np.inf))
+        # What the strengths, and what moving first is worth, change in the points that are expected of every pair.
+        information = np.diag(self.variance.sum(axis=1)) - self.variance + 1 / size
+        column = self.turned.sum(axis=1)
+        whole = np.block([[information, column[:, None]], [column[None, :], np.array([[slope.sum()]])]])
+        self.inverse = np.linalg.pinv(whole, hermitian=True)
+        threes = np.array(list(itertools.combinations(range(size), 3)), dtype=np.int32)
+        one, two, three = threes.T
+        sides = self.variance[one, two], self.variance[two, three], self.variance[three, one]
+        have_met = (sides[0] > 0) & (sides[1] > 0) & (sides[2] > 0)
+        self.threes = threes[have_met]
+        self.around = np.sqrt(sides[0] + sides[1] + sides[2])[have_met]
+
+    def beyond(self, counts: Floats) -> Floats:
+        """Points of every pair beyond expectation, for each table of results, the strengths fitted to it."""
+        size = len(self.variance)
+        rows = counts @ POINTS - self.games * self.plain.points
+        residual = self.met.against(rows)
+        slopes = np.concatenate([residual.sum(axis=2), rows.sum(axis=1)[:, None]], axis=1)
+        step = slopes @ self.inverse
+        theta, gain = step[:, :size], step[:, size, None, None]
+        found: Floats = residual - self.variance * (theta[:, :, None] - theta[:, None, :]) - self.turned * gain
+        return found
+
+    def circles(self, residual: Floats) -> Floats:
+        """The points beyond expectation round each three, one way (the other has the other sign), in deviations."""
+        one, two, three = self.threes.T
+        found: Floats = (residual[one, two] + residual[two, three] + residual[three, one]) / self.around
+        return found
+
+    def statistics(self, residual: Floats) -> _Statistics:
+        """Of a stack of matrices."""
+        square = np.swapaxes(residual, 1, 2) @ residual
+        return _Statistics(
+            np.sqrt(np.maximum(0, np.linalg.eigvalsh(square)[:, -1])),
+            np.array([float(np.abs(self.circles(one)).max(initial=0.0)) for one in residual]),
+            np.abs(residual / self.deviation).max(axis=(1, 2)),
+        )
+
+    def thrown(self, seed: int) -> _Statistics:
+        """Of the same games played by the fitted strengths alone."""
+        rng = np.random.default_rng(seed)
+        games, size = self.games.astype(np.int64), len(self.variance)
+        parts = []
+        left = SIMULATIONS if size <= _MANY else _FEWER
+        while left:
+            count = min(left, max(1, _AT_ONCE // (size * size)))
+            left -= count
+            counts = rng.multinomial(games, self.plain.chances, size=(count, len(games))).astype(np.float64)
+            parts.append(self.statistics(self.beyond(counts)))
+        return _Statistics(*(np.concatenate([getattr(one, name) for one in parts]) for name in _Statistics.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """Results with their test. `residual` are the points of every pair beyond expectation."""
+
+    field: _Field
+    residual: Floats
+    thrown: _Statistics
+    chance: float
+
+    @property
+    def is_cyclic(self) -> bool:
+        return self.chance <= LEVEL
+
+
+def _try(results: Sequence[tuple[str, str, float]], fit: Fit, seed: int) -> _Tried:
+    met = meetings(results, [one.name for one in fit.strengths][:MOST])
+    field = _Field(met, expectation(met, fit))
+    residual = field.beyond(met.counts[None])
+    found, thrown = field.statistics(residual), field.thrown(seed)
+    chance = min(1.0, 2 * min(_chance(found.spread, thrown.spread), _chance(found.circle, thrown.circle)))
+    return _Tried(field, residual[0], thrown, chance)
+
+
+def _chance(found: Floats, thrown: Floats) -> float:
+    """How often chance does as much, the results themselves counted among the simulated (Davison and Hinkley 1997)."""
+    return float((1 + np.count_nonzero(thrown >= found[0] - 1e-9)) / (1 + len(thrown)))
+
+
+def _sure(thrown: Floats) -> float:
+    """What chance reaches in one tournament of twenty."""
+    return float(np.quantile(thrown, 1 - SURE, method="higher"))
+
+
+def _low_rank(tried: _Tried, fit: Fit) -> Floats:
+    """What adds to the difference of every pair, in theta: the matrix, and what it changes of the strengths."""
+    met, penalty = tried.field.met, _PENALTY * float(np.median(tried.thrown.spread))
+    size = len(met.names)
+    centre = np.eye(size) - 1 / size
+    games, points = met.counts.sum(axis=1), met.counts @ POINTS
+    width = 1 / max(1e-9, float(met.both(games).max()) / 4)
+    strengths = theta_of(fit)[:size]
+    matrix, moved = np.zeros((size, size)), np.zeros(size)
+    for _ in range(_STEPS):
+        before = matrix
+        added = moved[:, None] - moved[None, :] + matrix
+        difference = (strengths[:, None] - strengths[None, :] + added)[met.one, met.two]
+        chances = Expectation(outcomes(difference + fit.advantage / ELO, fit.draw))
+        residual = met.against(points - games * chances.points)
+        weight = met.both(games * chances.variance).sum(axis=1)
+        moved = moved + residual.sum(axis=1) / np.maximum(weight, 1e-9) / 2
+        left, singular, right = np.linalg.svd(matrix + width * (centre @ residual @ centre))
+        matrix = (left * np.maximum(0, singular - width * penalty)) @ right
+        if float(np.abs(matrix - before).max()) < 1e-4:
+            break
+    found: Floats = moved[:, None] - moved[None, :] + matrix
+    return found
+
+
+def lottery(expected: Floats, rounds: int = 10_000) -> Floats:
+    """The maximal lottery of expected shares of points: by optimistic multiplicative weights, averaged over rounds.
+
+    Two players of a zero-sum game who learn so come to its equilibrium by 1/rounds (Rakhlin and Sridharan 2013).
+    """
+    payoff = 2 * expected - 1
+    size = len(payoff)
+    log_weights, total, before = np.zeros(size), np.zeros(size), np.zeros(size)
+    for _ in range(rounds):
+        weights = np.exp(log_weights - log_weights.max())
+        weights /= weights.sum()
+        total += weights
+        gain = payoff @ weights
+        log_weights = log_weights + _RATE * (2 * gain - before)
+        before = gain
+    found: Floats = total / total.sum()
+    return found
+
+
+def _named(tried: _Tried) -> list[tuple[str, ...]]:
+    """Threes each of which won more than half its points against the next, the most surprising first; no two of them
+    have two bots in common. All that no chance explains, or one for an example where only all together are too many."""
+    met, threes, bound = tried.field.met, tried.field.threes, _sure(tried.thrown.circle)
+    points, games = met.points, met.games
+    around = tried.field.circles(tried.residual)
+    found: list[tuple[int, ...]] = []
+    for place in np.argsort(-np.abs(around), kind="stable").tolist():
+        if found and (len(found) == NAMED or abs(around[place]) <= bound):
+            break
+        one, two, three = threes[place].tolist()
+        turn = (one, two, three) if around[place] > 0 else (one, three, two)
+        beats = all(2 * points[here, there] > games[here, there] for here, there in itertools.pairwise((*turn, one)))
+        if beats and all(len(set(turn) & set(other)) < 2 for other in found):
+            found.append(turn)
+    return [tuple(met.names[number] for number in turn) for turn in found]
+
+
+def _surprises(tried: _Tried) -> list[Surprise]:
+    """The pairs beyond what chance makes of the luckiest one, from the view of who did better, largest first."""
+    met, residual = tried.field.met, tried.residual
+    around = residual / tried.field.deviation
+    points, games = met.points, met.games
+    one, two = np.nonzero(around > _sure(tried.thrown.single))
+    order = np.argsort(-around[one, two], kind="stable")[:NAMED]
+    return [
+        Surprise(
+            met.names[i],
+            met.names[j],
+            float(points[i, j]),
+            int(games[i, j]),
+            float(points[i, j] - residual[i, j]),
+            float(around[i, j]),
+        )
+        for i, j in zip(one[order].tolist(), two[order].tolist(), strict=True)
+    ]

@@ -1,0 +1,132 @@
+"""Every pair of bots: what it scored, what one number for each bot lets expect, and how sure it is who is better.
+
+Matrices have the bots of a fit in its order, best first; entry (i, j) is the view of bot i against bot j.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from referee.ratings.bradley_terry import ELO, Fit
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+POINTS = np.array([1.0, 0.5, 0.0])
+"""Of win, draw and loss."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meetings:
+    """The results by who moved first: a row for each (`one`, `two`) that met; `counts` are its wins, draws, losses."""
+
+    names: tuple[str, ...]
+    one: Ints
+    two: Ints
+    counts: Floats
+
+    @property
+    def games(self) -> Floats:
+        """The number of games of every pair."""
+        return self.both(self.counts.sum(axis=1))
+
+    @property
+    def points(self) -> Floats:
+        """The points of every bot against every other."""
+        scored = self.counts @ POINTS
+        found = self.matrix(scored)
+        return found + self.matrix(self.counts.sum(axis=1) - scored).T
+
+    def matrix(self, rows: Floats) -> Floats:
+        """Numbers of the rows at (first, second), 0 elsewhere; with leading axes, one matrix for each."""
+        size = len(self.names)
+        found = np.zeros((*rows.shape[:-1], size, size))
+        found[..., self.one, self.two] = rows
+        return found
+
+    def both(self, rows: Floats) -> Floats:
+        """Numbers that are the same from both sides, added up for every pair."""
+        found = self.matrix(rows)
+        return found + np.swapaxes(found, -1, -2)
+
+    def against(self, rows: Floats) -> Floats:
+        """Numbers that change their sign with the side, added up for every pair."""
+        found = self.matrix(rows)
+        return found - np.swapaxes(found, -1, -2)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the fit lets expect of the rows of `Meetings`: chances of win, draw and loss of the first."""
+
+    chances: Floats
+
+    @property
+    def points(self) -> Floats:
+        """Of the first in one game."""
+        found: Floats = self.chances @ POINTS
+        return found
+
+    @property
+    def variance(self) -> Floats:
+        """Of those points; the slope of the expected points in the difference of strength is the same number."""
+        found: Floats = self.chances @ POINTS**2 - self.points**2
+        return found
+
+
+def meetings(results: Iterable[tuple[str, str, float]], names: Iterable[str]) -> Meetings:
+    """The table of (first, second, points of first) triples between bots of these names; others are left out."""
+    order = tuple(names)
+    index = {name: number for number, name in enumerate(order)}
+    table: dict[tuple[int, int], list[int]] = {}
+    for (first, second, points), games in Counter(results).items():
+        if first in index and second in index:
+            table.setdefault((index[first], index[second]), [0, 0, 0])[int(2 - 2 * points)] += games
+    pairs = sorted(table)
+    return Meetings(
+        order,
+        np.array([one for one, _ in pairs], dtype=np.int64),
+        np.array([two for _, two in pairs], dtype=np.int64),
+        np.array([table[pair] for pair in pairs], dtype=np.float64).reshape(-1, 3),
+    )
+
+
+def theta_of(fit: Fit) -> Floats:
+    """The strengths of a fit, best first, in the unit of the model."""
+    found: Floats = np.array([one.elo for one in fit.strengths]) / ELO
+    return found
+
+
+def outcomes(difference: Floats, draw: float) -> Floats:
+    """Chances of win, draw and loss at a difference of strength (in theta), `draw` being that of equals (Davidson)."""
+    tie = 2 * draw / (1 - draw) if draw < 1 else math.inf
+    if math.isinf(tie):  # every game was drawn
+        return np.stack([0 * difference, 1 + 0 * difference, 0 * difference], axis=-1)
+    half = np.clip(difference, -60, 60) / 2
+    weights = np.stack([np.exp(half), np.full_like(half, tie), np.exp(-half)], axis=-1)
+    found: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return found
+
+
+def expectation(met: Meetings, fit: Fit, cyclic: Floats | None = None) -> Expectation:
+    """What a fit of the same results lets expect, with what a matrix adds to the difference of every pair."""
+    theta = theta_of(fit)
+    difference = theta[met.one] - theta[met.two] + fit.advantage / ELO
+    if cyclic is not None:
+        difference = difference + cyclic[met.one, met.two]
+    return Expectation(outcomes(difference, fit.draw))
+
+
+def shares(fit: Fit, cyclic: Floats | None = None) -> Floats:
+    """The expected share of points of every bot against every other, each moving first as often; ½ on the diagonal."""
+    theta = theta_of(fit)
+    difference = theta[:, None] - theta[None, :] + (0 if cyclic is None else cyclic)
+    gain = fit.advantage / ELO
+    points = [outcomes(difference + side, fit.draw) @ POINTS for side in (gain, -gain)]
+    found: Floats = (points[0] + points[1]) / 2
+    return found
