@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
+import secrets
 from collections.abc import Awaitable
 from socket import SOCK_STREAM
 from typing import Annotated
@@ -21,14 +21,16 @@ from yarl import URL
 
 from arena import services
 from arena.api.handle import read_query
+from arena.api.introduction import introduced
 from arena.api.schemas import BotName, FamilyName, In
 from arena.coordinator.lobby import Lobby
-from arena.errors import ArenaError
+from arena.errors import ArenaError, StoreUnavailableError
 from arena.http.address import PREFIX
-from arena.http.call import CONTEXT, Call, require
+from arena.http.call import CONTEXT, IDENTITY, Call, require
 from arena.http.identity import identify
 from arena.http.problem import Problem, too_many
 from arena.log import logger
+from arena.store.models import Version
 
 PATH = f"{PREFIX}/connect"
 FRAME_BYTES = 16 * 1024
@@ -36,17 +38,23 @@ FRAME_BYTES = 16 * 1024
 _RELAYED_BYTES = 2**20
 """The longest message to one: positions with all moves of a long game."""
 _CLOSE_S = 2.0
+LOOK_S = 15.0
+"""How often is seen whether the token is still good."""
 
 _logger = logger("connect")
 
 
 class ConnectQuery(In):
-    """Who connects: a bot by name, the families it plays, how many games at once, whether others may challenge it."""
+    """Who connects: a bot by name, the families it plays, how many games at once, whether others may challenge it.
+
+    `run`: what it was told when it connected before, so that it need not introduce itself again.
+    """
 
     bot: BotName
     family: Annotated[list[FamilyName], Field(min_length=1, max_length=20)]
     games: Annotated[int, Field(ge=1, le=64)] = 1
     open: bool = False
+    run: Annotated[str, Field(max_length=40)] = ""
 
 
 class _Socket:
@@ -93,19 +101,14 @@ async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamRe
     if not lobby.is_open():
         raise Problem("unavailable", "the referee stands by", hint="try again", headers={"Retry-After": "2"})
     socket = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_S)
-    try:
-        version = await call.run(services.remote.admit, call.arena, query.bot, query.family, call.user)
-    except ArenaError as error:  # said on the connection: what refuses one to begin with has no words for it
-        if error.kind == "unavailable":
-            raise
-        await socket.prepare(call.request)
-        await socket.send_str(json.dumps({"problem": f"{error}; {error.hint}" if error.hint else str(error)}))
+    await socket.prepare(call.request)
+    version = await _admitted(call, lobby, query, socket)
+    if version is None:
         await socket.close()
         return socket
     assert version.id is not None
     games = min(query.games, call.context.settings.max_remote_games)
-    await socket.prepare(call.request)
-    await socket.send_str(json.dumps({"bot": version.name, "games": games}))
+    await socket.send_json({"bot": version.name, "games": games, "run": lobby.runs[query.bot]})
     wire, name = _Socket(socket), version.name
 
     async def hear() -> None:
@@ -125,15 +128,49 @@ async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamRe
 
     closing = asyncio.ensure_future(call.context.closing.wait())
     attending = asyncio.ensure_future(lobby.attend(version.id, name, games, wire, hear(), is_open=query.open))
+    revoked = asyncio.ensure_future(_revoked(call.request))
+    tasks = (closing, attending, revoked)
     try:
-        await asyncio.wait({closing, attending}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if revoked.done():
+            await socket.send_json({"problem": "the token is not good any more: connect with another"})
     finally:
-        for task in (closing, attending):
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(closing, attending, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         with contextlib.suppress(Exception):
             await socket.close()
     return socket
+
+
+async def _admitted(call: Call, lobby: Lobby, query: ConnectQuery, socket: web.WebSocketResponse) -> Version | None:
+    """Who plays on this connection; None when nobody does, which has been said on it: no other answer has words."""
+    is_known = bool(query.run) and lobby.runs.get(query.bot) == query.run
+    try:
+        found = None if is_known else await introduced(socket)
+        version = await call.run(services.remote.admit, call.arena, query.bot, query.family, call.user, found)
+    except ArenaError as error:
+        if error.kind != "unavailable":
+            await socket.send_json({"problem": f"{error}; {error.hint}" if error.hint else str(error)})
+        return None
+    except (ConnectionError, ValueError):  # it is gone, or makes no sense
+        return None
+    if not is_known:
+        lobby.runs[query.bot] = secrets.token_hex(8)
+    return version
+
+
+async def _revoked(request: web.Request) -> None:
+    """Returns when who connected may not any more."""
+    while True:
+        await asyncio.sleep(LOOK_S)
+        request.pop(IDENTITY, None)  # what was found out before
+        try:
+            require(await identify(request), "submit")
+        except Problem:
+            return
+        except StoreUnavailableError:
+            continue  # nobody knows just now
 
 
 async def _relayed(request: web.Request, referees: str, closing: asyncio.Event) -> web.StreamResponse:

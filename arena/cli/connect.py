@@ -84,11 +84,14 @@ async def _stay(spec: BotSpec, url: str, token: str) -> int:
     from arena.cli.interrupt import heard
 
     aborted = asyncio.Event()
+    run = ""
     with heard(asyncio.Event(), aborted.set) as interrupts:
         pause_s = PAUSES_S[0]
         while not interrupts.stop.is_set():
             begin = time.monotonic()
-            reason = await Connection(spec, interrupts.stop, aborted).last(url, token)
+            connection = Connection(spec, interrupts.stop, aborted)
+            reason = await connection.last(f"{url}&run={run}" if run else url, token)
+            run = connection.run or run
             if interrupts.stop.is_set():
                 break
             if time.monotonic() - begin > SETTLED_S:
@@ -111,6 +114,8 @@ class Connection:
         self._programs: dict[int, Program] = {}
         self._ended = time.monotonic()
         """When the last game ended."""
+        self.run = ""
+        """What the server wants to hear when this program connects again: it knows the bot then."""
 
     async def last(self, url: str, token: str) -> str:
         """Be connected for as long as it lasts; why it ended. Raises CommandError for what will not get better."""
@@ -128,10 +133,15 @@ class Connection:
             if error.status in (401, 403):
                 raise CommandError("the server refuses the token; it needs the scope submit", Exit.REFUSED) from None
             if error.status < 500 and error.status != 429:
-                raise CommandError(f"the server refuses the connection ({error.status})", Exit.FAILED) from None
+                problem = (
+                    f"the server refuses the connection ({error.status}): is it an arena, and one for remote bots?"
+                )
+                raise CommandError(f"{problem} An older one does not know this command", Exit.FAILED) from None
             return f"the server takes no bots just now ({error.status})"
         except aiohttp.ClientSSLError as error:
-            raise CommandError(f"the server's certificate is not good: {error}", Exit.REFUSED) from None
+            raise CommandError(
+                f"no trustworthy connection to the server, so none at all: {error}", Exit.REFUSED
+            ) from None
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             return f"no connection: {error or type(error).__name__}"
         finally:
@@ -169,6 +179,7 @@ class Connection:
         if "problem" in message:
             raise CommandError(str(message["problem"]), Exit.REFUSED)
         if "bot" in message:
+            self.run = str(message.get("run", ""))
             output.text(f"connected as {message['bot']}, {message['games']} games at once")
             return
         number = int(message["game"])

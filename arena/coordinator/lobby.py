@@ -13,6 +13,7 @@ import contextlib
 import json
 import secrets
 import shutil
+import socket
 import statistics
 import tempfile
 import time
@@ -36,6 +37,7 @@ SILENT_S = 12.0
 """A connection that was asked and says nothing for so long is lost."""
 BACKLOG_BYTES = 2**20
 """A program that says more than that before its seat takes it is no longer listened to."""
+_FOLDER = "arena-lobby-"
 
 
 class Wire(Protocol):
@@ -130,6 +132,8 @@ class Lobby:
         """What a seat must know."""
         self.place = ""
         """The path of the socket for seats."""
+        self.runs: dict[str, str] = {}
+        """By bot: what its newest connection was told, and says when it comes again."""
         self._connections: dict[str, Connection] = {}
         self._seats: set[_Seat] = set()
         self._heard: dict[str, int] = {}
@@ -139,7 +143,8 @@ class Lobby:
 
     async def __aenter__(self) -> Lobby:
         # A folder of its own with a short path: those of sockets have at most 107 bytes, and nobody else may look in.
-        self.place = str(Path(tempfile.mkdtemp(prefix="arena-")) / "seats")
+        _sweep()
+        self.place = str(Path(tempfile.mkdtemp(prefix=_FOLDER)) / "seats")
         self._server = await asyncio.start_unix_server(self._serve, self.place, limit=BACKLOG_BYTES)
         return self
 
@@ -177,6 +182,9 @@ class Lobby:
         """
         connection = Connection(version_id, bot, most_games, wire, is_open)
         if earlier := self._connections.get(bot):
+            problem = f"{bot} has connected once more, from another place or another time: one connection a bot"
+            with contextlib.suppress(Exception):  # most often it is lost, and nobody hears that
+                await asyncio.wait_for(earlier.wire.send(json.dumps({"problem": problem})), 1)
             await self._drop(earlier)
         self._connections[bot] = connection
         self._log.info("connected", bot=bot, games=most_games)
@@ -327,3 +335,15 @@ class Lobby:
             seat.connection.say(game=seat.number, do="close")
             seat.connection = None
             self.on_change()
+
+
+def _sweep() -> None:
+    """Remove what lobbies left behind whose process was killed: nobody listens there."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+        with socket.socket(socket.AF_UNIX) as knock:
+            try:
+                knock.connect(str(folder / "seats"))
+            except ConnectionRefusedError:
+                shutil.rmtree(folder, ignore_errors=True)
+            except OSError:
+                continue  # somebody else's, or not open yet

@@ -13,7 +13,11 @@ from arena.store.models import Tournament, Version, now
 from arena.store.presences import PresenceLine
 from arena.store.samples import OWNER
 from arena.store.versions import VersionLine
+from arena.submission.check import storable
 from arena.submission.receive import NotYoursError
+from protocol.capabilities import Capabilities
+from protocol.negotiation import Ineligible
+from referee.negotiate import negotiate_options
 from referee.rules import family_named, load
 
 COMMAND = "remote"
@@ -31,16 +35,24 @@ class ChallengeError(ArenaError):
     kind = "invalid"
 
 
-def admit(arena: Arena, name: str, families: Sequence[str], by: Identity) -> Version:
+class UnfitError(ArenaError):
+    """A remote bot cannot play a family that it comes for; the message says why."""
+
+    kind = "invalid"
+
+
+def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found: Capabilities | None = None) -> Version:
     """The version that a connection plays for: the remote one of the bot, made where there is none for these families.
 
-    Raises UnknownNameError, NotYoursError, ConflictError (a bot of the sandbox, a retired one), QuotaError,
-    BadValueError.
+    `found` is what it announced, which decides what it may enter; None: nothing new. Raises UnknownNameError,
+    UnfitError, NotYoursError, ConflictError (a bot of the sandbox, a retired one), QuotaError, BadValueError.
     """
     wanted = sorted({family_named(family) for family in families})
     store, settings = arena.store, arena.settings
     if not wanted:
         raise ChallengeError("which families does it play? Name them with --family")
+    variants = {family: _variants(family, found) for family in wanted}
+    capabilities = dict.fromkeys(wanted, storable(found.as_json())) if found else {}
     try:
         bot = store.bots.find(name)
     except NotFoundError:
@@ -58,10 +70,11 @@ def admit(arena: Arena, name: str, families: Sequence[str], by: Identity) -> Ver
         raise ConflictError(f"the bot {name!r} was uploaded and runs in the arena; take another name", "uploaded")
     for line in lines:
         if sorted(line.families) == wanted:
+            if found:
+                store.versions.announce(line.id, variants, capabilities)
             return store.versions.get(line.id)
     for line in lines:
         store.versions.retire(line.id)
-    variants = {family: [variant.name for variant in load(family).variants] for family in wanted}
     return store.versions.add(
         bot.id,
         command=[COMMAND],
@@ -69,8 +82,27 @@ def admit(arena: Arena, name: str, families: Sequence[str], by: Identity) -> Ver
         state="active",
         place="remote",
         variants=variants,
+        capabilities=capabilities,
         max_versions=settings.max_versions,
     )
+
+
+def _variants(family: str, found: Capabilities | None) -> list[str]:
+    """The variants that a bot can be told to play. Raises UnfitError where there are none."""
+    rules = load(family)
+    if found is None:
+        return [variant.name for variant in rules.variants]
+    fit = []
+    problem = ""
+    for variant in rules.variants:
+        plan = negotiate_options(found.option_map, found.families, rules.settle(variant.name))
+        if isinstance(plan, Ineligible):
+            problem = problem or plan.reason
+        else:
+            fit.append(variant.name)
+    if not fit:
+        raise UnfitError(f"cannot play {family}: {problem}", hint="name what it plays with --family")
+    return fit
 
 
 def challenge(

@@ -76,6 +76,7 @@ class Versions:
         state: str = "uploaded",
         place: str = "",
         variants: Mapping[str, Sequence[str]] | None = None,
+        capabilities: Mapping[str, Any] | None = None,
         max_versions: int | None = None,
         max_bytes: int | None = None,
     ) -> Version:
@@ -109,6 +110,7 @@ class Versions:
                     command=list(command),
                     options=dict(options or {}),
                     limits=dict(limits or {}),
+                    capabilities=dict(capabilities or {}),
                     state=state,
                     place=place,
                     follows_id=earlier,
@@ -122,6 +124,16 @@ class Versions:
         except IntegrityError:
             raise ConflictError("another version of this bot was added at the same moment; try again") from None
         return version
+
+    def announce(self, version_id: int, variants: Mapping[str, Sequence[str]], capabilities: Mapping[str, Any]) -> None:
+        """What a bot that runs on its author's machine can play now, as it says. Raises NotFoundError."""
+        with self._sessions.writing() as session:
+            version = session.get(Version, version_id)
+            if version is None:
+                raise NotFoundError("version", version_id)
+            version.capabilities = dict(capabilities)
+            for row in session.scalars(select(VersionFamily).where(col(VersionFamily.version_id) == version_id)):
+                row.variants = list(variants.get(row.family, row.variants))
 
     def get(self, version_id: int) -> Version:
         """A version by number. Raises NotFoundError."""

@@ -65,7 +65,7 @@ def check_version(
         version_id,
         report={"sandbox": sandbox.name, "families": reports},
         variants=variants,
-        capabilities={family: _clean(each.as_json()) for family, each in found.items()},
+        capabilities={family: storable(each.as_json()) for family, each in found.items()},
         log=_plain("\n".join(logs))[-64 * 1024 :],
         problem=_plain("; ".join(problems))[:2000],
     )
@@ -155,8 +155,8 @@ def _verdict(is_passed: bool) -> str:
     return "ok" if is_passed else "no"
 
 
-def _clean(data: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON data with such texts only."""
+def storable(data: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON data with texts as every database holds them."""
     return {key: _cleaned(value) for key, value in data.items()}
 
 
@@ -166,4 +166,4 @@ def _cleaned(value: Any) -> Any:
     return [_cleaned(each) for each in value] if isinstance(value, list) else value
 
 
-__all__ = ["BundleError", "check_version", "examine", "problem_of", "spec_of"]
+__all__ = ["BundleError", "check_version", "examine", "problem_of", "spec_of", "storable"]

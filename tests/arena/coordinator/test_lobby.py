@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import tempfile
 from collections.abc import Awaitable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +39,7 @@ class Author:
         self.asked = 0
         self.opened: list[int] = []
         self.closed: list[int] = []
+        self.problems: list[str] = []
         self._cut = asyncio.Event()
 
     async def attend(self) -> None:
@@ -54,6 +58,8 @@ class Author:
         if "say" in message:
             for line in self._answers(message["say"]):
                 self._lobby.heard(self._name, self, json.dumps({"game": message["game"], "line": line}))
+        elif "problem" in message:
+            self.problems.append(message["problem"])
         elif message["do"] == "open":
             self.opened.append(message["game"])
         else:
@@ -152,14 +158,35 @@ def test_a_seat_must_know_the_key() -> None:
 def test_a_second_connection_takes_the_place_of_the_first() -> None:
     async def scene() -> bool:
         async with Lobby(TERMS) as lobby:
-            first = asyncio.ensure_future(Author(lobby, "ada").attend())
+            earlier, later = Author(lobby, "ada"), Author(lobby, "ada")
+            first = asyncio.ensure_future(earlier.attend())
             await asyncio.wait_for(asyncio.sleep(0), 1)
-            second = asyncio.ensure_future(Author(lobby, "ada").attend())
+            second = asyncio.ensure_future(later.attend())
             record = await played(lobby, "ada", "ada")
             await ended(first, second)
+            assert "ada has connected once more" in "".join(earlier.problems)
+            assert not later.problems
             return record.termination is Termination.MAX_PLIES
 
     assert asyncio.run(scene())
+
+
+def test_what_a_killed_lobby_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, begun = tmp_path / "arena-lobby-left", tmp_path / "arena-lobby-begun"
+    left.mkdir()
+    begun.mkdir()
+    with socket.socket(socket.AF_UNIX) as killed:
+        killed.bind(str(left / "seats"))
+
+    async def scene() -> None:
+        async with Lobby(TERMS) as other, Lobby(TERMS):
+            assert not left.exists()
+            assert begun.exists()
+            assert Path(other.place).is_socket()
+
+    asyncio.run(scene())
+    assert [path.name for path in tmp_path.iterdir()] == ["arena-lobby-begun"]
 
 
 def test_what_makes_no_sense_is_refused() -> None:
