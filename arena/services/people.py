@@ -12,8 +12,10 @@ from arena.errors import ForbiddenError
 from arena.events.messages import PersonDecided
 from arena.services import study
 from arena.services.arena import Arena
+from arena.services.study import Study
 from arena.store import BadValueError, ConflictError, Identity, QuotaError
 from arena.store.credentials import digest_of
+from arena.store.games import GameLine
 from arena.store.models import PersonGame
 from arena.store.people import DRAW, PersonLine
 from arena.store.samples import OWNER
@@ -79,6 +81,15 @@ class Wish:
 def opponents(arena: Arena, family: str) -> list[tuple[int, str]]:
     """Whom people may play: number and name of each version."""
     return arena.store.people.opponents(family)
+
+
+def opponent(arena: Arena, family: str, bot: str) -> int:
+    """The version of a bot that people play in a family. Raises BadValueError that names those there are."""
+    known = {name.rpartition(" v")[0]: number for number, name in opponents(arena, family)}
+    if bot not in known:
+        there = f"choose one of {', '.join(list(known)[:20])}" if known else "no bot plays people in this family"
+        raise BadValueError(f"{bot} does not play people in {family}", field="bot", hint=there)
+    return known[bot]
 
 
 def begin(arena: Arena, wish: Wish, by: Visitor) -> str:
@@ -201,6 +212,38 @@ def draw_offer(line: PersonLine) -> DrawOffer | None:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonView:
+    """A game as its person sees it: how it stands, what was to be played, and its line up to now."""
+
+    line: PersonLine
+    game: GameLine
+    spec: GameSpec
+    study: Study
+    ahead: int
+    offer: DrawOffer | None
+
+
+def see(arena: Arena, game_id: str, by: Visitor) -> PersonView:
+    """A game of one's own. Raises NotFoundError, ForbiddenError."""
+    line = _mine(arena, game_id, by)
+    spec = arena.store.people.planned(game_id).spec
+    ahead = waiting(arena, game_id) if line.state == "planned" else 0
+    return PersonView(line, arena.store.games.get(game_id), spec, _study(line, spec), ahead, draw_offer(line))
+
+
+def _mine(arena: Arena, game_id: str, by: Visitor) -> PersonLine:
+    line = arena.store.people.get(game_id)
+    if not by.plays(line):
+        raise ForbiddenError("this is somebody else's game")
+    return line
+
+
+def _study(line: PersonLine, spec: GameSpec) -> Study:
+    ruleset = load(spec.family).settle(spec.variant, spec.options)
+    return study.read(ruleset, spec.position or "", [str(kept[0]) for kept in line.plies])
+
+
+@dataclass(frozen=True, slots=True)
 class Decided:
     """What a person decides: `do` is `move`, `resign` or `back`; `ply` is how many were played as they saw it."""
 
@@ -213,9 +256,7 @@ class Decided:
 def decide(arena: Arena, game_id: str, wish: Decided, by: Visitor) -> None:
     """Keep it for the referee, who does it at once. Raises NotFoundError, ForbiddenError, ConflictError,
     BadValueError."""
-    line = arena.store.people.get(game_id)
-    if not by.plays(line):
-        raise ForbiddenError("this is somebody else's game")
+    line = _mine(arena, game_id, by)
     if line.state not in ("planned", "queued", "running"):
         raise ConflictError("the game is over", line.state)
     asked: dict[str, Any] = {"do": wish.do, "ply": len(line.plies), "mark": secrets.token_hex(4)}
@@ -233,13 +274,10 @@ def _move(arena: Arena, line: PersonLine, wish: Decided) -> str:
     """The move in canonical text, if it may be played now."""
     if wish.ply != len(line.plies):
         raise ConflictError("the game has gone on since: look at the board again", "running")
-    spec = arena.store.people.planned(line.game_id).spec
-    ruleset = load(spec.family).settle(spec.variant, spec.options)
-    before = [str(kept[0]) for kept in line.plies]
-    at = study.read(ruleset, spec.position or "", before).end
-    if at.outcome is not None or at.side != line.side:
+    found = _study(line, arena.store.people.planned(line.game_id).spec)
+    if found.end.outcome is not None or found.end.side != line.side:
         raise ConflictError("it is not your turn", "running")
-    return study.read(ruleset, spec.position or "", [*before, wish.move]).moves[-1]
+    return study.read(found.ruleset, found.start, [*found.moves, wish.move]).moves[-1]
 
 
 def _require_back(line: PersonLine) -> None:

@@ -16,6 +16,7 @@ from tests.arena.api.server import Server, settings_in
 
 QUERIES = {
     "/bots/{bot}/versions/{number}/changes": "?pool=loa",
+    "/opponents": "?family=loa",
     "/games": "?bot=greedy&family=loa&kind=rules&since=2026-01-01&until=2999-01-01&limit=3",
     "/bots": "?family=loa&owner=arena&limit=2",
     "/tournaments": "?state=finished&family=loa&limit=1",
@@ -59,6 +60,9 @@ def test_every_route_that_reads_and_the_usual_writes(filled: Arena) -> None:
     assert server.post(old_game, token=tokens["organiser"], data=b"1.a1b2 i5h5 2.a2b3 i6h6\n").status == 200
     question = {"family": "loa", "moves": "b1b3"}
     assert server.post(f"{PREFIX}/questions", token=tokens["admin"], body=question).status == 201
+    wish = {"family": "loa", "bot": "greedy", "side": "first"}
+    begun = server.post(f"{PREFIX}/play", token=tokens["admin"], body=wish)
+    assert begun.status == 201, begun.body
     problems = []
     for route in TABLE:
         if route.method != "GET" or route.path.startswith("/bundles/"):  # no bundle is stored here
@@ -66,7 +70,7 @@ def test_every_route_that_reads_and_the_usual_writes(filled: Arena) -> None:
         for form in ("application/json", *route.forms):
             if form == "application/json" and route.path.endswith(("stream", "/text")):
                 continue
-            path = address(route, filled)
+            path = begun.headers["Location"] if route.path == "/play/{game}" else address(route, filled)
             if form != "application/json":
                 path = path.replace("&limit=3", "")
             reply = server.get(path, token=tokens["admin"], headers={"Accept": form})
