@@ -10,6 +10,7 @@ from arena.store import BadValueError
 from referee.rules import load
 from referee.rules.clicks import LegalMove, legal_moves
 from referee.rules.core import Outcome, ParseError, Side, UnknownNameError
+from referee.rules.placing import PlacingError, placed
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import Ruleset
 
@@ -78,6 +79,16 @@ def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
             problem = f"move {number} is not legal there: {text[:40]!r}"
             raise BadValueError(problem, field="moves", hint=_near(at)) from None
     return Study(ruleset, start, _texts(at), at)
+
+
+def set_up(ruleset: Ruleset, pieces: str, side: Side) -> Study:
+    """The position with `pieces` on cells, `a1=b` with commas between them. Raises BadValueError with the reason."""
+    pairs = [part.partition("=") for part in pieces.split(",") if part]
+    try:
+        text = placed(ruleset, {cell: held for cell, _, held in pairs if held}, side)
+    except PlacingError as error:
+        raise BadValueError(str(error), field="pieces") from None
+    return read(ruleset, text, ())
 
 
 def _near(at: Position) -> str:

@@ -265,6 +265,22 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
+class Placing:
+    """How position texts are written of pieces that somebody puts on a board: rows of cells, empty ones as numbers.
+
+    `tails` are what stands behind the board where first and second are to move and nothing was played.
+    """
+
+    tails: tuple[str, str]
+    is_from_top: bool = True
+    """Whether the uppermost row is written first."""
+    most: int = 1
+    """So many pieces stand on a cell at most."""
+    width: int = 1
+    """The letters of a cell that is not empty, filled up with `-`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Setups:
     """Set-ups that have numbers: what is known of a position string that is one, and how people write it."""
 
@@ -360,6 +376,8 @@ class Rules:
     the order of `sides`, and it must be a combo."""
     setups: Setups | None = None
     """Numbered set-ups, where the family has such."""
+    placing: Placing | None = None
+    """How positions are set up by hand; None: by their text alone."""
     words: Words = field(default_factory=Words)
     """The same in the languages of those who play it."""
 

@@ -53,6 +53,7 @@ class Scene:
             "marks": {name: list(words) for name, words in self.board.marks.items()},
             "notes": list(self.board.notes),
             "position": self.position,
+            "to_move": self.to_move,
             "side": self.side,
             "move": self.move,
             "trail": [list(line) for line in self.trail],

@@ -25,12 +25,15 @@ from arena.services.study import Study
 from arena.store import BadValueError
 from referee.record import GameRecord, read_record, ruleset_of
 from referee.rules.clicks import legal_moves
+from referee.rules.core import SIDES, Side
 from referee.rules.position import Position
 from referee.rules.rules import Rules, Ruleset
 
 routes = web.RouteTableDef()
 _ADDRESS = ("variant", "options", "position", "game", "archive", "ply", "moves")
 _MAX_PLY = 100_000
+_MOST_PIECES = 4000
+"""Characters that name the pieces of a position."""
 _SHOWN = 4
 """So many moves of the line that the judge expects are drawn."""
 
@@ -126,20 +129,22 @@ def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
         "legend": board.legend(rules, scene),
         "grid": grid(rules, scene),
         "piece_key": piece_key(rules),
+        "palette": board.chart(rules, scene.board)["pieces"] if rules.placing else {},
+        "options": ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items()),
         "plies": [(one, line.address(rules, one.ply)) for one in scenes],
         "variants": [one.name for one in rules.variants],
         "asked_position": request.query.get("position", "")[:1000],
         "example": rules.notation.write_move(line.study.end.moves[0]) if line.study.end.moves else "",
-        "standing": _standing(line),
+        "standing": _standing(line.study),
         "address": line.address(rules),
         "data": f"/{rules.family}/board/scenes.json",
         "fields": [(name, value) for name, value in URL(line.address(rules)).query.items()],
     }
 
 
-def _standing(line: _Line) -> str:
+def _standing(study: Study) -> str:
     """Who is to move, or how it ended, as a sentence."""
-    end, sides = line.study.end, line.study.ruleset.sides
+    end, sides = study.end, study.ruleset.sides
     outcome = end.outcome
     if outcome is None:
         return f"{sides[end.side == 'second']} to move"
@@ -210,7 +215,7 @@ async def scenes(request: web.Request) -> web.Response:
         "base": line.base,
         "last": len(line.scenes) - 1,
         "scenes": [one.as_json() | {"canonical": one.canonical} for one in line.scenes[after + 1 :]],
-        "standing": _standing(line),
+        "standing": _standing(line.study),
         "to_move": line.study.end.side if line.study.end.outcome is None else "",
         "legal": await act(_legal, line.study),
     }
@@ -220,6 +225,21 @@ async def scenes(request: web.Request) -> web.Response:
     response.headers["Cache-Control"] = "no-cache"
     response.enable_compression()
     return response
+
+
+@routes.get("/{family}/board/position.json")
+@takes("variant", "options", "pieces", "side")
+async def set_up(request: web.Request) -> web.Response:
+    """The text of a position that is set up by hand, and how it stands; the family's reason where it is none."""
+    rules, query = family_in(request), request.query
+    ruleset = await act(services.study.settle, rules.family, query.get("variant", ""), query.get("options", ""))
+    side: Side = "second" if choice(query, "side", SIDES, "first") == "second" else "first"
+    try:
+        study = await act(services.study.set_up, ruleset, query.get("pieces", "")[:_MOST_PIECES], side)
+        body = {"position": study.start, "told": await act(_standing, study)}
+    except BadValueError as error:  # the usual case while somebody puts pieces on a board
+        body = {"position": "", "told": f"{error}{'; ' + error.hint if error.hint else ''}"}
+    return web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-cache"})
 
 
 def _legal(study: Study) -> list[dict[str, Any]]:

@@ -23,14 +23,15 @@ export class Entry {
     frame.addEventListener("blur", () => this.draw());
   }
 
-  // The moves that may be made now; none where it is not for this person to move.
-  offer(moves, scene) {
-    Object.assign(this, { moves, scene, picked: [] });
+  // The moves that may be made now; none where it is not for this person to move. With `put`, every cell that is
+  // picked is handed to it instead.
+  offer(moves, scene, put = null) {
+    Object.assign(this, { moves, scene, put, picked: [] });
     this.drop();
     this.show();
   }
 
-  get isOpen() { return this.moves.length > 0; }
+  get isOpen() { return this.moves.length > 0 || Boolean(this.put); }
 
   // -- what is picked -------------------------------------------------------------------------------------------
 
@@ -52,6 +53,7 @@ export class Entry {
 
   pick(cell) {
     if (!this.isOpen) return;
+    if (this.put) { this.put(cell); return; }
     const last = this.picked.at(-1);
     if (this.next().has(cell)) this.picked.push(cell);
     else if (cell === last && this.whole().length === 1) { this.play(this.whole()[0]); return; }
@@ -113,6 +115,7 @@ export class Entry {
     const note = document.createElement("p");
     note.className = "quiet";
     if (this.picked.length) note.textContent = this.picked.join(" ") + (offered.length ? "" : " …");
+    else if (this.put) note.textContent = "Pick cells: the chosen piece goes there.";
     else if (this.isOpen) note.textContent = "Pick a cell, or drag a piece.";
     this.place.replaceChildren(note, ...made);
     this.draw();

@@ -1,6 +1,7 @@
 // A board to try moves on. The line is in the address; the server knows the rules, draws the scenes and lists the moves.
 import { Board, legend } from "./board.js";
 import { Entry } from "./entry.js";
+import { Palette } from "./palette.js";
 
 const root = document.getElementById("free");
 const $ = (id) => document.getElementById(id);
@@ -160,6 +161,16 @@ $("write").addEventListener("submit", async (event) => {
   if (await play(field.value.trim())) field.value = "";
 });
 
+// Setting up by hand goes on from what is shown; the line is left alone meanwhile.
+function arrange() {
+  const line = [$("status"), $("write"), ...root.querySelectorAll(".controls")];
+  const hide = (isHidden) => { for (const one of line) one.hidden = isHidden; };
+  const leave = () => { hide(false); show(now); $("arrange").focus(); };
+  const palette = new Palette({ place: $("palette"), board, entry, say, start: scenes[0].pieces, leave });
+  $("arrange").hidden = false;
+  $("arrange").addEventListener("click", () => { hide(true); palette.open(scenes[now]); });
+}
+
 const query = new URLSearchParams(location.search);
 query.delete("flip");
 ask(query).then((data) => {
@@ -168,6 +179,7 @@ ask(query).then((data) => {
   board = new Board($("frame").querySelector("svg.board"), chart, root.dataset.flip === "yes");
   entry = new Entry({ board, frame: $("frame"), place: $("entry"), say, send: play });
   for (const button of document.querySelectorAll("button[data-go]")) button.hidden = false;
+  if ($("palette")) arrange();
   show(last());
   root.dataset.ready = "yes";
 }, (error) => complain(error.message));

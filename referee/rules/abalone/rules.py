@@ -12,7 +12,7 @@ from referee.rules.abalone.state import side
 from referee.rules.abalone.symmetry import SYMMETRY
 from referee.rules.abalone.words import WORDS
 from referee.rules.core import Termination
-from referee.rules.rules import Option, Rules
+from referee.rules.rules import Option, Placing, Rules
 
 EJECTIONS = Termination.by_rules("ejections", "enough marbles were pushed off the board")
 NO_EJECTION = Termination.by_rules("no-ejection", "too many plies without an ejection")
@@ -62,6 +62,7 @@ RULES: Final = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
+    placing=Placing(("0 0 b 0 1", "0 0 w 0 1")),
     effect=effect,
     clicks=clicks,
     marks=MARKS,

@@ -10,7 +10,7 @@ from referee.rules.baroque.state import side
 from referee.rules.baroque.symmetry import SYMMETRY
 from referee.rules.baroque.words import WORDS
 from referee.rules.core import Termination
-from referee.rules.rules import Option, Rules
+from referee.rules.rules import Option, Placing, Rules
 
 CHECKMATE = Termination.by_rules("checkmate", "the king is attacked and cannot be saved")
 STALEMATE = Termination.by_rules("stalemate", "the side to move has no move and its king is not attacked")
@@ -86,6 +86,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
+    placing=Placing(("w 0 1", "b 0 1")),
     effect=effect,
     marks=MARKS,
     emblem=EMBLEM,

@@ -10,7 +10,7 @@ from referee.rules.pijersi.start import PHASE, VARIANTS, draw, numbers, permutat
 from referee.rules.pijersi.state import side
 from referee.rules.pijersi.symmetry import SYMMETRY
 from referee.rules.pijersi.words import WORDS
-from referee.rules.rules import Option, Rules, Setups
+from referee.rules.rules import Option, Placing, Rules, Setups
 
 GOAL = Termination.by_rules("goal", "a piece reached its goal")
 
@@ -52,6 +52,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
+    placing=Placing(("w 0 1", "b 0 1"), most=2, width=2),
     effect=effect,
     clicks=clicks,
     marks=MARKS,

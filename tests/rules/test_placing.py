@@ -1,0 +1,52 @@
+"""Positions set up by hand: what stands there, and what the family has against it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from referee.rules import families, load
+from referee.rules.core import SIDES, ParseError
+from referee.rules.placing import PlacingError, placed
+from referee.rules.position import Position
+
+
+@pytest.mark.parametrize("family", families())
+def test_what_is_put_on_a_board_stands_there(family: str) -> None:
+    """Positions of a random game: written cell by cell, read back, the same pieces and the same side."""
+    ruleset = load(family).settle()
+    lot, at = random.Random(7), Position.start(ruleset)
+    for _ in range(12):
+        for side in SIDES:
+            try:
+                found = Position.start(ruleset, placed(ruleset, at.board.pieces, side))
+            except ParseError:  # such as a check that the side to move has left standing
+                assert side != at.side
+                continue
+            assert found.board.pieces == at.board.pieces
+            assert found.side == side
+        if not at.moves:
+            break
+        at = at.play(lot.choice(at.moves))
+
+
+@pytest.mark.parametrize(
+    ("family", "pieces", "problem"),
+    [
+        ("loa", {"a1": "b"}, "White has no piece"),
+        ("tablut", {"a1": "t", "e5": "T"}, "a soldier on the throne"),
+        ("tablut", {"a1": "K", "a2": "K"}, "a second king"),
+    ],
+)
+def test_the_family_says_what_may_not_stand_there(family: str, pieces: dict[str, str], problem: str) -> None:
+    ruleset = load(family).settle()
+    with pytest.raises(ParseError, match=problem):
+        Position.start(ruleset, placed(ruleset, pieces, "first"))
+
+
+def test_what_is_no_cell_and_no_piece_is_refused() -> None:
+    ruleset = load("loa").settle()
+    for pieces, problem in (({"z9": "b"}, "no cell"), ({"a1": "q"}, "no piece"), ({"a1": "bw"}, "2 pieces on a1")):
+        with pytest.raises(PlacingError, match=problem):
+            placed(ruleset, pieces, "first")
