@@ -128,7 +128,7 @@ def test_the_likelihood_of_superiority_is_right_as_often_as_it_says() -> None:
 
 def test_an_advantage_is_one_where_its_interval_leaves_out_nothing() -> None:
     even = [("a", "b", 1.0), ("b", "a", 1.0), ("a", "b", 0.0), ("b", "a", 0.0)] * 5
-    tilted = [("a", "b", 1.0), ("b", "a", 1.0), ("a", "b", 0.0), ("b", "a", 1.0)] * 10
+    tilted = [*even, *[("a", "b", 1.0), ("b", "a", 1.0)] * 20]
     assert not fit(even, with_advantage=True).has_advantage
     assert fit(tilted, with_advantage=True).has_advantage
     assert not fit(tilted).has_advantage
