@@ -134,6 +134,15 @@ COMMANDS: tuple[Command, ...] = (
         "local",
     ),
     Command(
+        "datagen",
+        "make labelled positions from games of a bot against itself",
+        (
+            "arena datagen --family loa --positions 100000 --nodes 2000 --seed 1 --out data/loa --concurrency 4",
+            "arena datagen --family tablut --bot ./mybot --positions 5000 --out data/tablut",
+        ),
+        "local",
+    ),
+    Command(
         "book",
         "make and check books of openings",
         (

@@ -107,11 +107,8 @@ class Tuner:
             records = future.result()
         except (WorkerLostError, CancelledError):
             records = []
-        if ill := next((record for record in records if record.at_start), None):
-            raise LaboratoryError(
-                f"the bot did not get ready for a game: {ill.detail or ill.termination}",
-                hint="`arena check` shows every line exchanged; the same command goes on",
-            )
+        for record in records:
+            refuse_unready(record)
         points = points_of(records)
         tries = self._tries[trial.number] = self._tries.get(trial.number, 0) + 1
         if points is None and (self.is_stopped or tries < ATTEMPTS):
@@ -120,6 +117,15 @@ class Tuner:
         self._file.append(trial, points)
         self._spsa.tell(trial.number, points)
         self._tell()
+
+
+def refuse_unready(record: GameRecord) -> None:
+    """Raises LaboratoryError for a game that a bot lost before it began: the others would end alike."""
+    if record.at_start:
+        raise LaboratoryError(
+            f"the bot did not get ready for a game: {record.detail or record.termination}",
+            hint="`arena check` shows every line exchanged; the same command goes on",
+        )
 
 
 def points_of(records: Sequence[GameRecord]) -> float | None:

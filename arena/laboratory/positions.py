@@ -1,0 +1,167 @@
+"""Positions with what a bot thought of them and how their games ended: columns of numbers, and files of them.
+
+A folder of positions has `shard-0001.npz` … and beside them `schema.json`: what the columns are, where they come from,
+and a checksum of every shard. No two positions are the same up to the symmetries of the board. Refuses to know how the
+games were played.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.laboratory.parameter import LaboratoryError
+from referee.record import GameRecord
+from referee.rules.core import Kind
+from referee.rules.rules import Ruleset
+from referee.rules.symmetry import Keys, keys_of
+
+SCHEMA = "schema.json"
+FORMAT = 1
+MEANINGS: Mapping[str, tuple[str, str]] = {
+    "state": ("", "the position as the kernel of the family has it, one a row"),
+    "side": ("0 first, 1 second", "who is to move"),
+    "score": ("hundredths of a piece", "what the bot thought of it, for the side to move"),
+    "result": ("-1 lost, 0 drawn, 1 won", "how the game ended for the side to move"),
+    "game": ("from 0", "the game it is from, by its number in the run"),
+    "ply": ("plies", "how many were played before it, those of the opening among them"),
+}
+"""Of each column: its unit, and what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """Positions in columns of equal length (see `MEANINGS`)."""
+
+    state: npt.NDArray[Any]
+    side: npt.NDArray[np.int8]
+    score: npt.NDArray[np.int32]
+    result: npt.NDArray[np.int8]
+    game: npt.NDArray[np.int32]
+    ply: npt.NDArray[np.int16]
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    def take(self, rows: npt.NDArray[Any] | slice) -> Positions:
+        """Those of these rows: numbers, a mask or a slice."""
+        return Positions(*(getattr(self, one.name)[rows] for one in fields(self)))
+
+    @classmethod
+    def join(cls, parts: Sequence[Positions]) -> Positions:
+        """Several as one."""
+        return cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
+
+
+def positions_of(ruleset: Ruleset, record: GameRecord, game: int) -> Positions:
+    """The positions of a finished game that its bots gave scores for; none of a game that the rules did not decide."""
+    rules, config = ruleset.rules, ruleset.config
+    state = ruleset.read(record.position)
+    states, rows = [], []
+    is_sound = record.kind in (Kind.RULES, Kind.ADJUDICATION)
+    for number, (move, ply) in enumerate(zip(record.moves, record.plies, strict=True) if is_sound else ()):
+        side = rules.side(state, config)
+        if ply.score is not None:
+            points = record.points[side]
+            states.append(state)
+            rows.append((side, ply.score, round(2 * points) - 1, game, number))
+        after = np.empty_like(state)
+        rules.kernel.play(state, config, rules.notation.read_move(move, state, config), after)
+        state = after
+    columns = np.array(rows, dtype=np.int64).reshape(len(rows), 5)
+    return Positions(
+        np.array(states, dtype=rules.kernel.DTYPE).reshape(len(rows), rules.kernel.STATE_SIZE),
+        columns[:, 0].astype(np.int8),
+        columns[:, 1].astype(np.int32),
+        columns[:, 2].astype(np.int8),
+        columns[:, 3].astype(np.int32),
+        columns[:, 4].astype(np.int16),
+    )
+
+
+class Seen:
+    """Which positions there are already, up to symmetry."""
+
+    def __init__(self, ruleset: Ruleset) -> None:
+        self._ruleset = ruleset
+        self._keys: Keys = np.empty(0, dtype=np.uint64)
+
+    def add(self, found: Positions) -> Positions:
+        """Those of `found` that are new, the first of each, in their order."""
+        keys = keys_of(self._ruleset, found.state) if len(found) else self._keys[:0]
+        _, first = np.unique(keys, return_index=True)
+        rows = np.sort(first)
+        rows = rows[~np.isin(keys[rows], self._keys)]
+        self._keys = np.concatenate([self._keys, keys[rows]])
+        return found.take(rows)
+
+
+def write_shard(path: Path, positions: Positions) -> str:
+    """Keep positions in a file, whole or not at all; its SHA-256. The same positions give the same bytes."""
+    fresh = path.with_name(f"{path.name}.new")
+    with open(fresh, "wb") as file:
+        np.savez_compressed(file, **{one.name: getattr(positions, one.name) for one in fields(positions)})
+    fresh.replace(path)
+    return sha256_of(path)
+
+
+def read_shard(path: Path, sha256: str) -> Positions:
+    """The positions of a file. Raises LaboratoryError for one that is damaged or another."""
+    hint = "make the folder anew"
+    if not path.is_file() or sha256_of(path) != sha256:
+        raise LaboratoryError(f"{path}: not the shard that {SCHEMA} tells of", hint=hint)
+    try:
+        with np.load(path) as kept:
+            return Positions(**{name: kept[name] for name in MEANINGS})
+    except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
+        raise LaboratoryError(f"{path}: {error}", hint=hint) from None
+
+
+def sha256_of(path: Path) -> str:
+    """The checksum of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def schema(origin: Mapping[str, Any], positions: Positions, shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What stands in `schema.json`: `origin` is where the positions come from; any of them show the types."""
+    columns = [
+        {
+            "name": name,
+            "type": getattr(positions, name).dtype.name,
+            "shape": list(getattr(positions, name).shape[1:]),
+            "unit": unit,
+            "meaning": meaning,
+        }
+        for name, (unit, meaning) in MEANINGS.items()
+    ]
+    count = sum(shard["positions"] for shard in shards)
+    return {"format": FORMAT, **origin, "positions": count, "fields": columns, "shards": list(shards)}
+
+
+def read_schema(folder: Path) -> dict[str, Any]:
+    """The schema of a folder of positions. Raises LaboratoryError."""
+    hint = "`arena datagen --out DIR` makes such a folder"
+    try:
+        found = json.loads((folder / SCHEMA).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise LaboratoryError(f"no positions in {folder}", hint=hint) from None
+    needed = {"format", "family", "variant", "options", "shards", "positions"}
+    if not isinstance(found, dict) or needed - found.keys() or found["format"] != FORMAT:
+        raise LaboratoryError(f"{folder / SCHEMA}: of another version of this program", hint=hint)
+    return found
+
+
+def read_positions(folder: Path) -> Positions:
+    """All positions of a folder. Raises LaboratoryError."""
+    shards = read_schema(folder)["shards"]
+    if not shards:
+        raise LaboratoryError(f"no positions in {folder} yet", hint="the same `arena datagen` goes on")
+    return Positions.join([read_shard(folder / shard["file"], shard["sha256"]) for shard in shards])
