@@ -1,4 +1,6 @@
-"""The standings of a tournament as its format has them: byes of a Swiss, a knockout's bracket, a test's verdict."""
+"""The standings of a tournament as its format has them: byes of a Swiss, a knockout's bracket, a
+race's or a test's verdict.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +63,19 @@ def show_verdict(verdict: Mapping[str, Any], test: Mapping[str, Any]) -> None:
         f"elo0 {test['elo0']:g}, elo1 {test['elo1']:g}, alpha {test['alpha']:g}, beta {test['beta']:g}; pairs by "
         f"points 0 to 2: {' '.join(map(str, verdict['pentanomial']))}",
     )
+
+
+def show_race(race: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Who is settled to be among the first, and what is in doubt."""
+    words = "settled" if race["state"] == "settled" else "not settled yet"
+    output.text(f"first {settings['first']} at {100 * settings['confidence']:g} %: {words}")
+    for key, heading in (("leaders", "among the first"), ("undecided", "undecided"), ("others", "not among them")):
+        if race[key]:
+            output.text(f"{heading}: " + ", ".join(f"{name} {100 * race['shares'][name]:.1f} %" for name in race[key]))
+    for doubt in race["doubts"][:3]:
+        output.text(
+            f"in doubt: is {doubt['one']} ahead of {doubt['two']}? evidence {doubt['wealth']:.3g} of {race['bound']:g}"
+        )
 
 
 def show_bracket(games: Iterable[Mapping[str, Any]]) -> None:

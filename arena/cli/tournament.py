@@ -12,7 +12,7 @@ from arena.cli import choice, output, remote, source
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
 from arena.cli.standings import show as show_standings
-from arena.cli.standings import show_bracket, show_rules, show_verdict
+from arena.cli.standings import show_bracket, show_race, show_rules, show_verdict
 from arena.client import Client, ClientError
 from referee import toml
 
@@ -23,7 +23,7 @@ _VERBS = {
     "resume": "go on",
     "cancel": "end it for good; results stay",
 }
-FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "sprt")
+FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt")
 FORMS = {"ndjson": "application/x-ndjson", "text": "text/plain"}
 
 
@@ -232,6 +232,8 @@ def _show(arguments: argparse.Namespace) -> int:
 def _show_table(tournament: dict[str, Any], standings: dict[str, Any]) -> None:
     show_standings(tournament["format"], standings["items"])
     show_rules(standings.get("rules", []))
+    if standings.get("race"):
+        show_race(standings["race"], tournament["settings"]["race"])
     if standings.get("verdict"):
         show_verdict(standings["verdict"], tournament["settings"]["sprt"])
 

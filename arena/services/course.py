@@ -9,7 +9,7 @@ from arena.tournaments.seating import played, seated, seats_of
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.settings import read as read_settings
 
-_FOLLOWED = ("knockout", "swiss", "ladder")
+_FOLLOWED = ("knockout", "swiss", "ladder", "race")
 
 
 def read(arena: Arena, tournament: Tournament) -> Course:

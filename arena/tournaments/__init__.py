@@ -1,7 +1,8 @@
 """Tournaments: from a settings document to games, whatever the format.
 
     settings, handicap, eligibility, entry, openings    what is asked for, who may play, who does, where games start
-    meeting, roundrobin, swiss, knockout, ladder, sequential, format    pure formats: from results to the next games
+    meeting, roundrobin, swiss, knockout, ladder, race, sequential    pure formats: from results to the next games
+    format    the door to all of them
     spec, seating, course    meetings made into games, games seen by seat, and as people follow them
     creation, progress, steering, enrolment    what is done with a tournament
     preview, writing, example    a document before it is created, and as TOML

@@ -1,4 +1,5 @@
-"""The course of a tournament as people follow it: a knockout's bracket, the rounds of a Swiss, what a ladder asks next.
+"""The course of a tournament as people follow it: a knockout's bracket, the rounds of a Swiss, what a ladder or a race
+asks next.
 
 Pure: made from the same seats and games as the next step. Refuses to know pages and terminals.
 """
@@ -8,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.tournaments import knockout, ladder, swiss
+from arena.tournaments import knockout, ladder, race, swiss
 from arena.tournaments.meeting import Played, Seat, matches
 from arena.tournaments.settings import Document
 
 UPCOMING = 6
-"""How many meetings a ladder is asked for in advance."""
+"""How many meetings a ladder or a race is asked for in advance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A meeting of a ladder, and why it is asked for; none for those that are on their way already."""
+    """A meeting that is asked for next, and why; for those that are on their way already there is no reason."""
 
     first: str
     second: str
@@ -93,6 +94,8 @@ def course(document: Document, seats: Sequence[Seat], played: Sequence[Played], 
             return _swiss(document, seats, played, names)
         case "ladder":
             return _ladder(document, seats, played, names)
+        case "race":
+            return _race(document, seats, played, names)
     return Course()
 
 
@@ -148,7 +151,6 @@ def _swiss(document: Document, seats: Sequence[Seat], played: Sequence[Played], 
 def _ladder(document: Document, seats: Sequence[Seat], played: Sequence[Played], names: Mapping[int, str]) -> Course:
     sigma = {seat.number: seat.sigma for seat in seats}
     mu = {seat.number: seat.mu for seat in seats}
-    open_pairs = {game.pair: game for game in sorted(played, key=lambda game: -game.sequence) if game.is_open}
     kept = sum(game.state != "cancelled" for game in played)
     left = (document.ladder.games - kept) // 2 if document.ladder.games else UPCOMING
     wishes = []
@@ -162,5 +164,29 @@ def _ladder(document: Document, seats: Sequence[Seat], played: Sequence[Played],
                 f"tells most: {abs(mu[one] - mu[two]):.1f} apart, {names[unsure]} is known to ± {2 * sigma[unsure]:.1f}"
             )
         wishes.append(Wish(names[one], names[two], reason))
-    playing = [Wish(names[game.first], names[game.second]) for _, game in sorted(open_pairs.items())]
-    return Course(playing=tuple(playing), wishes=tuple(wishes))
+    return Course(playing=_playing(played, names), wishes=tuple(wishes))
+
+
+def _playing(played: Sequence[Played], names: Mapping[int, str]) -> tuple[Wish, ...]:
+    open_pairs = {game.pair: game for game in sorted(played, key=lambda game: -game.sequence) if game.is_open}
+    return tuple(Wish(names[game.first], names[game.second]) for _, game in sorted(open_pairs.items()))
+
+
+def _race(document: Document, seats: Sequence[Seat], played: Sequence[Played], names: Mapping[int, str]) -> Course:
+    question = document.race.race
+    found = race.state(question, seats, played)
+    left = document.race.games // 2 - len({game.pair for game in played})
+    wishes = []
+    for meeting in race.upcoming(found, played, max(0, min(UPCOMING, left))):
+        pair = {meeting.first, meeting.second}
+        doubt = next(one for one in found.doubts if pair & {one.one, one.two})
+        one, two = (f"{names[seat]} ({100 * found.shares[seat]:.1f} %)" for seat in (doubt.one, doubt.two))
+        own = "" if pair == {doubt.one, doubt.two} else "; each meets everybody as often"
+        wishes.append(
+            Wish(
+                names[meeting.first],
+                names[meeting.second],
+                f"in doubt: is {one} ahead of {two}? Evidence {doubt.wealth:.3g} of {found.bound:.3g}{own}",
+            )
+        )
+    return Course(playing=_playing(played, names), wishes=tuple(wishes))

@@ -101,6 +101,8 @@ def _named(name: str, starts: datetime) -> str:
 def shortage(document: Document, field: Field) -> str:
     """Why this field is too small to play; empty when it is not."""
     least = 0 if format.is_open(document.format) and document.entries.has_query else 2
+    if document.format == "race":
+        least = document.race.first + 1
     if len(field.entries) >= least:
         return ""
     return f"{len(field.entries)} bots may play, {least} are needed"

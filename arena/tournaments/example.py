@@ -74,6 +74,14 @@ _PARTS: Mapping[Format, tuple[str, str, str]] = {
         "games = 12                         # in all, an even number; 0: without end\n"
         "cap = 0                            # of one bot; 0: without bound\n",
     ),
+    "race": (
+        "A race: who are the first so many? Games of those about whom it is in doubt, until it is settled.",
+        "",
+        _NAMED + "\n[race]\n"
+        "first = 1                          # how many, in whatever order\n"
+        "confidence = 0.95                  # how sure it has to be, however often somebody looks\n"
+        "games = 400                        # give up after so many, an even number\n",
+    ),
     "sprt": (
         "A sequential test: is the first bot stronger than the second? It stops as soon as that is decided.",
         "",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arena.tournaments import knockout, ladder, roundrobin, sequential, swiss
+from arena.tournaments import knockout, ladder, race, roundrobin, sequential, swiss
 from arena.tournaments.meeting import Moment, Played, Seat, Step
 from arena.tournaments.settings import Document, SettingsError
 
 AHEAD = 8
-"""How many pairs a ladder or a test plans ahead, unless the dispatcher has more slots to fill."""
+"""How many pairs a ladder, a race or a test plans ahead, unless the dispatcher has more slots to fill."""
 
 _MOMENTS = {
     "round-robin": roundrobin.MOMENT,
@@ -18,6 +18,7 @@ _MOMENTS = {
     "swiss": swiss.MOMENT,
     "knockout": knockout.MOMENT,
     "ladder": ladder.MOMENT,
+    "race": race.MOMENT,
     "sprt": sequential.MOMENT,
 }
 
@@ -43,8 +44,8 @@ def looks_at_ratings(format: str) -> bool:
 
 
 def extended(document: Document, amount: int, players: int) -> dict[str, Any]:
-    """The settings of a longer tournament: so many more rounds of a Swiss, games of a ladder or a test, or games per
-    pairing. Raises SettingsError.
+    """The settings of a longer tournament: so many more rounds of a Swiss, games of a ladder, a race or a test, or
+    games per pairing. Raises SettingsError.
     """
     settings = document.as_json()
     if document.format == "knockout":
@@ -54,7 +55,7 @@ def extended(document: Document, amount: int, players: int) -> dict[str, Any]:
         settings["rounds"] = rounds + amount
     elif amount % 2 or document.games % 2:
         raise SettingsError("must be even: games are played in pairs", "amount")
-    elif document.format in ("ladder", "sprt"):
+    elif document.format in ("ladder", "race", "sprt"):
         settings[document.format]["games"] += amount
     else:
         settings["games"] += amount
@@ -74,5 +75,7 @@ def step(document: Document, seats: Sequence[Seat], played: Sequence[Played], ah
             return knockout.step(games, settings.tiebreak_pairs, settings.third_place, seats, played)
         case "ladder":
             return ladder.step(document.ladder.games, document.ladder.cap, seats, played, ahead)
+        case "race":
+            return race.step(document.race.race, document.race.games, seats, played, ahead)
         case "sprt":
             return sequential.step(document.sprt.sprt, document.sprt.games, seats, played, ahead)

@@ -33,6 +33,8 @@ def size(document: Document, players: int) -> int:
     elif document.format == "ladder":
         # How often two of them will meet, and some more: the same two meet rarely.
         pairs = 1 + (document.ladder.games or 20_000) // max(1, players)
+    elif document.format == "race":
+        pairs = document.race.games // 2
     elif document.format == "sprt":
         pairs = document.sprt.games // 2
     if not document.opening_lines and is_dealt(document.ruleset, document.openings):

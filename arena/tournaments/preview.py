@@ -53,6 +53,8 @@ def _games(document: Document, players: int) -> tuple[int, int | None]:
         return 2, document.sprt.games
     if players < 2:
         return 0, 0
+    if document.format == "race":  # nobody is settled before a cycle is complete
+        return min(players * (players - 1), document.race.games), document.race.games
     if document.format == "knockout":
         matches = players - 1 + (document.knockout.third_place and players > 3)
         return matches * games, matches * (games + 2 * document.knockout.tiebreak_pairs)

@@ -21,6 +21,7 @@ from arena.tournaments.handicap import Handicap
 from arena.validation import Misfit, misfits
 from referee import toml
 from referee.adjudicate import read_draw_rule, read_resign_rule
+from referee.ratings.race import Race
 from referee.ratings.sprt import Sprt
 from referee.ratings.trueskill import PoolKind, pool_of
 from referee.rules import families, family_named, load
@@ -29,8 +30,8 @@ from referee.rules.rules import Ruleset
 from referee.spec import Adjudication, Limits, Pondering, TimeControl, read_time_control
 from referee.suspension import SUSPEND_AFTER
 
-Format = Literal["round-robin", "gauntlet", "swiss", "knockout", "ladder", "sprt"]
-FORMATS: tuple[Format, ...] = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "sprt")
+Format = Literal["round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt"]
+FORMATS: tuple[Format, ...] = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt")
 SEEDED: frozenset[Format] = frozenset({"swiss", "knockout", "ladder"})
 """Formats whose seats are the order of the ratings, not that of the document."""
 
@@ -132,6 +133,22 @@ class Ladder(_Part):
     """Of one bot. 0: without bound."""
 
 
+class Settlement(_Part):
+    """For `format = "race"`: who are the first so many? It stops as soon as that is settled."""
+
+    first: int = Field(default=1, ge=1, le=100)
+    """How many: those with the greatest share of points against all opponents alike, in whatever order."""
+    confidence: float = Field(default=0.95, gt=0.5, lt=1)
+    """How sure it has to be, however often somebody looks."""
+    games: int = Field(default=20_000, ge=2, le=1_000_000)
+    """When to give up, an even number."""
+
+    @property
+    def race(self) -> Race:
+        """The question as the referee knows it."""
+        return Race(self.first, 1 - self.confidence)
+
+
 class Sequential(_Part):
     """For `format = "sprt"`: is the first bot stronger than the second? It stops as soon as that is decided."""
 
@@ -211,7 +228,7 @@ class Document(_Part):
     format: Format = "round-robin"
     """Who meets whom."""
     games: int = Field(default=2, ge=1, le=1000)
-    """Of each pairing or match, in pairs of one opening with sides swapped; a ladder and a test have their own."""
+    """Of each pairing or match, in pairs of one opening with sides swapped; ladder, race and test have their own."""
     rounds: int | None = Field(default=None, ge=1, le=200)
     """Of a Swiss; as many as find a winner unless named."""
     time: str = Field(default="10+0.1", max_length=40)
@@ -254,6 +271,7 @@ class Document(_Part):
     limits: Bounds = Bounds()
     knockout: Knockout = Knockout()
     ladder: Ladder = Ladder()
+    race: Settlement = Settlement()
     sprt: Sequential = Sequential()
     schedule: Recurrence | None = None
 
@@ -393,14 +411,15 @@ def _unknown(document: Document) -> Iterator[Misfit]:
 def _contrary(document: Document) -> Iterator[Misfit]:
     """What does not go with the format, or with another key."""
     format, games = document.format, document.games
-    if format in ("ladder", "sprt") and games != 2:
+    if format in ("ladder", "race", "sprt") and games != 2:
         yield Misfit("games", f"a {format} is played pair by pair", f"set {format}.games for all of them")
     elif format == "knockout" and games % 2:
         yield Misfit("games", "must be even: matches are played in pairs with sides swapped", f"write {games + 1}")
     if document.rounds is not None and format != "swiss":
         yield Misfit("rounds", "only a swiss has rounds to choose", "leave it out")
     yield from _contrary_entries(document)
-    for name, count in (("ladder", document.ladder.games), ("sprt", document.sprt.games)):
+    own = {"ladder": document.ladder.games, "race": document.race.games, "sprt": document.sprt.games}
+    for name, count in own.items():
         if count % 2:
             yield Misfit(f"{name}.games", "must be even: games are played in pairs", f"write {count + 1}")
     if document.schedule is not None and document.starts is not None:

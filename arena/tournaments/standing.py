@@ -1,24 +1,26 @@
 """Where a tournament stands: one line per entry, ranked as its format says, with strengths that need no order of games.
 
-A Swiss counts byes and breaks ties by Buchholz; a knockout ranks by the round reached; the others by points and
-Sonneborn-Berger. Beside it stand Davidson's Bradley-Terry, and for two bots the sequential test.
+A Swiss counts byes and breaks ties by Buchholz; a knockout ranks by the round reached, a race by what is settled and
+the shares of points; the others by points and Sonneborn-Berger. Beside it stand Davidson's Bradley-Terry, and for two
+bots the sequential test.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from arena.store import Store
 from arena.store.queue import Outline
 from arena.store.results import Result
-from arena.tournaments import knockout, sequential, swiss
+from arena.tournaments import knockout, race, sequential, swiss
 from arena.tournaments.meeting import Played, Seat
 from arena.tournaments.seating import played, seated
 from arena.tournaments.settings import Document, read
 from referee.ratings.bradley_terry import Fit, fit
+from referee.ratings.race import RaceState
 from referee.ratings.sprt import Verdict
 from referee.ratings.standings import standings
 from referee.ratings.strength import Estimate, estimate
@@ -69,6 +71,9 @@ class StandingTable:
     tie_breaks: tuple[str, ...]
     results: tuple[tuple[str, str, float], ...] = ()
     verdict: Verdict | None = None
+    race: RaceState | None = None
+    """Of a race: who is settled, by seat; `seats` are their names."""
+    seats: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def strengths(self) -> Fit:
@@ -91,7 +96,8 @@ def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | Non
     lines = rank(document, seats, games, names, versions)
     results = tuple((names[game.first], names[game.second], game.points) for game in games if game.points is not None)
     verdict = sequential.verdict(document.sprt.sprt, games) if document.format == "sprt" else None
-    return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), results, verdict)
+    raced = race.state(document.race.race, seats, games) if document.format == "race" else None
+    return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), results, verdict, raced, names)
 
 
 def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> StandingTable:
@@ -130,6 +136,7 @@ TIE_BREAKS = {
     "swiss": ("Buchholz", "Buchholz cut 1", "Sonneborn-Berger", "wins"),
     "knockout": ("round reached", "points"),
     "ladder": ("points per game", "points"),
+    "race": ("settled or not", "share of points against all alike"),
 }
 
 
@@ -163,6 +170,7 @@ def rank(
             for one, two in ((game.first, game.second), (game.second, game.first)):
                 berger[place[one]] += game.points_of(one) * points[place[two]]
     reached = _reached(document, seats, games)
+    settled = _settled(document, seats, games)
     found = []
     for index, seat in enumerate(seats):
         mine, scores = done[index], scored[index]
@@ -185,7 +193,14 @@ def rank(
                 _estimate(mine, scores),
             )
         )
-    order = sorted(range(len(found)), key=lambda index: (*_key(document, found[index]), seats[index].number))
+    order = sorted(
+        range(len(found)),
+        key=lambda index: (
+            *settled.get(seats[index].number, ()),
+            *_key(document, found[index]),
+            seats[index].number,
+        ),
+    )
     return [replace(found[index], rank=number) for number, index in enumerate(order, 1)]
 
 
@@ -197,6 +212,16 @@ def _key(document: Document, line: StandingLine) -> tuple[float, ...]:
     if document.format == "ladder":  # everybody plays another number of games
         return (-line.estimate.score, -line.points)
     return (-line.points, -line.sonneborn_berger, -line.wins)
+
+
+def _settled(document: Document, seats: Sequence[Seat], games: Sequence[Played]) -> dict[int, tuple[float, float]]:
+    """Where every seat of a race stands: those settled to be first, the undecided, the others, the withdrawn."""
+    if document.format != "race":
+        return {}
+    found = race.state(document.race.race, seats, games)
+    groups = (found.leaders, found.undecided, found.others)
+    known = {seat: (float(place), -found.shares[seat]) for place, group in enumerate(groups) for seat in group}
+    return {seat.number: known.get(seat.number, (float(len(groups)), 0.0)) for seat in seats}
 
 
 def _reached(document: Document, seats: Sequence[Seat], games: Sequence[Played]) -> dict[int, int]:

@@ -174,6 +174,7 @@ def _standings(table: Table) -> Standings:
         tie_breaks=list(found.tie_breaks),
         strengths=found.strengths.as_json(),
         verdict=found.verdict.as_json() if found.verdict else None,
+        race=found.race.as_json(found.seats) if found.race else None,
         rules=[RulesItem(**asdict(line)) for line in table.rules],
     )
 

@@ -90,7 +90,7 @@ class Standings(Out):
 
     `rules`: what handicaps and the lot did to the results, empty where all games are played by the same rules.
     `strengths` is an estimate that no order of games changes (Bradley-Terry with draws); `verdict` that of a sequential
-    test, null elsewhere.
+    test, `race` who is settled in a race to be among the first; null elsewhere.
     """
 
     items: list[StandingItem]
@@ -99,6 +99,7 @@ class Standings(Out):
     tie_breaks: list[str]
     strengths: dict[str, Any]
     verdict: dict[str, Any] | None
+    race: dict[str, Any] | None
     rules: list[RulesItem]
 
 

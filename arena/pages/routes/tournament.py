@@ -14,6 +14,7 @@ from aiohttp import web
 from arena import services
 from arena.http.call import IDENTITY
 from arena.http.problem import not_found
+from arena.pages.drawing.race import RacePicture
 from arena.pages.drawing.sequential import Test
 from arena.pages.filters import bot_of, path_part, plain
 from arena.pages.lists import column
@@ -262,6 +263,7 @@ async def show(request: web.Request) -> web.Response:
         places={line.name: line.rank for line in order},
         block=(row, against),
         test=_test(tables, found["entries"]),
+        race=_race(tables),
         endings=arranged(
             request,
             _ENDINGS,
@@ -303,6 +305,14 @@ def _test(tables: Table, entries: Sequence[EntryLine]) -> Test | None:
         return None
     test = read_settings(tables.tournament.settings).sprt.sprt
     return Test(test, tables.standing.verdict, lines[seats[0]], seats[1])
+
+
+def _race(tables: Table) -> RacePicture | None:
+    """Where a race stands; None for other formats."""
+    found = tables.standing
+    if found.race is None:
+        return None
+    return RacePicture(read_settings(tables.tournament.settings).race, found.race, found.seats)
 
 
 @routes.get("/tournaments/{tournament}/games/{sequence}")

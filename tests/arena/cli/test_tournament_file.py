@@ -83,7 +83,7 @@ def test_all_problems_are_named_at_once(capsys: Any, tmp_path: Path) -> None:
     assert found == {
         "family": "unknown family 'lao'; did you mean loa? known: abalone, baroque, loa, pijersi, tablut",
         "format": "'swis' is none of them; did you mean swiss? "
-        "There are round-robin, gauntlet, swiss, knockout, ladder, sprt",
+        "There are round-robin, gauntlet, swiss, knockout, ladder, race, sprt",
         "tc": "no such key; did you mean time?",
         "bots": "no such key; did you mean entries.bots?",
         "gmaes": "no such key; did you mean games?",

@@ -36,6 +36,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "swiss": {"rounds": 3},
     "knockout": {"knockout": {"tiebreak_pairs": 2, "third_place": True}},
     "ladder": {"ladder": {"games": 40, "cap": 0}},
+    "race": {"race": {"games": 40}},
     "sprt": {"entries": {"bots": ["ada", "bob"]}, "sprt": {"games": 30}},
 }
 
@@ -371,7 +372,8 @@ def test_one_that_has_not_begun_can_be_paused_and_waits_for_its_time_again(stage
 
 
 @pytest.mark.parametrize(
-    ("format", "amount", "more"), [("round-robin", 2, 12), ("swiss", 1, 4), ("ladder", 6, 6), ("gauntlet", 2, 6)]
+    ("format", "amount", "more"),
+    [("round-robin", 2, 12), ("swiss", 1, 4), ("ladder", 6, 6), ("race", 6, 6), ("gauntlet", 2, 6)],
 )
 def test_extending_goes_on_after_the_end(stage: Stage, format: str, amount: int, more: int) -> None:
     number = stage.create(format=format, **{**DOCUMENTS[format], **({"rounds": 2} if format == "swiss" else {})})

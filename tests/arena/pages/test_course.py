@@ -5,11 +5,15 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import pytest
 
+from arena.pages.drawing.race import RacePicture
 from arena.store import Store
+from arena.tournaments.settings import read
+from referee.ratings.race import Race, judge
 from tests.arena.api.server import Server, settings_in
 from tests.arena.field import Field
 from tests.arena.pages.formats import hold
@@ -61,6 +65,36 @@ def test_a_ladder_shows_what_it_asks_next(server: Server, field: Field) -> None:
     shown = text(server, f"/tournaments/{hold(field, 'ladder', most=4, ladder={'games': 60})}")
     assert "On their way: " in shown
     assert re.search(r"(tells most|has waited for)", shown)
+
+
+def test_a_race_shows_who_is_settled_and_what_it_asks_next(server: Server, field: Field) -> None:
+    shown = text(server, f"/tournaments/{hold(field, 'race', most=24, race={'first': 2})}")
+    assert "Not settled yet at 95 % who the first 2 are; 5 bots are undecided." in shown
+    assert re.search(r"ada v1 [\d.]+ % 1 undecided", shown)
+    assert re.search(r"Most in doubt is whether \w+ v1 is ahead of \w+ v1: a stake on it has made [\d.]+ of 1", shown)
+    assert "in doubt: is " in shown
+
+
+def test_the_verdict_of_a_race_in_words() -> None:
+    settings = read({"name": "c", "family": "loa", "format": "race", "race": {"first": 2}, "entries": {"all": True}})
+    scores = {(one, two): [1.0 if (one, two) != (1, 2) else 0.5] * 20 for one, two in combinations(range(4), 2)}
+
+    def picture(first: int) -> RacePicture:
+        question = Race(first, 0.05)
+        names = dict(enumerate(("ada v1", "bob v1", "cleo v1", "dan v1")))
+        return RacePicture(settings.race.model_copy(update={"first": first}), judge(question, range(4), scores), names)
+
+    assert picture(1).words == "Settled at 95 %: the first is ada v1."
+    assert picture(1).doubt == ""
+    assert picture(3).words == "Settled at 95 %: the first 3 are ada v1, bob v1, cleo v1."
+    half = "Not settled yet at 95 % who the first 2 are; ada v1 is among them; 2 bots are undecided."
+    assert picture(2).words == half
+    assert [row[3] for row in picture(2).rows] == [
+        "settled: among the first",
+        "undecided",
+        "undecided",
+        "settled: not among them",
+    ]
 
 
 def test_a_test_shows_its_verdict_bounds_and_elo(server: Server, field: Field) -> None:

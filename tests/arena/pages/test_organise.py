@@ -79,7 +79,7 @@ CUP = {
 def test_what_one_format_has_is_marked_for_the_style_sheet(server: Server, olga: str) -> None:
     shown = server.get("/tournaments/new", headers={"Cookie": olga}).body.decode()
     marked = re.findall(r'<(?:div|details)[^>]*\sdata-format="(\w+)"', shown)
-    assert sorted(marked) == ["knockout", "ladder", "sprt", "swiss"]
+    assert sorted(marked) == ["knockout", "ladder", "race", "sprt", "swiss"]
 
 
 def test_only_organisers_see_the_form(server: Server) -> None:

@@ -89,6 +89,18 @@ def test_a_ladder_asks_for_no_more_than_it_has_games() -> None:
     assert of(settings, seats(3), games).wishes == ()
 
 
+def test_a_race_says_what_is_in_doubt() -> None:
+    settings = document("race", race={"games": 40})
+    first = of(settings, seats(3), [])
+    assert [(one.first, one.second) for one in first.wishes[:3]] == [("a", "b"), ("a", "c"), ("b", "c")]
+    doubt = "in doubt: is a (50.0 %) ahead of b (50.0 %)? Evidence 1 of 40"
+    assert first.wishes[0].reason == doubt
+    assert first.wishes[2].reason == f"{doubt}; each meets everybody as often"
+    games = [Played(1, 1, 1, 0, 1, "open"), Played(2, 1, 1, 1, 0, "open")]
+    assert [(one.first, one.second) for one in of(settings, seats(3), games).playing] == [("a", "b")]
+    assert len(of(document("race", race={"games": 4}), seats(3), games).wishes) == 1
+
+
 def test_other_formats_and_empty_fields_have_none() -> None:
     assert of(document("round-robin"), seats(3), []) == Course()
     assert of(document("knockout"), seats(1), []) == Course()

@@ -70,6 +70,27 @@ def test_a_ladder_is_ranked_by_the_score_not_by_the_number_of_points() -> None:
     assert [(line.name, line.points, line.games) for line in found] == [("c", 1, 1), ("a", 2, 3), ("b", 1, 4)]
 
 
+def test_a_race_is_ranked_by_shares_of_points_against_all_alike() -> None:
+    games: list[Played] = []
+    # b has the most points, as it met d so often; a has done better against the others.
+    for one, two, points, pairs in ((0, 1, 0.5, 1), (0, 2, 1.0, 1), (1, 2, 0.5, 1), (0, 3, 1.0, 1), (1, 3, 1.0, 3)):
+        for _ in range(pairs):
+            pair, order = len(games) // 2 + 1, len(games) + 1
+            games.append(Played(order, 1, pair, one, two, "done", points, order))
+            games.append(Played(order + 1, 1, pair, two, one, "done", 1 - points, order + 1))
+    field = [Seat(0), Seat(1), Seat(2), Seat(3)]
+    settings = read({**document("race"), "race": {"first": 1}})
+    found = rank(settings, field, games, dict(enumerate("abcd")), dict(enumerate(range(10, 14))))
+    assert [(line.name, line.points) for line in found] == [("a", 5), ("b", 8), ("c", 1), ("d", 0)]
+    gone = [Seat(0, is_withdrawn=True), *field[1:]]
+    assert [line.name for line in rank(settings, gone, games, dict(enumerate("abcd")), dict(enumerate(range(4))))] == [
+        "b",
+        "c",
+        "d",
+        "a",
+    ]
+
+
 def test_a_knockout_is_ranked_by_the_round_reached() -> None:
     found = table(
         "knockout",

@@ -63,6 +63,8 @@ def test_a_start_is_written_with_its_zone() -> None:
         ("ladder", 5, {"ladder": {"games": 100}}, 100, 100),
         ("ladder", 5, {"ladder": {"games": 100, "cap": 10}}, 25, 25),
         ("ladder", 5, {"ladder": {"games": 0}}, 0, None),
+        ("race", 4, {"race": {"games": 400}}, 12, 400),
+        ("race", 4, {"race": {"games": 10}}, 10, 10),
         ("sprt", 2, {"sprt": {"games": 400}}, 2, 400),
         ("round-robin", 1, {}, 0, 0),
     ],

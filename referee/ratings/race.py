@@ -1,0 +1,184 @@
+"""Who are the first so many? A race: games until that is settled at a confidence, however often it is looked at.
+
+The first are those with the greatest **shares**: a player's share is its expected points per game, in pairs of games
+with sides swapped, averaged over all opponents alike (its Borda score). It orders any field, cycles and all, and does
+not depend on who played how often.
+
+Whether one is ahead of another is tested by betting (Waudby-Smith and Ramdas 2024, "Estimating means of bounded random
+variables by betting"). A **cycle** of a player is one pair of games against each opponent. In a cycle the difference
+of two players' shares has one observation for each opponent they have in common, and one of their own meeting; their
+mean is the difference. Stakes on "ahead" multiply by `1 + stake * observation`; if the player is not ahead, the product
+over a cycle has an expectation of at most 1: a product of independent factors is at most the power of their mean.
+So by Ville's inequality the wealth ever reaches 1/error with at most that chance, whoever decides how what is played
+next. A wrong settlement of the first k of n needs one of k(n - k) such errors: each gets its part of the whole.
+
+Each game is taken as independent of the others: a book of few openings repeated by bots that play alike is not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+STAKES = np.array([0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.85])
+"""Shares of the wealth that are bet each time; as much begins with each of them (a mixture needs no choice)."""
+_STEPS = 4
+"""Shares of a pair of games are multiples of a quarter."""
+_GAINS = np.log1p(STAKES[:, None] * np.arange(-_STEPS, _STEPS + 1) / _STEPS)
+"""What a stake makes of the logarithm of its wealth, by the observation from -1 to 1."""
+
+Pairing = tuple[int, int]
+"""Two players, the lower number first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """The question: who are the first `first`, wrong with a chance of at most `error`."""
+
+    first: int
+    error: float
+
+    def bound(self, players: int) -> float:
+        """The wealth at which one of so many players is settled to be ahead of another."""
+        return max(1, self.first * (players - self.first)) / self.error
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """An order that is not settled: whether `one`, now among the first, is ahead of `two`. `wealth` says how sure."""
+
+    one: int
+    two: int
+    wealth: float
+
+
+@dataclass(frozen=True, slots=True)
+class RaceState:
+    """Where a race stands. `shares` and `cycles` are by player; `doubts` has the greatest first."""
+
+    leaders: tuple[int, ...]
+    """Settled to be among the first."""
+    others: tuple[int, ...]
+    """Settled not to be."""
+    undecided: tuple[int, ...]
+    shares: Mapping[int, float]
+    """Points per game against all opponents alike, one half against those not met."""
+    cycles: Mapping[int, int]
+    """Pairs of games that were played against each opponent, at least."""
+    doubts: tuple[Doubt, ...]
+    bound: float
+    """The wealth that settles an order."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is known who the first are."""
+        return not self.undecided
+
+    def as_json(self, names: Mapping[int, str]) -> dict[str, Any]:
+        """Plain data, players by their names, best first."""
+        return {
+            "state": "settled" if self.is_settled else "open",
+            "leaders": [names[one] for one in self.ranked(self.leaders)],
+            "undecided": [names[one] for one in self.ranked(self.undecided)],
+            "others": [names[one] for one in self.ranked(self.others)],
+            "bound": round(self.bound, 2),
+            "doubts": [
+                {"one": names[one.one], "two": names[one.two], "wealth": round(one.wealth, 4)} for one in self.doubts
+            ],
+            "shares": {names[one]: round(self.shares[one], 4) for one in self.ranked(self.shares)},
+            "cycles": {names[one]: self.cycles[one] for one in self.ranked(self.shares)},
+        }
+
+    def ranked(self, players: Iterable[int]) -> list[int]:
+        """Players by their shares, best first."""
+        return sorted(players, key=lambda one: (-self.shares[one], one))
+
+
+def judge(race: Race, players: Sequence[int], scores: Mapping[Pairing, Sequence[float]]) -> RaceState:
+    """Where a race of these players stands after pairs of games with these shares of the lower number.
+
+    The shares are in the order in which the pairs were planned, without those behind one that is still being played:
+    in the order in which games end, short ones would come first.
+    """
+    size = len(players)
+    place = {player: number for number, player in enumerate(players)}
+    known = {pairing: one for pairing, one in scores.items() if pairing[0] in place and pairing[1] in place}
+    longest = max(map(len, known.values()), default=0)
+    table = np.zeros((size, size, longest))
+    met = np.zeros((size, size), dtype=np.int64)
+    for (low, high), shares in known.items():
+        one, two = place[low], place[high]
+        table[one, two, : len(shares)] = shares
+        table[two, one, : len(shares)] = 1 - np.asarray(shares)
+        met[one, two] = met[two, one] = len(shares)
+    np.fill_diagonal(met, longest)
+    cycles = met.min(axis=1, initial=longest)
+    means = np.where(met > 0, table.sum(axis=2) / np.maximum(met, 1), 0.5)
+    np.fill_diagonal(means, 0)
+    share = means.sum(axis=1) / max(1, size - 1)
+    bound = race.bound(size)
+    now, ever = _wealth(table, cycles)
+    leaders, others = _settle(race.first, ever >= math.log(bound))
+    undecided = [one for one in range(size) if one not in leaders and one not in others]
+    ranked = sorted(undecided, key=lambda one: (-share[one], one))
+    left = race.first - len(leaders)
+    doubts = [
+        Doubt(players[one], players[two], math.exp(now[one, two])) for one in ranked[:left] for two in ranked[left:]
+    ]
+    return RaceState(
+        tuple(players[one] for one in sorted(leaders)),
+        tuple(players[one] for one in sorted(others)),
+        tuple(players[one] for one in undecided),
+        {player: float(share[number]) for player, number in place.items()},
+        {player: int(cycles[number]) for player, number in place.items()},
+        tuple(sorted(doubts, key=lambda one: (one.wealth, one.one, one.two))),
+        bound,
+    )
+
+
+def _wealth(
+    table: npt.NDArray[np.float64], cycles: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Logarithm of the wealth on "row is ahead of column": after the cycles both have completed, and at its highest."""
+    size = len(table)
+    now, ever = np.zeros((size, size)), np.zeros((size, size))
+    quarters = np.rint(table * _STEPS).astype(np.int64)
+    for one in range(size):
+        for two in range(one + 1, size):
+            count = int(min(cycles[one], cycles[two]))
+            if not count:
+                continue
+            seen = quarters[one, :, :count] - quarters[two, :, :count]
+            seen[one] = 0
+            seen[two] = 2 * quarters[one, two, :count] - _STEPS
+            for sign, (ahead, behind) in ((1, (one, two)), (-1, (two, one))):
+                logs = _GAINS[:, sign * seen + _STEPS].sum(axis=1).cumsum(axis=1)
+                most = logs.max(axis=0)
+                mixed = most + np.log(np.exp(logs - most).mean(axis=0))
+                now[ahead, behind], ever[ahead, behind] = mixed[-1], mixed.max()
+    return now, ever
+
+
+def _settle(first: int, ahead: npt.NDArray[np.bool_]) -> tuple[set[int], set[int]]:
+    """Who is among the first and who is not, by whom each is settled to be ahead of.
+
+    Of u players about whom m places are left, whoever is ahead of u - m is in, whoever is behind m is out.
+    """
+    open_ = set(range(len(ahead)))
+    leaders: set[int] = set()
+    others: set[int] = set()
+    while open_:
+        left = first - len(leaders)
+        inside = {one for one in open_ if sum(ahead[one, rival] for rival in open_) >= len(open_) - left}
+        outside = {one for one in open_ if sum(ahead[rival, one] for rival in open_) >= left}
+        if not inside and not outside:
+            break
+        leaders |= inside
+        others |= outside - inside
+        open_ -= inside | outside
+    return leaders, others
