@@ -1,9 +1,9 @@
 """The one home of numba: the `jit` decorator, bit operations and the random numbers of the kernels.
 
 Compiled code is cached on disk in a folder named after a digest of the sources it was compiled from, so neither an
-edited helper nor an upgrade can ever meet a stale cache. In it each signature of a function has a file named after
-both, so processes that compile at the same time cannot mix them up. Where that folder is not writable (for a sandboxed
-bot), what is in it is used and the rest is compiled in memory.
+edited helper nor an upgrade can ever meet a stale cache, and the same sources elsewhere are not compiled again. In it
+each signature of a function has a file named after both, so processes that compile at the same time cannot mix them up.
+Where that folder is not writable (for a sandboxed bot), what is in it is used and the rest is compiled in memory.
 
 A kernel is plain module-level functions: a closure, a jitclass or a function passed as an argument never hits the disk
 cache. With `NUMBA_DISABLE_JIT=1` everything here runs as ordinary Python with the same results.
@@ -58,13 +58,23 @@ if IS_COMPILED:
     from numba.core.typing import signature as typing_signature
     from numba.extending import intrinsic
 
-    _Locator: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
+    _NumbasLocator: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
 
-    class _ReadOnlyLocator(_Locator):  # type: ignore[misc]
+    class _Locator(_NumbasLocator):  # type: ignore[misc]
+        """A folder for each module by its name: numba's own is named after the path of its source."""
+
+        def __init__(self, function: Any, source: str) -> None:
+            super().__init__(function, source)
+            self._cache_path = os.path.join(numba.config.CACHE_DIR, function.__module__)
+
+    class _ReadOnlyLocator(_Locator):
         """Finds what others have compiled, in a folder that this process may not write."""
 
         def ensure_cache_path(self) -> None:
             pass
+
+    class _CacheImpl(caching.FunctionCache._impl_class):  # type: ignore[misc]
+        _locator_classes = (_Locator,)
 
     class _ReadOnlyCacheImpl(caching.FunctionCache._impl_class):  # type: ignore[misc]
         _locator_classes = (_ReadOnlyLocator,)
@@ -91,6 +101,8 @@ if IS_COMPILED:
             return self._data_name(int(hashlib.sha256(repr(key).encode()).hexdigest()[:16], 16))
 
     class _Cache(caching.FunctionCache):  # type: ignore[misc]
+        _impl_class = _CacheImpl
+
         def __init__(self, function: Any) -> None:
             super().__init__(function)
             self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, None)

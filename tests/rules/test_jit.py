@@ -68,17 +68,21 @@ def test_arrays_that_may_and_may_not_be_written_are_kept_apart(tmp_path: Path) -
     assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 3
 
 
-def test_compiling_a_function_is_told_and_calling_it_again_is_not(tmp_path: Path) -> None:
-    (tmp_path / "kernels.py").write_text(
-        "from referee.rules.jit import jit\n\n@jit\ndef add(a, b):\n    return a + b\n"
-    )
+def test_compiling_a_function_is_told_and_the_same_sources_elsewhere_are_compiled_already(tmp_path: Path) -> None:
     ask = (
         "from referee.rules.compilation import when_compiling\n"
         "when_compiling(print, ('kernels',))\n"
         "import kernels\n"
         "kernels.add(1, 2), kernels.add(3, 4)"
     )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": f"{tmp_path}:{os.getcwd()}"}
-    for expected in ("add\n", ""):
+    runs = (("one", "b", "add\n"), ("one", "b", ""), ("two", "b", ""), ("three", "2 * b", "add\n"))
+    for place, term, expected in runs:
+        folder = tmp_path / place / "kernels"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "__init__.py").write_text(
+            f"from referee.rules.jit import jit\n\n@jit\ndef add(a, b):\n    return a + {term}\n"
+        )
+        path = f"{folder.parent}:{os.getcwd()}"
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": path}
         done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
-        assert done.stdout == expected, "from the cache the second time"
+        assert done.stdout == expected, place
