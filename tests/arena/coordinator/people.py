@@ -37,8 +37,9 @@ class InstantBot(PersonSeat):
         self.families = families()
 
     def think(self, question: bytes, allowance_ms: float | None, known: Any = None) -> Thought:
-        moves = question.split(b"\n", 1)[0].decode().partition(" moves ")[2].split()
-        end = Position.start(load(self.spec.command[-1]).settle()).play_all(moves)
+        start, _, moves = question.split(b"\n", 1)[0].decode().partition(" moves ")
+        position = start.partition(" fen ")[2] or None
+        end = Position.start(load(self.spec.command[-1]).settle(), position).play_all(moves.split())
         return Thought(end.texts[0], None, 1.0, 0.0, None)
 
 

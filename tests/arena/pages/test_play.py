@@ -16,6 +16,8 @@ from arena.spool import Spool
 from arena.store import Store
 from arena.worker import BundlePlace
 from referee.rules import load
+from referee.rules.clicks import ways_of
+from referee.rules.position import Position
 from tests.arena.api.server import Server, settings_in
 from tests.arena.coordinator.people import InstantBot
 from tests.arena.pages.test_free_board import place_of
@@ -23,6 +25,16 @@ from tests.arena.pages.test_viewer import reads
 
 WON = (("a1", "a2"), ("a2", "b3", "d2"), ("d2", "f1", "g1"))
 """How White wins Pijersi against a bot that plays its first legal move."""
+
+
+GAMES = {
+    "abalone": ("5/6/7/8/5SSs1/8/7/6/sssss 5 0 b 0 1", "e6e7 e7e8"),
+    "baroque": ("standard", "f2f4 g1a7 a7a3 a3a8 a8a6 a6a8 a8a5 a5a8 a2a6 f4a4 d2d8 d1d7"),
+    "loa": ("standard", "d1f3 f1f4 b1d3 b8e5 e1e4 g8e6 f8e7 g1g2"),
+    "tablut": ("bell", "a6d6 f9f6 f1f4 f6f5 i6e6 d1d4 f4e4 b5d5"),
+}
+"""How the first side wins the other families against a bot that plays its first legal move; of Abalone the end alone.
+"""
 
 
 @pytest.fixture
@@ -112,6 +124,40 @@ def test_a_game_by_mouse_goes_on_after_a_restart(browser: Any, store: Store, tmp
         page.goto(f"{server.url}/games/{game}")
         assert page.inner_text("#sentence").startswith("guest (White) beat first v1 (Black) after 5 plies")
     assert store.games.record(game).moves[0] == "a1a2"
+    context.close()
+
+
+@pytest.mark.parametrize("family", GAMES)
+def test_a_game_of_every_other_family_by_mouse(family: str, browser: Any, store: Store, tmp_path: Path) -> None:
+    variant, line = GAMES[family]
+    rules = load(family)
+    store.samples.ensure({"first": "bots.first"}, {family: [one.name for one in rules.variants]})
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    at, plies = Position.start(rules.settle(variant)), 0
+    with _open(store, tmp_path) as server:
+        page.goto(f"{server.url}/play?family={family}")
+        place = page.locator("select[name=variant]")
+        place.evaluate("(place, name) => { place.options[place.selectedIndex].value = name; }", variant)
+        page.click("text=Start the game")
+        chart = server.get(f"/{family}/board/scenes.json").json["chart"]
+        for move in line.split():
+            page.wait_for_selector(".hit", state="attached")
+            assert page.inner_text("#last") == str(plies)
+            code = at.read(move)
+            for cell in ways_of(at, code, at.board)[0]:
+                page.mouse.click(*place_of(page, chart, cell))
+            if page.locator("#entry button.main").count():
+                page.click(f"#entry button.main:has-text('{at.display(code)}') >> nth=0")
+            at, plies = at.play(code), plies + 1
+            if at.outcome is None:
+                at, plies = at.play(at.texts[0]), plies + 1
+            reads(page, "#last", str(plies))
+        reads(page, "#connection", "The game is over.")
+        game = page.url.rsplit("/", 1)[1]
+    assert at.outcome is not None
+    record = store.games.record(game)
+    assert (record.winner, record.termination) == ("first", at.outcome.reason)
     context.close()
 
 
