@@ -30,6 +30,7 @@ _LABEL: Final = re.compile(r"[A-Ga-g][1-9]{1,2}\s*:")
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _PART: Final = re.compile(r"\s[-–—]\s|[,;:()|]")
 _NUMBER: Final = re.compile(r"(?:\b(?:partie|game|no|nr|n)\b\W*|(?<!\w)#\s*|№\s*)([0-9]{1,9})\b", re.IGNORECASE)
+_LEADING: Final = re.compile(r"(?:(?:n[or]?\s*[°º.]?|#|№)\s*)?([0-9]{1,9})(?!\w)[-–—:.,)\s]*", re.IGNORECASE)
 
 
 def looks_like_title(line: str) -> bool:
@@ -91,7 +92,8 @@ def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *,
     for (line, depth), (below, _) in zip_longest(lines, lines[1:], fillvalue=("", 0)):
         # Above a table stand the titles of its columns: of other titles an empty line tells them.
         is_alone = is_free and not (is_table and below.strip())
-        if depth == 0 and _is_title(line, rules, moves, sides, is_free=is_alone):
+        is_number = bool(section.titles) and not text[section.start : at].strip() and _is_number(line)
+        if depth == 0 and (is_number or _is_title(line, rules, moves, sides, is_free=is_alone)):
             if text[section.start : at].strip():
                 section.end = at
                 yield section
@@ -111,9 +113,17 @@ def _is_title(line: str, rules: Rules, moves: tuple[str, ...], sides: set[str], 
     folded = fold(line[: LONGEST + 1])
     if not folded or len(line) > LONGEST or folded in moves or all(fold(word) in sides for word in line.split()):
         return False
-    if rules.variant_named(line):
+    numbered = _LEADING.match(line.strip())
+    rest = line.strip()[numbered.end() :] if numbered else line
+    if rules.variant_named(line) or rules.variant_named(rest) or (looks_like_title(rest) and variant_in(rest, rules)):
         return True
-    return looks_like_title(line) and (is_free or bool(variant_in(line, rules)))
+    return is_free and looks_like_title(line)
+
+
+def _is_number(line: str) -> bool:
+    """Whether a line is the number of a game and nothing else; 1 may be that of its first move."""
+    found = _LEADING.fullmatch(line.strip())
+    return found is not None and int(found[1]) != 1
 
 
 def titled(
@@ -178,7 +188,7 @@ def _under_titles(
         raise ParseError("a title without a game", text=text, index=section.start, hint="the moves stand below it")
     tags = dict(games[0].tags)
     tags.setdefault(TITLE, title)
-    if number := _NUMBER.search(title):
+    if number := _NUMBER.search(title) or next(filter(None, map(_LEADING.match, section.titles)), None):
         tags.setdefault(NUMBER, number[1])
     games[0] = replace(games[0], tags=tags)
     return [game if game.variant or not variant else replace(game, variant=variant) for game in games]

@@ -62,6 +62,26 @@ def test_a_title_that_names_a_variant(name, title, variant):
     assert found[0].tags["Title"] == title
 
 
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Marguerite irlandaise\n427",
+        "n° 427 – marguerite irlandaise",
+        "427. Marguerite irlandaise",
+        "Irish daisy\n# 427",
+    ],
+)
+@pytest.mark.parametrize("name", ["aba-pro", "aba-pro-table"])
+def test_a_title_that_begins_with_a_number_or_has_it_below(name, title):
+    found = read(name, f"{title}\n{FIRST[name][1]}")
+    assert (found[0].variant, found[0].tags["Number"]) == ("irish-daisy", "427")
+    assert found[0].moves == read(name, FIRST[name][1])[0].moves
+
+
+def test_the_number_of_the_first_move_is_no_title():
+    assert read("aba-pro", "Marguerite irlandaise\n1.\ne4e5 e3e4")[0].moves == ("e4e5", "e3e4")
+
+
 def test_games_one_below_the_other():
     found = read(
         "aba-pro", "Marguerite belge\nAda - Bob\n\n1.a1b2 i5h5\n\nMarguerite suisse\n1.e4f5\n\nBlanc abandonne"

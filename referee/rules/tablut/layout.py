@@ -61,7 +61,7 @@ def _ways(state: State, config: Config) -> list[str]:
 
 
 def effect(code: int, before: State, after: State, config: Config) -> Effect:
-    """Between which two cells a soldier was taken, and whether the king has a way out now."""
+    """Between which two cells a soldier was taken, and whether the king has a way out now (announced with the move)."""
     stood, left = pieces_of(before), pieces_of(after)
     start, end = divmod(code, CELLS)
     taken = [cell for cell in stood if cell not in left and cell != start]
@@ -74,7 +74,7 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
         between.append(pair)
         words.append(f"{NAMES[cell]} is taken between {pair[0]} and {pair[1]}")
     if called := announce(after, config):
-        words.append({"raichi": "raichi, a free way for the king"}.get(called, f"{called}, free ways for the king"))
+        words.append("a free way for the king" if called == "raichi" else "free ways for the king")
     return Effect("; ".join(words), between=tuple(between))
 
 
