@@ -30,7 +30,7 @@ SHOWN = 50
 """How many games a search lists unless told otherwise."""
 
 
-SORTS = ("number", "date", "length", "gaffes", "accuracy", "turns")
+SORTS = ("number", "date", "length", "gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_search(search)
     search.add_argument(
         "--sort",
-        choices=("number", "date", "length", "gaffes", "accuracy", "turns"),
+        choices=SORTS,
         default="number",
         help="default: number",
     )

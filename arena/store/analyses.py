@@ -25,7 +25,7 @@ LATEST = 1_000
 """So many of the latest results may be analysed without anybody asking."""
 MOST_WAITING = 1_000
 """No more is asked for while so much waits."""
-BY_ANALYSIS = ("gaffes", "accuracy", "turns")
+BY_ANALYSIS = ("gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns")
 """What lists of games are sorted by beside their own columns; games that were not analysed are left out then."""
 MOST_OF_USER = 10
 """Nor by one user while so much of theirs waits."""

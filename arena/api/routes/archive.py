@@ -71,7 +71,9 @@ class ArchiveQuery(PageQuery):
     most_accuracy: _Share | None = None
     turns: _Count | None = None
     thrown: Literal["yes", "no"] | None = None
-    sort: Literal["number", "date", "length", "gaffes", "accuracy", "turns"] = "number"
+    sort: Literal["number", "date", "length", "gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns"] = (
+        "number"
+    )
     order: Literal["falling", "rising"] = "falling"
 
 

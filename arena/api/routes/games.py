@@ -78,7 +78,7 @@ class GameQuery(PageQuery):
     most_accuracy: _Share | None = None
     turns: _Count | None = None
     thrown: Literal["yes", "no"] | None = None
-    sort: Literal["latest", "gaffes", "accuracy", "turns"] = "latest"
+    sort: Literal["latest", "gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns"] = "latest"
     order: Literal["falling", "rising"] = "falling"
 
 

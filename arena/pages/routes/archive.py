@@ -43,6 +43,8 @@ _COLUMNS = (
     column("", "Collection"),
     Column("gaffes", "Gaffes", "by the judge, of both sides"),
     Column("accuracy", "Accuracy", "0 to 100, of the less accurate side"),
+    Column("first_accuracy", "First’s", "accuracy of the first side"),
+    Column("second_accuracy", "Second’s", "accuracy of the second side"),
     Column("turns", "Turning points", "moves from a winning position to one that is even at best"),
 )
 _NUMBERS = ("shortest", "longest", "gaffes", "most_gaffes", "accuracy", "most_accuracy", "turns")
@@ -156,7 +158,9 @@ async def month(request: web.Request) -> web.Response:
     )
     arena = arena_of(request)
     found = await run(
-        lambda: services.archive.search(arena, query, sort=by, is_falling=by != "accuracy", limit=_OF_A_MONTH)
+        lambda: services.archive.search(
+            arena, query, sort=by, is_falling=not by.endswith("accuracy"), limit=_OF_A_MONTH
+        )
     )
     return page(
         request,

@@ -103,7 +103,7 @@ def _read(  # noqa: PLR0917 - what the query string holds, part by part
         analysed=by_analysis,
     )
     if by:
-        return store.games.by_figure(by, is_falling=by != "accuracy", after=after, **narrow), []
+        return store.games.by_figure(by, is_falling=not by.endswith("accuracy"), after=after, **narrow), []
     return store.games.latest(after=after, **narrow), store.games.in_state("running", 50)
 
 

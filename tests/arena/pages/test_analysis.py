@@ -73,9 +73,11 @@ def test_lists_are_narrowed_and_sorted(server: Server, games: list[GameRecord]) 
 
     assert listed("/api/v1/games?gaffes=1") == [games[1].id]
     assert listed("/api/v1/games?sort=accuracy&order=rising") == [games[1].id]
+    assert listed("/api/v1/games?sort=first_accuracy") == [games[1].id]
+    assert listed("/api/v1/archive?sort=second_accuracy") == [games[1].id]
     assert listed("/api/v1/archive?gaffes=1&sort=gaffes") == [games[1].id]
     assert listed("/api/v1/archive?gaffes=9") == []
-    for path in ("/games?gaffes=1", "/games?by=accuracy", "/games?accuracy=99"):
+    for path in ("/games?gaffes=1", "/games?by=accuracy", "/games?by=second_accuracy", "/games?accuracy=99"):
         page = server.get(path).body.decode()
         assert re.findall(r'href="/games/([0-9a-f]+)"', page) == [games[1].id], path
         assert "??</small>" in page

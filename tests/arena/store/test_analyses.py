@@ -105,7 +105,10 @@ def test_the_latest_curve_of_a_family_holds(sqlite_store: Store) -> None:
 def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> None:
     games = Field(store).play(4)
     for game, gaffes, accuracy, thrown in zip(games, (3, 0, 3), (50.0, None, 90.0), (True, False, False), strict=False):
-        store.analyses.put(figures(game.id, gaffes, accuracy=accuracy, is_thrown=thrown, turns=gaffes // 2), {})
+        sides = {"first_accuracy": 95.0, "second_accuracy": accuracy}
+        store.analyses.put(
+            figures(game.id, gaffes, accuracy=accuracy, is_thrown=thrown, turns=gaffes // 2, **sides), {}
+        )
     one, two, three, _ = (game.id for game in games)
 
     def found(**words: Any) -> list[str]:
@@ -120,6 +123,8 @@ def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> 
     assert [line.id for line in page.items] == [three, one]
     assert [line.id for line in store.games.by_figure("gaffes", limit=2, after=page.next).items] == [two]
     assert [line.id for line in store.games.by_figure("accuracy", is_falling=False).items] == [one, three]
+    assert [line.id for line in store.games.by_figure("second_accuracy").items] == [three, one]
+    assert [line.id for line in store.games.by_figure("first_accuracy").items] == [three, two, one]
     assert not AnalysisFilter()
 
 
