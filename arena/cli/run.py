@@ -39,11 +39,8 @@ def run(words: Sequence[str]) -> int:
 def judge(error: Exception) -> tuple[Exit, str] | None:
     """The exit code and the message for an error that has a cause outside the program; None for a fault in it."""
     from arena.errors import ArenaError
-    from referee.families import FamilyPackageError
-    from referee.rules.core import ParseError, UnknownNameError
 
     message = str(error)
-    position = sys.modules.get("referee.rules.position")
     found: tuple[Exit, str] | None = None
     if isinstance(error, CommandError):
         found = error.code, message
@@ -62,11 +59,19 @@ def judge(error: Exception) -> tuple[Exit, str] | None:
         found = Exit.USAGE, "what was given is nested too deep; write it plainer"
     elif isinstance(error, RuntimeError) and "start new thread" in message:
         found = _of_system(OSError(errno.EAGAIN, message))
-    elif isinstance(error, (ParseError, UnknownNameError, FamilyPackageError)):
+    elif _is_one(error, "referee.rules.core", "ParseError", "UnknownNameError") or _is_one(
+        error, "referee.families", "FamilyPackageError"
+    ):
         found = Exit.USAGE, message
-    elif position is not None and isinstance(error, position.IllegalMoveError):
+    elif _is_one(error, "referee.rules.position", "IllegalMoveError"):
         found = Exit.USAGE, f"{message}; `arena rules moves` lists the legal ones"
     return found
+
+
+def _is_one(error: Exception, module: str, *names: str) -> bool:
+    """Whether it is one of a module's errors: of a module that nobody has imported it is none."""
+    known = sys.modules.get(module)
+    return known is not None and isinstance(error, tuple(getattr(known, name) for name in names))
 
 
 _HINTS = {Exit.NOT_FOUND: "check its name or number", Exit.UNREACHABLE: "`arena doctor` looks at every part"}

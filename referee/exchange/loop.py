@@ -28,12 +28,11 @@ not shorter than `SHORT`, or when the kernel's result is `CODE`. `TICKER` is a t
 at the addresses `TICKS` and `SILENCE`."""
 # A side, a row of int64.
 (LENGTH, HAS_MOVES, IS_CLOCK, TAIL, SHOWN, SHOWN_TOO, OUTPUT, OUTPUT_MOST) = range(8)
-(ARRIVED, SINCE, RESTED, TURN, ANSWERS) = range(8, 13)
-SIDE = 13
+(ARRIVED, SINCE, RESTED, ANSWERS) = range(8, 12)
+SIDE = 12
 """`LENGTH` of its `position` line and whether that has moves; `IS_CLOCK` whether `go` tells times, those of `SHOWN` and
 `SHOWN_TOO`, and the length of its `TAIL`; what the bot has written, and may write; when its last answer came, and as
-`referee.sandbox.rest` counts it, since when it rests and how long it has rested; how long its last turn was; how many
-of its answers there were."""
+`referee.sandbox.rest` counts it, since when it rests and how long it has rested; how many of its answers there were."""
 MARGIN, INCREMENT, CLOCKS = 2, 3, 5
 """Behind what both sides have left: the margin, and their increments. In milliseconds."""
 ANSWER, TAILS, WORDS, ROWS = 2, 3, 5, 6
@@ -220,7 +219,6 @@ if IS_COMPILED:
                 sides[number, ANSWERS] += 1
                 sides[number, RESTED] += rest_ns
                 sides[number, ARRIVED] = sides[number, SINCE] = end
-                sides[number, TURN] = turn_ns
                 if result:
                     ended = OVER
                 elif turn_ns >= game[SHORT] or rest_ns >= game[SHORT]:
