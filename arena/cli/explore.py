@@ -78,27 +78,14 @@ def _row(name: str, figures: Mapping[str, Any]) -> list[str]:
 
 def _here(arguments: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, Any]:
     from contextlib import closing
-    from dataclasses import asdict
 
+    from arena.api.schemas.explorer import ExplorerDocument
     from arena.services.arena import Arena
-    from arena.services.explorer import Figures, Question, explore
-
-    def plain(figures: Figures) -> dict[str, Any]:
-        data = asdict(figures)
-        if figures.best:
-            data["best"] = {**data["best"], "number": figures.best.number, "date": figures.best.date}
-            del data["best"]["label"], data["best"]["day"]
-        return data
+    from arena.services.explorer import Question, explore
 
     settings = settings_of(arguments)
     if arguments.token:
         raise CommandError("--token is for a server; name it with --server")
     with closing(open_store(settings)) as store:
         found = explore(Arena(store, settings), Question(arguments.family, **asked))
-    return {
-        **{name: getattr(found, name) for name in ("family", "variant", "position", "side", "pool")},
-        **plain(found.figures),
-        "moves": [
-            {"move": one.move, "shown": one.shown, "same": list(one.same), **plain(one.figures)} for one in found.moves
-        ],
-    }
+    return ExplorerDocument.model_validate(found).model_dump(mode="json")

@@ -61,9 +61,9 @@ def make_from_games(
                 continue
             seen.add(found.key)
             if depth < demand.plies:
-                following += [(*line, one.move) for one in found.moves if _known(one.figures) >= demand.games]
-            elif _is_level(found.figures, demand):
-                known[found.key] = BookLine(_opening(found, line, question), None, told(found.figures))
+                following += [(*line, one.move) for one in found.moves if _known(one) >= demand.games]
+            elif _is_level(found, demand):
+                known[found.key] = BookLine(_opening(found, line, question), None, told(found))
         front = following
     lines = sorted(known.values(), key=lambda line: line.opening.moves)
     if len(lines) < count:

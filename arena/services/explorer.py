@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -83,18 +84,17 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedMove:
+class PlayedMove(Figures):
     """A move, those that lead to the same position (`same`), and how the games went in which one of them was played."""
 
     move: str
     shown: str
     """The move in people's notation."""
     same: tuple[str, ...]
-    figures: Figures
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Found(Figures):
     """What was played in a position; `moves` the most played first."""
 
     family: str
@@ -102,7 +102,6 @@ class Found:
     position: str
     side: Side
     pool: str
-    figures: Figures
     moves: tuple[PlayedMove, ...]
     key: int = 0
     """What all images of the position have in common."""
@@ -133,10 +132,10 @@ def explore(arena: Arena, question: Question) -> Found:
     found = arena.store.archive.explorer.explore(key, chosen, codes_by_tag, side=position.side)
     moves = [
         PlayedMove(
-            ruleset.rules.notation.write_move(codes[0]),
-            position.display(codes[0]),
-            tuple(ruleset.rules.notation.write_move(code) for code in codes[1:]),
-            _figures(found.moves[tag], position.side),
+            move=ruleset.rules.notation.write_move(codes[0]),
+            shown=position.display(codes[0]),
+            same=tuple(ruleset.rules.notation.write_move(code) for code in codes[1:]),
+            **_figures(found.moves[tag], position.side),
         )
         for tag, codes in codes_by_tag.items()
         if tag in found.moves
@@ -147,9 +146,9 @@ def explore(arena: Arena, question: Question) -> Found:
         position=str(position),
         side=position.side,
         pool=question.pool or rated_in,
-        figures=_figures(found.whole, position.side),
-        moves=tuple(sorted(moves, key=lambda one: (-one.figures.games, one.move))),
+        moves=tuple(sorted(moves, key=lambda one: (-one.games, one.move))),
         key=key,
+        **_figures(found.whole, position.side),
     )
 
 
@@ -193,23 +192,24 @@ def _moves_by_tag(position: Position) -> dict[int, list[int]]:
     return found
 
 
-def _figures(tally: Tally, side: Side) -> Figures:
+def _figures(tally: Tally, side: Side) -> dict[str, Any]:
+    """The fields of `Figures`."""
     known = tally.first + tally.draw + tally.second
     points = (tally.first if side == "first" else tally.second) + tally.draw / 2
     day = tally.last
     parts = (f"{day // 10_000:04}", f"{day // 100 % 100:02}", f"{day % 100:02}")
-    return Figures(
-        games=tally.games,
-        first=tally.first,
-        draw=tally.draw,
-        second=tally.second,
-        other=tally.other,
-        score=points / known if known else None,
-        rating=tally.rating,
-        performance=_performance(tally.opposition, points, known),
-        last="-".join(part for part in parts if int(part)),
-        best=tally.best,
-    )
+    return {
+        "games": tally.games,
+        "first": tally.first,
+        "draw": tally.draw,
+        "second": tally.second,
+        "other": tally.other,
+        "score": points / known if known else None,
+        "rating": tally.rating,
+        "performance": _performance(tally.opposition, points, known),
+        "last": "-".join(part for part in parts if int(part)),
+        "best": tally.best,
+    }
 
 
 def _performance(opposition: float | None, points: float, games: int) -> float | None:

@@ -10,7 +10,7 @@ from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, In, PoolName, VariantName
-from arena.api.schemas.explorer import ExplorerDocument, explorer_document
+from arena.api.schemas.explorer import ExplorerDocument
 from arena.http.call import Call
 from arena.services.explorer import MOST_WORDS, Question
 
@@ -47,4 +47,5 @@ async def show(call: Call, family: FamilyName, query: ExplorerQuery) -> Explorer
     """The moves that were played in a position, however the board was turned, and how these games went."""
     rules = await call.run(checked, family)
     question = Question(rules.family, **query.model_dump())
-    return explorer_document(await call.run(services.explorer.explore, call.arena, question))
+    found = await call.run(services.explorer.explore, call.arena, question)
+    return ExplorerDocument.model_validate(found)

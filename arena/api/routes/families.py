@@ -18,7 +18,6 @@ from arena.api.schemas import (
     MovesDocument,
     OptionDocument,
     OutcomeDocument,
-    StartItem,
     StartsDocument,
     VariantDocument,
     VariantName,
@@ -117,5 +116,4 @@ async def starts(call: Call, family: FamilyName) -> StartsDocument:
     """The atlas of the family that comes with the program; images of one start are one."""
     rules = await call.run(checked, family)
     found = await call.run(published.published, rules.family)
-    items = [StartItem.model_validate(one) for one in found]
-    return StartsDocument(family=rules.family, remarks=published.remarks(rules.family), starts=items)
+    return StartsDocument(family=rules.family, remarks=published.remarks(rules.family), starts=list(found))

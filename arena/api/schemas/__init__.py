@@ -23,7 +23,6 @@ from arena.api.schemas.family import (
     MovesDocument,
     OptionDocument,
     OutcomeDocument,
-    StartItem,
     StartsDocument,
     VariantDocument,
 )
@@ -112,7 +111,6 @@ __all__ = [
     "Side",
     "StandingItem",
     "Standings",
-    "StartItem",
     "StartsDocument",
     "Submission",
     "TokenItem",

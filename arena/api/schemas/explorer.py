@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from arena.api.schemas.archive import ArchiveItem
 from arena.api.schemas.word import Out
@@ -46,21 +46,3 @@ class ExplorerDocument(PlayedFigures):
     side: Literal["first", "second"]
     pool: str
     moves: list[PlayedMoveItem]
-
-
-def explorer_document(found: Any) -> ExplorerDocument:
-    """From what the use case found."""
-    return ExplorerDocument.model_validate(
-        {
-            **_figures(found.figures),
-            **{name: getattr(found, name) for name in ("family", "variant", "position", "side", "pool")},
-            "moves": [
-                {"move": one.move, "shown": one.shown, "same": list(one.same), **_figures(one.figures)}
-                for one in found.moves
-            ],
-        }
-    )
-
-
-def _figures(figures: Any) -> dict[str, Any]:
-    return {name: getattr(figures, name) for name in PlayedFigures.model_fields}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from arena.api.schemas.word import Out, Side
+from arena.atlas.report import StartFigures
 
 
 class OptionDocument(Out):
@@ -70,35 +71,9 @@ class MovesDocument(Out):
     outcome: OutcomeDocument | None
 
 
-class StartItem(Out):
-    """A start of a family by the atlas, at one strength (`nodes`: positions looked at for each move). Advantages are
-    shares of points of the first side less a half; `low` and `high` are the 95 % interval of the start's own games,
-    `shrunk` the estimate over all starts, which is to be preferred. `elo` is by Davidson's model.
-    """
-
-    variant: str
-    nodes: int
-    games: int
-    first: int
-    draw: int
-    second: int
-    advantage: float
-    low: float
-    high: float
-    elo: int
-    elo_error: int
-    shrunk: float
-    shrunk_low: float
-    shrunk_high: float
-    is_uneven: bool
-    group: str
-    plies: float
-    endings: str
-
-
 class StartsDocument(Out):
     """The atlas of a family: what was measured, in `remarks`, and every start; none where nothing was measured."""
 
     family: str
     remarks: str
-    starts: list[StartItem]
+    starts: list[StartFigures]

@@ -78,7 +78,7 @@ def _question(rules: Rules, given: dict[str, str]) -> Question:
 
 
 def _value(one: PlayedMove, key: str) -> Any:
-    return one.shown if key == "move" else getattr(one.figures, key) or None
+    return one.shown if key == "move" else getattr(one, key) or None
 
 
 def _link(request: web.Request, found: Found, move: str) -> str:

@@ -80,6 +80,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of an empty arena, for tests that fill it with their own."""
+    folder = tmp_path_factory.mktemp("server")
+    store = Store.in_folder(folder)
+    found = Server(store, settings_in(folder))
+    found.unlimited()
+    yield found
+    found.close()
+    store.close()
+
+
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium, driven by Playwright.
 

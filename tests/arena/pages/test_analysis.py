@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 import pytest
@@ -16,22 +16,10 @@ from arena.analysis.keeping import keep
 from arena.analysis.marking import Scored
 from arena.analysis.work import analyse
 from arena.collections import following
-from arena.store import Store
 from referee.record import GameRecord
-from tests.arena.api.server import Server, settings_in
+from tests.arena.api.server import Server
 from tests.arena.field import Field
 from tests.arena.pages.test_archive import logged_in
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("analysis")
-    store = Store.in_folder(folder)
-    found = Server(store, settings_in(folder))
-    found.unlimited()
-    yield found
-    found.close()
-    store.close()
 
 
 @pytest.fixture(scope="module")

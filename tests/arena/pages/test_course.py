@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
 import pytest
 
 from arena.pages.drawing.race import RacePicture
-from arena.store import Store
 from arena.tournaments.settings import read
 from referee.ratings.race import Race, judge
-from tests.arena.api.server import Server, settings_in
+from tests.arena.api.server import Server
 from tests.arena.field import Field
 from tests.arena.pages.formats import hold
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("course")
-    store = Store.in_folder(folder)
-    found = Server(store, settings_in(folder))
-    found.unlimited()
-    yield found
-    found.close()
-    store.close()
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ def check(found: Found, position: Position, games: Sequence[ArchivedGame], stren
     """Compare with a look at every game; how many games it was."""
     seen = list(visits(games, position))
     numbered = {game.serial: game for game in games}
-    assert said(found.figures, numbered, strengths) == figures([one.game for one in seen], position.side, strengths)
+    assert said(found, numbered, strengths) == figures([one.game for one in seen], position.side, strengths)
     expected = {}
     for move in reversed(position.texts):
         after = key_of(position.ruleset, position.play(move).state)
@@ -101,10 +101,8 @@ def check(found: Found, position: Position, games: Sequence[ArchivedGame], stren
     wanted = {
         move: (same[1:], figures(there, position.side, strengths)) for move, same, there in expected.values() if there
     }
-    assert {one.move: (one.same, said(one.figures, numbered, strengths)) for one in found.moves} == wanted
-    assert [one.figures.games for one in found.moves] == sorted(
-        (one.figures.games for one in found.moves), reverse=True
-    )
+    assert {one.move: (one.same, said(one, numbered, strengths)) for one in found.moves} == wanted
+    assert [one.games for one in found.moves] == sorted((one.games for one in found.moves), reverse=True)
     return len(seen)
 
 
@@ -161,11 +159,11 @@ def test_a_result_that_was_undone_counts_no_more(arena: Arena, field: Field) -> 
     start = asked(Position.start(load("loa").settle()))
     records = field.play(3)
     follow(arena.store)
-    before = explorer.explore(arena, start).figures
+    before = explorer.explore(arena, start)
     arena.store.results.undo({records[0].id: "wrong"})
     arena.store.results.commit(again := record_of_again(field, records[0].id))
     follow(arena.store)
-    after = explorer.explore(arena, start).figures
+    after = explorer.explore(arena, start)
     assert (before.games, after.games) == (3, 3)
     change = {side: getattr(after, side) - getattr(before, side) for side in ("first", "draw", "second")}
     assert change == {side: (again.winner == side) - (records[0].winner == side) for side in change}
@@ -184,14 +182,14 @@ def test_images_of_a_move_are_one_and_a_repetition_counts_once(
     (found,) = explorer.explore(arena, Question(family)).moves
     keys = {one: key_of(ruleset, start.play(one).state) for one in start.texts}
     assert (found.move, *found.same) == tuple(one for one in start.texts if keys[one] == keys[move])
-    assert (found.figures.games, found.figures.score) == (2, 0.75 if start.side == "first" else 0.25)
-    assert explorer.explore(arena, Question(family, moves=found.move)).figures.games == 2
+    assert (found.games, found.score) == (2, 0.75 if start.side == "first" else 0.25)
+    assert explorer.explore(arena, Question(family, moves=found.move)).games == 2
 
 
 def test_the_performance_is_what_results_against_such_opponents_speak_of(arena: Arena, field: Field) -> None:
     field.play(8)
     follow(arena.store)
-    found = explorer.explore(arena, Question("loa")).figures
+    found = explorer.explore(arena, Question("loa"))
     assert found.performance is not None
     points = found.first + found.draw / 2
     even = explorer._performance(25.0, 4.0, 8)
