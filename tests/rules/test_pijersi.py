@@ -888,6 +888,11 @@ def test_a_number_in_a_game_text():
         form.read("#! random\nc4:(RW) / g12: s p\n", ruleset)
     with pytest.raises(ParseError, match="no set-up 24"):
         form.read("#! pijersi-24#24\n1 a2-b2\n", ruleset)
+    with pytest.raises(ParseError, match="#! pijersi-24#18 contradicts pijersi-24#17 above") as caught:
+        form.read("#! pijersi-24#17\n#! pijersi-24#18\n1 a2-b2\n", ruleset)
+    assert caught.value.index > 16
+    alike = form.read("#! pijersi-24#17\n#! pijersi-36#23\n1 a2-b2\n", ruleset)
+    assert [game.moves for game in alike] == [("a2b2",)]
 
 
 def test_the_first_exclamation_of_a_ply_that_takes_is_the_sign_of_that():

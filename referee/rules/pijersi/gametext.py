@@ -89,8 +89,12 @@ class _PijersiDraft(Draft):
         if word.lower() in KINDS:
             self.tags["Setup"] = word.lower()
             return
+        variant = self.ruleset.rules.variant
+        before = self.variant
         try:
-            self.variant = self.ruleset.rules.variant(word).name
+            self.variant = variant(word).name
+            if "#" in before and "#" in self.variant and variant(before).position != variant(word).position:
+                raise self.fail(f"#! {word[:40]} contradicts {before} above", index, "leave one of them out")
         except UnknownNameError:
             hint = "one of " + ", ".join(KINDS) + ", or the name of a set-up such as pijersi-24#17"
             raise self.fail(f"unknown set-up tag {word[:40]!r}", index, hint) from None

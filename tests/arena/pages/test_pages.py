@@ -176,6 +176,9 @@ class Strict(html.parser.HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
+        bare = re.sub(r'"[^"]*"', '""', self.get_starttag_text() or "")
+        if re.search(r'"[a-z]', bare):
+            self.forbidden.append(f"nothing between the attributes of {bare}")
         if "style" in given or tag == "style" or any(name.startswith("on") for name in given):
             self.forbidden.append(f"<{tag} {given}>")
         if tag == "script" and not given.get("src"):
@@ -198,6 +201,15 @@ def test_first_view_is_light_and_keeps_the_policy(site: Site) -> None:
         files = set(parser.files) | {f"/static/{one}" for one in scripts}
         total = size + sum(known(site, one)[2] for one in files)
         assert total < 100_000, (path, total)
+
+
+def test_boards_in_words_have_rows_of_one_width(site: Site) -> None:
+    for family in families():
+        text = known(site, f"/games/{site.stage.finished[family]}")[1]
+        rows = text.partition('id="grid">')[2].partition("</table>")[0].split("<tr>")[1:]
+        widths = {row.count("<td") + sum(int(more) - 1 for more in re.findall(r'colspan="(\d+)"', row)) for row in rows}
+        assert len(rows) > 5, family
+        assert len(widths) == 1, (family, widths)
 
 
 def test_links_to_pages_say_what_is_on_them(site: Site) -> None:
