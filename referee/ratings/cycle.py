@@ -10,7 +10,8 @@ two dimensions of such a matrix (the score test), and the largest sum of R round
 deviations, which finds one circle among many bots. The smaller of the two chances counts, doubled for having two.
 
 The matrix is the maximum of the likelihood less a penalty on its singular values (the nuclear norm: small ones become
-zero), fitted by proximal gradient steps that carry the strengths along.
+zero), fitted by proximal gradient steps that carry the strengths along. The penalty is the largest singular value that
+chance alone reaches in one tournament of twenty: where a cycle is found by mistake, next to nothing is added.
 
 A bot's share is its weight in the maximal lottery (Kreweras 1965, Fishburn 1984): the mix of bots that no bot is
 expected to beat. Without a cycle it is the best bot alone.
@@ -38,7 +39,7 @@ from referee.ratings.meetings import (
     theta_of,
 )
 
-LEVEL = 0.03
+LEVEL = 0.02
 """How rarely a tournament without a cycle may be said to have one."""
 SURE = 0.05
 """How rarely any result of a tournament may be called a surprise that is none."""
@@ -51,8 +52,6 @@ _MANY, _FEWER = 60, 99
 """With more bots than that fewer simulations do."""
 NAMED = 5
 """Circles and surprises that are named at most."""
-_PENALTY = 0.7
-"""The penalty in terms of the largest singular value that chance alone makes (its median)."""
 _STEPS = 200
 _AT_ONCE = 2_000_000
 """Numbers of simulated tables that are held at once."""
@@ -240,7 +239,7 @@ def _sure(thrown: Floats) -> float:
 
 def _low_rank(tried: _Tried, fit: Fit) -> Floats:
     """What adds to the difference of every pair, in theta: the matrix, and what it changes of the strengths."""
-    met, penalty = tried.field.met, _PENALTY * float(np.median(tried.thrown.spread))
+    met, penalty = tried.field.met, _sure(tried.thrown.spread)
     size = len(met.names)
     centre = np.eye(size) - 1 / size
     games, points = met.counts.sum(axis=1), met.counts @ POINTS

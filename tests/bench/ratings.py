@@ -18,7 +18,7 @@ from referee.ratings.meetings import Floats, expectation, meetings
 from tests.bench.figure import Figure
 from tests.referee.ratings import simulated
 
-PLANTED = ((0.0, "nothing"), (1.0, "a trio, 73 %"), (1.5, "a trio, 82 %"), (2.0, "a trio, 88 %"), (1.0, "styles"))
+PLANTED = ((0.0, "nothing"), (1.0, "a trio, 69 %"), (1.5, "a trio, 77 %"), (2.0, "a trio, 83 %"), (1.0, "styles"))
 FIELDS = ((4, 40), (8, 20), (8, 40), (16, 10), (16, 40), (30, 4))
 """Bots, and games of each pairing."""
 _SPREAD = 0.6
