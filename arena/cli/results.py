@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.cli import output
+from arena.cli.findings import show as show_findings
+from referee.ratings.bradley_terry import fit
+from referee.ratings.cycle import look
 from referee.ratings.sprt import Verdict
 from referee.ratings.standings import crosstable, standings, terminations
 from referee.ratings.strength import Estimate, estimates
@@ -43,10 +46,24 @@ def summarise(
         "moves": moves,
         "moves_per_second": round(moves / elapsed, 1) if elapsed else 0.0,
         **_strengths(records, names),
+        **_beyond(records),
     }
     if verdict:
         found["sprt"] = verdict.as_json()
     return found
+
+
+def _beyond(records: Sequence[GameRecord]) -> dict[str, Any]:
+    """`first`: what moving first is worth in Elo, with its error (95 %); `findings` are None with too few bots."""
+    points = {"first": 1.0, "draw": 0.5, "second": 0.0}
+    results = [(one.first, one.second, points[one.winner]) for one in records if one.winner]
+    fitted = fit(results, with_advantage=True)
+    found = look(results, fitted)
+    beside = fitted.as_json()
+    return {
+        "first": {key: beside[key] for key in ("advantage", "advantage_interval")},
+        "findings": found.as_json() if found else None,
+    }
 
 
 def _strengths(records: Sequence[GameRecord], names: Sequence[str]) -> dict[str, Any]:
@@ -131,6 +148,7 @@ def show(found: Mapping[str, Any]) -> None:
             f"SPRT: {test['state']}, LLR {test['llr']:.2f} in ({test['lower']:.2f}, {test['upper']:.2f}), "
             f"{test['pairs']} pairs {test['pentanomial']}"
         )
+    show_findings(found["first"], found["findings"])
     reasons = ", ".join(f"{name} {count}" for name, count in found["terminations"].items())
     output.text(f"terminations: {reasons or 'none'}")
 

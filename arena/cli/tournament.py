@@ -11,6 +11,7 @@ from typing import Any
 from arena.cli import choice, output, remote, source
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
+from arena.cli.findings import show as show_findings
 from arena.cli.standings import show as show_standings
 from arena.cli.standings import show_bracket, show_race, show_rules, show_verdict
 from arena.client import Client, ClientError
@@ -219,7 +220,8 @@ def _show(arguments: argparse.Namespace) -> int:
     found = client.get(f"/tournaments/{arguments.id}")
     standings = client.get(f"/tournaments/{arguments.id}/standings")
     if arguments.json:
-        output.document({**found, "standings": standings["items"]})
+        beside = {key: standings.get(key) for key in ("strengths", "findings")}
+        output.document({**found, "standings": standings["items"], **beside})
         return Exit.DONE
     _tell(found)
     _show_table(found, standings)
@@ -236,6 +238,7 @@ def _show_table(tournament: dict[str, Any], standings: dict[str, Any]) -> None:
         show_race(standings["race"], tournament["settings"]["race"])
     if standings.get("verdict"):
         show_verdict(standings["verdict"], tournament["settings"]["sprt"])
+    show_findings(standings["strengths"] if standings["is_final"] else {}, standings.get("findings"))
 
 
 def _tell(found: dict[str, Any]) -> None:

@@ -1,4 +1,5 @@
-"""What the referee does once a day beside its work: backups, the archive of games, stray bundles, what is over.
+"""What the referee does once a day beside its work: backups, the archive of games, stray bundles, what is over,
+what results say where it was never asked.
 
 Which day a task was last done for stands in the database, so that the next process knows. Every task can be repeated
 and interrupted without harm. Refuses to know leases: only who acts may ask for it.
@@ -19,6 +20,7 @@ from arena.log import logger
 from arena.store import Store
 from arena.store.models import now
 from arena.store.sqlite_backup import SqliteBackups
+from arena.tournaments import findings
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -66,6 +68,7 @@ class Maintenance:
             found.tasks.append(archive)
         found.tasks.append(Task("bundles", 4, lambda: bundles().sweep(store.versions.bundles)))
         found.tasks.append(Task("forget", 4, store.daily_tasks.forget))
+        found.tasks.append(Task("findings", 0, lambda: findings.keep_missing(store, found.is_stopping)))
         return found
 
     def is_stopping(self) -> bool:

@@ -182,6 +182,11 @@ def percent(part: float) -> str:
     return f"{100 * part:.1f} %"
 
 
+def sure(part: float) -> str:
+    """A certainty as a whole percentage; only what is one is 0 or 100."""
+    return "<1" if part < 0.01 else ">99" if part > 0.99 else f"{100 * part:.0f}"
+
+
 def points(value: float) -> str:
     """Points: halves as `½`."""
     whole = int(value)

@@ -203,6 +203,7 @@ _FILTERS = (
     filters.when,
     filters.size,
     filters.percent,
+    filters.sure,
     filters.minus,
     filters.signed,
     filters.points,

@@ -15,6 +15,7 @@ from arena.store.results import Result
 from arena.tournaments import crosstable
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.standing import StandingTable, by_points, standing
+from referee.ratings.meetings import Comparison
 from referee.ratings.standings import forfeits
 from referee.rules import load
 from referee.rules.core import SIDES
@@ -60,6 +61,17 @@ class Table:
     def is_final(self) -> bool:
         """Whether all games are done."""
         return self.tournament.state in OVER
+
+    @property
+    def findings(self) -> dict[str, Any] | None:
+        """What the results of a finished tournament say beyond strengths; None before that, and of few bots."""
+        return self.tournament.findings or None if self.tournament.state == "finished" else None
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """What every pair scored beside what strengths let expect; None before the end."""
+        standing = self.standing
+        return Comparison(standing.results, standing.strengths, standing.sided) if self.is_final else None
 
     @cached_property
     def forfeits(self) -> Counter[str]:

@@ -253,6 +253,8 @@ class Tournament(SQLModel, table=True):
     planned_games: int = 0
     finished_games: int = 0
     """Games that are over: those with a result and those given up."""
+    findings: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
+    """What the results of a finished one say beyond strengths; empty where there are too few, None before."""
     schedule_id: int | None = Field(default=None, foreign_key="schedules.id", index=True)
     fire_time: datetime | None = _time(nullable=True)
     created_by: int = Field(foreign_key="users.id", index=True)

@@ -260,6 +260,21 @@ class Tournaments:
             tournament.starts = starts
         return tournament
 
+    def keep_findings(self, tournament_id: int, findings: Mapping[str, object]) -> None:
+        """What its results say beyond strengths, as plain data."""
+        with self._sessions.writing() as session:
+            session.execute(
+                update(Tournament).where(col(Tournament.id) == tournament_id).values(findings=dict(findings))
+            )
+
+    def without_findings(self) -> list[int]:
+        """The finished ones that have none yet."""
+        query = select(col(Tournament.id)).where(
+            col(Tournament.state) == "finished", col(Tournament.findings).is_(None)
+        )
+        with self._sessions.reading() as session:
+            return [key for key in session.scalars(query.order_by(col(Tournament.id))) if key is not None]
+
     def extend(self, tournament_id: int, settings: Mapping[str, object]) -> None:
         """Replace the settings document, for formats that can go on longer than first said."""
         with self._sessions.writing() as session:

@@ -5,6 +5,7 @@
     format    the door to all of them
     spec, seating, course    meetings made into games, games seen by seat, and as people follow them
     creation, progress, steering, enrolment    what is done with a tournament
+    standing, crosstable, findings    what came of it
     preview, writing, example    a document before it is created, and as TOML
 
 Refuses to know how games are played and handed out.

@@ -12,7 +12,7 @@ from arena.store import Store
 from arena.store.models import Tournament
 from arena.store.queue import Outline
 from arena.store.tournaments import EntryLine
-from arena.tournaments import format, openings
+from arena.tournaments import findings, format, openings
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import Field, resolve
 from arena.tournaments.meeting import Step
@@ -82,6 +82,7 @@ def advance(
         outlines = store.queue.outline(tournament_id)
         found = format.step(document, seats, played(outlines, entries), ahead)
     if found.is_finished:
+        findings.keep(store, tournament_id)
         store.tournaments.move(tournament_id, "finished", problem=tournament.problem)
         return Progress(0, "finished", found.reason)
     if not found.meetings or tournament.state != "running":

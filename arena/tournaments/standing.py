@@ -80,6 +80,21 @@ class StandingTable:
         """What the results say without regard to their order; fitted when it is first asked for."""
         return fit(self.results)
 
+    @cached_property
+    def sided(self) -> Fit:
+        """The same with what moving first is worth, which few games can tell from strength."""
+        return fit(self.results, with_advantage=True)
+
+    @cached_property
+    def advantage(self) -> tuple[float, float] | None:
+        """What moving first is worth in Elo, and its error (95 %), where that is not nothing; else None."""
+        return (self.sided.advantage, self.sided.advantage_interval) if self.sided.has_advantage else None
+
+    def strengths_as_json(self) -> dict[str, Any]:
+        """The strengths as plain data, with what moving first is worth."""
+        beside = self.sided.as_json()
+        return self.strengths.as_json() | {key: beside[key] for key in ("advantage", "advantage_interval")}
+
 
 def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | None = None) -> StandingTable:
     """The table of a tournament as of now, or as of these games of it.

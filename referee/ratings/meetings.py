@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from referee.ratings.bradley_terry import ELO, Fit
+from referee.ratings.bradley_terry import ELO, Fit, superiority
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -130,3 +130,52 @@ def shares(fit: Fit, cyclic: Floats | None = None) -> Floats:
     points = [outcomes(difference + side, fit.draw) @ POINTS for side in (gain, -gain)]
     found: Floats = (points[0] + points[1]) / 2
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class PairFigures:
+    """One bot's games against another: its points, those expected of it, how many standard deviations lie between, and
+    the likelihood that it is the stronger one by all games of the field."""
+
+    points: float
+    games: int
+    expected: float
+    deviations: float
+    superiority: float
+
+    @property
+    def step(self) -> int:
+        """The whole standard deviations beyond expectation, from -3 to 3."""
+        return max(-3, min(3, int(self.deviations)))
+
+
+class Comparison:
+    """What every pair scored beside what the strengths let expect. `fit` is of strengths alone, `sided` of the same
+    results with what moving first is worth."""
+
+    def __init__(self, results: Iterable[tuple[str, str, float]], fit: Fit, sided: Fit) -> None:
+        met = meetings(results, [one.name for one in sided.strengths])
+        plain, games = expectation(met, sided), met.counts.sum(axis=1)
+        share = met.against(games * (plain.points - 0.5))
+        self._places = {name: place for place, name in enumerate(met.names)}
+        self._surely_places = {one.name: place for place, one in enumerate(fit.strengths)}
+        self._points, self._games = met.points, met.games
+        self._expected = share + met.games / 2
+        self._deviation = np.sqrt(met.both(games * plain.variance))
+        self._superiority = superiority(fit)
+
+    def of(self, bot: str, rival: str) -> PairFigures | None:
+        """The figures of a pair; None for who is no part of the field."""
+        one, two = self._places.get(bot), self._places.get(rival)
+        if one is None or two is None:
+            return None
+        points, expected, deviation = (
+            float(table[one, two]) for table in (self._points, self._expected, self._deviation)
+        )
+        return PairFigures(
+            points,
+            int(self._games[one, two]),
+            expected,
+            (points - expected) / deviation if deviation > 1e-6 else 0.0,
+            float(self._superiority[self._surely_places[bot], self._surely_places[rival]]),
+        )

@@ -39,6 +39,7 @@ from arena.store.game_filter import GameFilter
 from arena.store.models import Tournament
 from arena.tournaments.settings import Document
 from arena.tournaments.standing import StandingLine
+from referee.ratings.crosstable import Cell
 
 routes = Routes()
 _BATCH = 500
@@ -172,15 +173,24 @@ def _standings(table: Table) -> Standings:
         items=[StandingItem(**_row(table, line)) for line in found.lines],
         is_final=table.is_final,
         tie_breaks=list(found.tie_breaks),
-        strengths=found.strengths.as_json(),
+        strengths=found.strengths_as_json(),
         verdict=found.verdict.as_json() if found.verdict else None,
         race=found.race.as_json(found.seats) if found.race else None,
         rules=[RulesItem(**asdict(line)) for line in table.rules],
+        findings=table.findings,
     )
 
 
 def _row(table: Table, line: StandingLine) -> dict[str, Any]:
     return {**line.as_json(), "score": line.score, "forfeits": table.forfeits[line.name]}
+
+
+def _cross(table: Table, bot: str, rival: str, cell: Cell) -> CrossCell:
+    found = CrossCell(opponent=rival, points=cell.points, games=cell.games, pairs=cell.pairs)
+    figures = table.comparison.of(bot, rival) if table.comparison else None
+    if figures:
+        found.expected, found.superiority = round(figures.expected, 2), round(figures.superiority, 4)
+    return found
 
 
 @routes.get(
@@ -196,7 +206,7 @@ async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
     items = []
     for line, row in zip(table.standing.lines, table.rows, strict=True):
         cells = [
-            None if cell is None else CrossCell(opponent=name, points=cell.points, games=cell.games, pairs=cell.pairs)
+            None if cell is None else _cross(table, line.name, name, cell)
             for name, cell in zip(names, row.cells, strict=True)
         ]
         items.append(CrossRow(**_row(table, line), cells=cells))

@@ -89,8 +89,11 @@ class Standings(Out):
     """The standings, best first: by points, then by `tie_breaks` in their order.
 
     `rules`: what handicaps and the lot did to the results, empty where all games are played by the same rules.
-    `strengths` is an estimate that no order of games changes (Bradley-Terry with draws); `verdict` that of a sequential
-    test, `race` who is settled in a race to be among the first; null elsewhere.
+    `strengths` is an estimate that no order of games changes (Bradley-Terry with draws), with what moving first is
+    worth; `verdict` that of a sequential test, `race` who is settled in a race to be among the first; null elsewhere.
+    `findings` are what the results of a finished tournament say beyond strengths: `is_cyclic`, the `chance` of as much
+    without any cycle, `cycles` of bots that beat each other in turn, their `shares` in the mix that nobody is expected
+    to beat, and `surprises`; null with too few bots.
     """
 
     items: list[StandingItem]
@@ -101,15 +104,22 @@ class Standings(Out):
     verdict: dict[str, Any] | None
     race: dict[str, Any] | None
     rules: list[RulesItem]
+    findings: dict[str, Any] | None
 
 
 class CrossCell(Out):
-    """One bot's games against another: `pairs` are the letters (W, D, L) of each opening, played from both sides."""
+    """One bot's games against another: `pairs` are the letters (W, D, L) of each opening, played from both sides.
+
+    When all games are done: the points `expected` of it by the strengths of both, and the likelihood that it is the
+    stronger one by all games (`superiority`).
+    """
 
     opponent: str
     points: float
     games: int
     pairs: list[str]
+    expected: float | None = None
+    superiority: float | None = None
 
 
 class CrossRow(StandingItem):

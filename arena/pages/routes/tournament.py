@@ -39,6 +39,9 @@ _SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries"
 BLOCK = 30
 """Rows and columns of the crosstable that are shown at once; with more bots the others are a link away."""
 
+COMPARED = 4
+"""Bots that make it worth looking at every pair."""
+
 
 @dataclass(frozen=True, slots=True)
 class Button:
@@ -262,6 +265,8 @@ async def show(request: web.Request) -> web.Response:
         blocks=blocks,
         places={line.name: line.rank for line in order},
         block=(row, against),
+        findings=tables.findings,
+        comparison=tables.comparison if len(strengths) >= COMPARED else None,
         test=_test(tables, found["entries"]),
         race=_race(tables),
         endings=arranged(
