@@ -5,12 +5,16 @@ What the cache has is loaded, the rest is compiled into it.
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from referee.rules import load
+from referee.rules.cache import IS_COMPILED
 from referee.rules.history import LineOfPlay
 
 
@@ -22,6 +26,18 @@ class Warmed:
     compiled: int
     cached: int
     seconds: float
+
+
+def is_cold(family: str) -> bool:
+    """Whether the functions of a family are still to be compiled here."""
+    spec = importlib.util.find_spec(load(family).kernel_module)
+    if not IS_COMPILED or spec is None or spec.origin is None:
+        return False
+    from referee.rules.jit import cache_folder
+
+    # The one that `warm` calls last, by this version of Python.
+    last = f"*.evaluate-*.py{sys.version_info.major}{sys.version_info.minor}.*"
+    return not any(cache_folder(str(Path(spec.origin).parent)).rglob(last))
 
 
 def get_ready(family: str) -> None:

@@ -92,20 +92,21 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
     from arena.app import build, context_of
     from arena.http.garbage import settled
     from arena.http.wire import Runner
+    from referee.rules import families
 
     context = context_of(store, settings, bus, metrics)
     runner = Runner(build(context), shutdown_timeout=CLOSE_S)
     await runner.setup()
-    try:
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(runner.cleanup)
         with heard(context.stopping) as interrupts, settled():
             await _listen(runner, settings)
+            await stack.enter_async_context(context.preparation.begun(families()))
             output.note("first Ctrl-C ends in good order, the second at once")
             if settings.referee:
                 await act(settings, store, bus, metrics, interrupts, open_door=context.host)
             else:
                 await _until(context.stopping, store)
-    finally:
-        await runner.cleanup()
     return Exit.DONE
 
 

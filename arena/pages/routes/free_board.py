@@ -20,7 +20,19 @@ from arena.pages.routes.archive import replay_at
 from arena.pages.routes.game import grid, piece_key, ply_of, replay_of
 from arena.pages.session import checked_form
 from arena.pages.table import choice, number
-from arena.pages.view import FREE_LINES, GAME_ID, act, arena_of, family_in, number_in, page, redirect, run, takes
+from arena.pages.view import (
+    FREE_LINES,
+    GAME_ID,
+    act,
+    arena_of,
+    family_in,
+    number_in,
+    page,
+    redirect,
+    require_rules,
+    run,
+    takes,
+)
 from arena.services.study import Study
 from arena.store import BadValueError
 from referee.record import GameRecord, read_record, ruleset_of
@@ -67,6 +79,7 @@ class _Line:
 
 async def _read(request: web.Request, rules: Rules) -> _Line:
     """The line in the address, one more `move` behind its `moves`. Raises BadValueError, Problem (400, 404)."""
+    await require_rules(request, rules.family)
     query = request.query
     text = {name: query.get(name, "").strip() for name in _ADDRESS}
     kept = tuple((name, text[name]) for name in ("variant", "options", "position") if text[name])
@@ -232,6 +245,7 @@ async def scenes(request: web.Request) -> web.Response:
 async def set_up(request: web.Request) -> web.Response:
     """The text of a position that is set up by hand, and how it stands; the family's reason where it is none."""
     rules, query = family_in(request), request.query
+    await require_rules(request, rules.family)
     ruleset = await act(services.study.settle, rules.family, query.get("variant", ""), query.get("options", ""))
     side: Side = "second" if choice(query, "side", SIDES, "first") == "second" else "first"
     try:

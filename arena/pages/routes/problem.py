@@ -11,7 +11,7 @@ from arena.errors import did_you_mean
 from arena.http.problem import Problem
 from arena.pages import filters
 
-_HEADERS = ("Allow", "Retry-After")
+_HEADERS = ("Allow", "Retry-After", "Refresh")
 
 
 def page(request: web.Request, problem: Problem) -> web.Response:
