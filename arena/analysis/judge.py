@@ -80,8 +80,8 @@ class _Place:
 class Judge:
     """A bot that sits before one game up to `moves`. `with Judge(…)` seats it and gives it back."""
 
-    def __init__(self, spec: BotSpec, roster: Roster, record: GameRecord, moves: Sequence[str]) -> None:
-        self._spec, self._roster, self._record, self._moves = spec, roster, record, moves
+    def __init__(self, spec: BotSpec, roster: Roster, game: GameRecord | GameSpec, moves: Sequence[str]) -> None:
+        self._spec, self._roster, self._game, self._moves = spec, roster, game, moves
         self._seat: Seat | None = None
         self._places: list[_Place] = []
 
@@ -92,7 +92,7 @@ class Judge:
         return said or self._spec.name
 
     def __enter__(self) -> Judge:
-        course = _course(self._record, self._spec)
+        course = _course(self._game, self._spec)
         (self._seat,) = self._roster.seat([self._spec], LIMITS)
         try:
             self._seat.start()
@@ -109,8 +109,8 @@ class Judge:
             self._roster.release([self._seat])
             self._seat = None
 
-    def ask(self, spot: Spot, nodes: int) -> Scored:
-        """A position with what the bot says of it. Raises JudgeError, Stopped.
+    def ask(self, spot: Spot, nodes: int, *, depth: int = 0) -> Scored:
+        """A position with what the bot says of it, by so many nodes or to a `depth`. Raises JudgeError, Stopped.
 
         It is not asked where the game is over, nor within the game where there is one legal move.
         """
@@ -122,7 +122,8 @@ class Judge:
         if scored.result is not None or (scored.choices == 1 and is_within):
             return scored
         try:
-            thought = self._seat.think(one.question + b"\ngo nodes %d\n" % nodes, None)
+            effort = b"depth %d" % depth if depth else b"nodes %d" % nodes
+            thought = self._seat.think(one.question + b"\ngo " + effort + b"\n", None)
         except BaseException as error:
             raise self._given_up(error) from None
         info = thought.info
@@ -146,14 +147,27 @@ class Judge:
         return error
 
 
-def _course(record: GameRecord, judge: BotSpec) -> Course:
-    spec = GameSpec(
-        record.family, record.variant, judge, judge, options=record.options, position=record.position or None
+def score_of(position: Position, roster: Roster, *, depth: int) -> int:
+    """Hundredths for the side to move by the sample that judges, whatever led to the position; 30,000 - n: a win in n.
+
+    Raises JudgeError, Stopped.
+    """
+    ruleset = position.ruleset
+    spec = sample_judge(ruleset.rules.family)
+    game = GameSpec(
+        ruleset.rules.family, ruleset.variant.name, spec, spec, options=ruleset.overrides, position=str(position)
     )
+    with Judge(spec, roster, game, ()) as judge:
+        return judge.ask((0, ""), 0, depth=depth).score or 0
+
+
+def _course(game: GameRecord | GameSpec, judge: BotSpec) -> Course:
+    spec = GameSpec(game.family, game.variant, judge, judge, options=game.options, position=game.position or None)
     try:
         return Course(spec)
     except (UnknownNameError, ParseError) as error:
-        raise NotAGameError(f"game {record.id}: {error}") from None
+        name = f"game {game.id}" if isinstance(game, GameRecord) else "position"
+        raise NotAGameError(f"{name}: {error}") from None
 
 
 def _places(player: Player, course: Course, moves: Sequence[str]) -> list[_Place]:

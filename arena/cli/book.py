@@ -61,10 +61,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _make(arguments: argparse.Namespace) -> int:
-    from contextlib import ExitStack
+    from functools import partial
 
-    from arena.collections.book import BookError, Judge, make_book, write_book
-    from referee.failure import BotError
+    from arena.analysis.judge import STRONGEST, JudgeError, score_of
+    from arena.collections.book import BookError, make_book, write_book
+    from referee.roster import Roster
     from referee.sandbox import Sandbox
 
     ruleset = choice.settle(arguments)
@@ -88,22 +89,20 @@ def _make(arguments: argparse.Namespace) -> int:
     heading[0] += f" from {arguments.setups}" if arguments.setups else ""
     heading[0] += f", seed {arguments.seed}"
     try:
-        with ExitStack() as stack:
-            judge = None
-            if arguments.depth:
-                judge = stack.enter_context(Judge(ruleset, arguments.depth, Sandbox("none")))
-                heading.append(f"within {arguments.margin} hundredths by {judge.name} at depth {arguments.depth}")
+        if arguments.depth:
+            heading.append(f"within {arguments.margin} hundredths by {STRONGEST} at depth {arguments.depth}")
+        with Roster(Sandbox("none")) as roster:
             lines = make_book(
                 ruleset,
                 plies=plies,
                 count=arguments.count,
                 seed=arguments.seed,
                 margin=arguments.margin,
-                judge=judge,
+                score_of=partial(score_of, roster=roster, depth=arguments.depth) if arguments.depth else None,
                 setups=arguments.setups,
                 on_line=tell,
             )
-    except BotError as error:
+    except JudgeError as error:
         raise CommandError(f"the search failed: {error}", Exit.FAILED) from None
     except BookError as error:
         raise CommandError(str(error), Exit.FAILED) from None

@@ -1,31 +1,21 @@
 """Books of openings: different starts that a strong search finds level, the same ones for the same seed.
 
-A book is a text that people can write as well: `referee.openings.file_openings` reads it. The search is the sample bot
-`alphabeta`, run as a process like any bot.
+A book is a text that people can write as well: `referee.openings.file_openings` reads it. Refuses to know the search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from types import TracebackType
 
-from referee.bot import Bot
-from referee.bot_argument import read_bot
-from referee.negotiate import prepare
 from referee.openings import Opening, random_openings, setup_openings
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
-from referee.sandbox import Sandbox
-from referee.score import hundredths
-from referee.spec import Limits
 
-SEARCH = "sample:alphabeta"
 TRIES = 40
 """How many candidates are looked at for one opening that is kept, at most."""
 ROOM = 200
 """And how many more for a small book."""
-LIMITS = replace(Limits(), ready_ms=300_000, move_ms=600_000)
 
 
 class BookError(ValueError):
@@ -40,39 +30,6 @@ class BookLine:
     opening: Opening
     score: int | None
     evidence: str = ""
-
-
-class Judge:
-    """The strong search, as a running bot."""
-
-    def __init__(self, ruleset: Ruleset, depth: int, sandbox: Sandbox) -> None:
-        self.depth = depth
-        self._ruleset = ruleset
-        self._bot = Bot(read_bot(SEARCH, ruleset.rules.family), LIMITS, sandbox)
-
-    def __enter__(self) -> Judge:
-        try:
-            self._bot.start()
-            self._bot.handshake()
-            prepare(self._bot, self._ruleset)
-            self._bot.ready()
-        except BaseException:
-            self._bot.close()
-            raise
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._bot.close()
-
-    @property
-    def name(self) -> str:
-        """What the search calls itself."""
-        return self._bot.session.name
-
-    def score(self, position: Position) -> int:
-        """Hundredths for the side to move; a forced win in n plies is 30,000 - n. Raises BotError."""
-        thought = self._bot.think(f"position fen {position}\ngo depth {self.depth}\n".encode(), None)
-        return (hundredths(thought.info) if thought.info else None) or 0
 
 
 def end_of(ruleset: Ruleset, opening: Opening) -> Position:
@@ -111,13 +68,14 @@ def make_book(
     count: int,
     seed: int,
     margin: int,
-    judge: Judge | None,
+    score_of: Callable[[Position], int] | None,
     setups: str | None = None,
     on_line: Callable[[BookLine, int], None] = lambda line, looked_at: None,
 ) -> list[BookLine]:
     """`count` openings that lead to different positions, each within `margin` hundredths for either side.
 
-    Deterministic by seed; without a judge nothing is searched. Raises BookError when there are too few.
+    `score_of` a position: hundredths for the side to move; without it nothing is searched. Deterministic by seed.
+    Raises BookError when there are too few.
     """
     if plies == 0 and setups is None:
         raise BookError("a book without plies holds the start alone; take --plies 4, or --setups")
@@ -129,7 +87,7 @@ def make_book(
         end = end_of(ruleset, opening)
         if end.key not in seen and end.outcome is None:
             seen.add(end.key)
-            score = judge.score(end) if judge else None
+            score = score_of(end) if score_of else None
             if score is None or abs(score) <= margin:
                 lines.append(BookLine(opening, score))
                 on_line(lines[-1], looked_at)

@@ -73,6 +73,11 @@ if IS_COMPILED:
         populate_array(array, data=data, shape=(size,), strides=(item_bytes,), itemsize=item_bytes, meminfo=None)
         return array._getvalue()
 
+    def _arrays(context: Any, builder: Any, *places: Any) -> list[Any]:
+        """Arrays of so many items of so many bytes each; of eight where nothing is said."""
+        eight = ir.Constant(ir.IntType(64), 8)
+        return [_array(context, builder, at, size, *(item or (eight,))) for at, size, *item in places]
+
     def _call(context: Any, builder: Any, address: Any, returned: Any, kinds: Any, arguments: Any) -> Any:
         """What the function there returns, FAILED where it raises."""
         kind = context.call_conv.get_function_type(returned, kinds)
@@ -91,11 +96,7 @@ if IS_COMPILED:
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             at, state, size, item, config, count, moves, most = args
-            eight = ir.Constant(ir.IntType(64), 8)
-            arrays = [
-                _array(context, builder, *one)
-                for one in ((state, size, item), (config, count, eight), (moves, most, eight))
-            ]
+            arrays = _arrays(context, builder, (state, size, item), (config, count), (moves, most))
             return _call(context, builder, at, _I, (_NUMBERS,) * 3, arrays)
 
         return _I(_I, _I, _I, _I, _I, _I, _I, _I), codegen
@@ -108,11 +109,7 @@ if IS_COMPILED:
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             at, state, size, item, config, count, move, after = args
-            eight = ir.Constant(ir.IntType(64), 8)
-            before, rules, out = (
-                _array(context, builder, *one)
-                for one in ((state, size, item), (config, count, eight), (after, size, item))
-            )
+            before, rules, out = _arrays(context, builder, (state, size, item), (config, count), (after, size, item))
             kinds = (_NUMBERS, _NUMBERS, _I, _NUMBERS)
             return _call(context, builder, at, types.none, kinds, [before, rules, move, out])
 
@@ -126,8 +123,7 @@ if IS_COMPILED:
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             at, state, size, item, config, count, times, gap = args
-            eight = ir.Constant(ir.IntType(64), 8)
-            arrays = [_array(context, builder, *one) for one in ((state, size, item), (config, count, eight))]
+            arrays = _arrays(context, builder, (state, size, item), (config, count))
             return _call(context, builder, at, _I, (_NUMBERS, _NUMBERS, _I, _I), [*arrays, times, gap])
 
         return _I(_I, _I, _I, _I, _I, _I, _I, _I), codegen

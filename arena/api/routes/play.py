@@ -30,7 +30,13 @@ class OpponentsQuery(In):
     family: FamilyName
 
 
-@routes.get("/opponents", tag="play", summary="Bots that people play", example="/api/v1/opponents?family=loa")
+@routes.get(
+    "/opponents",
+    tag="play",
+    summary="Bots that people play",
+    problems=("not-found",),
+    example="/api/v1/opponents?family=loa",
+)
 async def opponents(call: Call, query: OpponentsQuery) -> Page[OpponentItem]:
     """The samples, then the bots whose owners allow it."""
     await call.run(checked, query.family)

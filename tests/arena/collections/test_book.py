@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from arena.analysis.judge import score_of
 from arena.cli.run import run
-from arena.collections.book import BookError, Judge, end_of, make_book, write_book
+from arena.collections.book import BookError, end_of, make_book, write_book
 from referee.openings import Opening, file_openings
+from referee.roster import Roster
 from referee.rules import families, load
 from referee.rules.core import ParseError
 from referee.rules.position import Position
@@ -22,18 +25,9 @@ LOA = load("loa").settle()
 PIJERSI = load("pijersi").settle()
 
 
-class Static:
+def static(position: Position) -> int:
     """Judges by the kernel's own score."""
-
-    name = "static"
-
-    def score(self, position: Position) -> int:
-        """Hundredths for the side to move."""
-        return int(position.ruleset.rules.kernel.evaluate(position.state, position.ruleset.config))
-
-
-def static() -> Judge:
-    return Static()  # type: ignore[return-value]
+    return int(position.ruleset.rules.kernel.evaluate(position.state, position.ruleset.config))
 
 
 def read(ruleset: Ruleset, text: str) -> list[Opening]:
@@ -46,7 +40,7 @@ def test_a_book_of_every_family_is_level_different_stable_and_read_again(family:
     ruleset = load(family).settle()
 
     def make(count: int, seed: int) -> list[Opening]:
-        lines = make_book(ruleset, plies=4, count=count, seed=seed, margin=60, judge=static())
+        lines = make_book(ruleset, plies=4, count=count, seed=seed, margin=60, score_of=static)
         assert all(line.score is not None and abs(line.score) <= 60 for line in lines)
         text = write_book(lines, ruleset, heading=["a heading"])
         openings = [line.opening for line in lines]
@@ -63,22 +57,22 @@ def test_a_book_of_every_family_is_level_different_stable_and_read_again(family:
 
 
 def test_the_strong_search_judges() -> None:
-    with Judge(LOA, 2, Sandbox("none")) as judge:
-        assert judge.name == "alphabeta"
-        lines = make_book(LOA, plies=3, count=3, seed=1, margin=40, judge=judge)
-        assert [judge.score(end_of(LOA, line.opening)) for line in lines] == [line.score for line in lines]
+    with Roster(Sandbox("none")) as roster:
+        judge = partial(score_of, roster=roster, depth=2)
+        lines = make_book(LOA, plies=3, count=3, seed=1, margin=40, score_of=judge)
+        assert [judge(end_of(LOA, line.opening)) for line in lines] == [line.score for line in lines]
         lost = Position.start(LOA, "8/8/2wb4/8/2b2w2/8/8/b6w b - 36")
-        assert judge.score(lost) != 0
+        assert judge(lost) != 0
 
 
 def test_numbered_set_ups_are_a_book() -> None:
-    lines = make_book(PIJERSI, plies=0, count=6, seed=2, margin=0, judge=None, setups="pijersi-8100#random/random")
+    lines = make_book(PIJERSI, plies=0, count=6, seed=2, margin=0, score_of=None, setups="pijersi-8100#random/random")
     text = write_book(lines, PIJERSI, heading=[])
     assert all(line.startswith("pijersi-8100#") for line in text.splitlines())
     openings = read(PIJERSI, text)
     assert openings == [line.opening for line in lines]
     assert all(opening.position is None for opening in openings)
-    prolonged = make_book(PIJERSI, plies=2, count=2, seed=2, margin=500, judge=static(), setups="half-random")
+    prolonged = make_book(PIJERSI, plies=2, count=2, seed=2, margin=500, score_of=static, setups="half-random")
     again = read(PIJERSI, write_book(prolonged, PIJERSI, heading=[]))
     assert [end_of(PIJERSI, one).key for one in again] == [end_of(PIJERSI, one.opening).key for one in prolonged]
 
@@ -129,9 +123,9 @@ def test_set_ups_that_do_not_exist_are_named_with_their_line() -> None:
 
 def test_too_few_openings_are_an_error() -> None:
     with pytest.raises(BookError, match="widen --margin"):
-        make_book(LOA, plies=1, count=40, seed=1, margin=1000, judge=static())
+        make_book(LOA, plies=1, count=40, seed=1, margin=1000, score_of=static)
     with pytest.raises(BookError, match="take --plies"):
-        make_book(LOA, plies=0, count=2, seed=1, margin=50, judge=None)
+        make_book(LOA, plies=0, count=2, seed=1, margin=50, score_of=None)
 
 
 # The command
