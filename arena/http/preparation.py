@@ -31,7 +31,7 @@ class Preparation:
 
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Event] = {}
-        self._wanted: list[str] = []
+        self._required: list[str] = []
         """What somebody waits for is made ready first."""
 
     async def require(self, family: str) -> None:
@@ -39,8 +39,8 @@ class Preparation:
         event = self._waiting.get(family)
         if event is None:
             return
-        if family not in self._wanted:
-            self._wanted.append(family)
+        if family not in self._required:
+            self._required.append(family)
         with suppress(TimeoutError):
             await asyncio.wait_for(event.wait(), PATIENCE_S)
             return
@@ -65,7 +65,7 @@ class Preparation:
         cold = await asyncio.to_thread(lambda: [name for name in names if is_cold(name)])
         self._waiting = {name: asyncio.Event() for name in cold}
         while self._waiting:
-            name = next((one for one in self._wanted if one in self._waiting), next(iter(self._waiting)))
+            name = next((one for one in self._required if one in self._waiting), next(iter(self._waiting)))
             code = await _compile(name)
             logger("pages").info("rules compiled", family=name, exit=code)
             if code == 0:

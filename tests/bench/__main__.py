@@ -37,6 +37,7 @@ SECTIONS = {
     "pages": "pages",
     "memory": "memory",
     "live": "live",
+    "people": "people",
     "cluster": "cluster",
     "analysis": "analysis",
 }

@@ -11,7 +11,7 @@ from typing import Any
 from arena.config import Settings, read_settings
 from arena.coordinator.lease import LEASE
 from arena.coordinator.people_games import PeopleGames
-from arena.events.messages import Event, PersonDecided
+from arena.events.messages import Event, GamePly, PersonDecided
 from arena.services import people
 from arena.services.arena import Arena
 from arena.services.people import Decided, Visitor, Wish
@@ -61,8 +61,15 @@ class Told:
         self.events: list[Event] = []
         self.games: PeopleGames | None = None
         self._changed = threading.Condition()
+        self._listening: dict[str, threading.Event] = {}
+
+    def heard(self, game: str, event: threading.Event) -> None:
+        """Set an event whenever a ply of a game is told."""
+        self._listening[game] = event
 
     def publish(self, event: Event) -> None:
+        if isinstance(event, GamePly) and (listening := self._listening.get(event.game)):
+            listening.set()
         if isinstance(event, PersonDecided) and self.games:
             self.games.hear(event.game)
         with self._changed:
