@@ -59,7 +59,7 @@ async def page(call: Call) -> Answer[Page[OpenGameItem]]:
     summary="Begin a game against a bot",
     status=201,
     is_idempotent=True,
-    problems=("invalid", "forbidden"),
+    problems=("not-found", "invalid", "forbidden"),
     example="""/api/v1/play -d '{"family": "loa", "bot": "greedy", "side": "first"}'""",
     **_WORDS,
 )

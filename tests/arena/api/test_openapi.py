@@ -135,6 +135,24 @@ def test_the_server_keeps_its_word(
     )()
 
 
+def test_a_family_that_is_not_there_gets_a_documented_answer(arena: Arena, tokens: dict[str, str]) -> None:
+    with_family = [
+        path
+        for path, operations in DOCUMENT["paths"].items()
+        if any(
+            (one["in"], one["name"]) == ("query", "family") for one in operations.get("get", {}).get("parameters", [])
+        )
+    ]
+    assert f"{PREFIX}/opponents" in with_family
+    for path in with_family:
+        status = arena.server.get(path + "?family=nonesuch", token=tokens[ROLE]).status
+        assert str(status) in DOCUMENT["paths"][path]["get"]["responses"], path
+    wish = {"family": "nonesuch", "bot": "greedy", "side": "first"}
+    answer = arena.server.post(f"{PREFIX}/play", body=wish, token=tokens[ROLE])
+    assert answer.status == 404
+    assert "404" in DOCUMENT["paths"][f"{PREFIX}/play"]["post"]["responses"]
+
+
 def test_nobody_was_locked_out(arena: Arena, tokens: dict[str, str]) -> None:
     for person in ("author", "organiser", "admin"):
         assert arena.server.get(f"{PREFIX}/account", token=tokens[person]).status == 200
