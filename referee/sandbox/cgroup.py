@@ -21,6 +21,8 @@ _REFEREE = "arena-referee"
 _NEEDED = ("memory", "pids")
 _PATIENCE_S = 1.0
 _count = itertools.count()
+_left: set[str] = set()
+"""Folders of groups in which somebody was still dying when patience ended: removed when the next group is made."""
 
 _JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@"'
 
@@ -75,6 +77,7 @@ class Group:
                     break
                 except OSError:  # somebody is still dying
                     if time.monotonic() > deadline:
+                        _left.add(folder)
                         break
                     self._kill()
                     time.sleep(0.0005)
@@ -100,6 +103,7 @@ class Place:
 
     def make(self, limits: Limits, overhead: int) -> Group:
         """A new group with these limits. Raises OSError."""
+        _remove_left()
         name = f"{PREFIX}-{os.getpid()}-{next(_count)}"
         group = Group({controller: os.path.join(folder, name) for controller, folder in self.folders.items()})
         try:
@@ -135,6 +139,14 @@ class Place:
                 if name.startswith(f"{PREFIX}-") and not os.path.exists(f"/proc/{owner}"):
                     with contextlib.suppress(OSError):
                         os.rmdir(os.path.join(folder, name))
+
+
+def _remove_left() -> None:
+    for folder in list(_left):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
+        if not os.path.exists(folder):
+            _left.discard(folder)
 
 
 def find_place() -> Place | str:

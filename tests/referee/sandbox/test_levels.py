@@ -13,7 +13,7 @@ import pytest
 from referee import sandbox_choice
 from referee.play import play
 from referee.roster import Roster
-from referee.sandbox import LEVELS, Sandbox, assess, assessment, level, open_sandbox, refusal
+from referee.sandbox import LEVELS, Sandbox, assess, assessment, cgroup, level, open_sandbox, refusal
 from referee.sandbox.cgroup import Group, Place, find_place
 from referee.sandbox.cgroup import _unified_place as unified_place
 from referee.sandbox.launch import environment
@@ -238,6 +238,26 @@ def test_a_group_with_strangers_in_it_is_left_alone(tmp_path: Path) -> None:
 def test_what_the_kernel_refused_is_read_from_its_books(file: str, text: str, excess: str, tmp_path: Path) -> None:
     (tmp_path / file).write_text(text)
     assert Group({"memory": str(tmp_path), "pids": str(tmp_path)}).excess() == excess
+
+
+def test_a_group_in_which_somebody_dies_slowly_is_removed_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroup, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(Group, "_kill", lambda self: None)
+    unbounded = replace(Limits(), memory_bytes=0, processes=0)
+    place = Place({"memory": str(tmp_path), "pids": str(tmp_path)}, is_unified=True)
+    slow = place.make(unbounded, 0)
+    dying = Path(slow.folders["pids"]) / "dying"
+    dying.touch()
+    slow.close()
+    place.make(unbounded, 0).close()
+    assert dying.exists()
+    dying.unlink()
+    other = place.make(unbounded, 0)
+    assert os.listdir(tmp_path) == [os.path.basename(other.folders["pids"])]
+    other.close()
+    assert not os.listdir(tmp_path)
 
 
 def test_groups_are_gone_after_the_game() -> None:
