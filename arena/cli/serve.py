@@ -102,12 +102,22 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
         with heard(context.stopping) as interrupts, settled():
             await _listen(runner, settings)
             await stack.enter_async_context(context.preparation.begun(families()))
+            reading = asyncio.create_task(asyncio.to_thread(_read_ahead, store))
+            stack.push_async_callback(asyncio.wait, [reading])
             output.note("first Ctrl-C ends in good order, the second at once")
             if settings.referee:
                 await act(settings, store, bus, metrics, interrupts, open_door=context.host)
             else:
                 await _until(context.stopping, store)
     return Exit.DONE
+
+
+def _read_ahead(store: Store) -> None:
+    """So that the first visitor of the explorer does not wait; whoever comes earlier does."""
+    from arena.store import StoreError
+
+    with contextlib.suppress(StoreError):  # then whoever asks first reads it, or is told why not
+        store.archive.explorer.read_ahead()
 
 
 async def _until(stop: asyncio.Event, store: Store) -> None:

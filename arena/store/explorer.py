@@ -176,6 +176,11 @@ class Explorer:
         self._sessions, self._columns = sessions, columns
         self._runs, self._pools = _Runs(), _Pools()
 
+    def read_ahead(self) -> None:
+        """Have in memory what the first question of each kind would have to read: of a million games some seconds."""
+        with self._sessions.reading() as session:
+            self._pools.mask(session, "", self._columns.view(session).count)
+
     def explore(self, key: int, chosen: Selection, tags: Collection[int], *, side: str) -> Explored:
         """The games that were in the position with a key, `side` being to move, and those with each of these tags. A
         game counts once, and once for each different position that followed in it."""
