@@ -18,7 +18,7 @@ from arena.pages.view import page, redirect, run, takes
 from arena.tournaments import pace
 from referee.adjudicate import LEVEL, LEVEL_FROM_PLY
 from referee.families import folder, folder_of
-from referee.ratings import trueskill
+from referee.ratings import cycle, trueskill
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind
 from referee.spec import Adjudication, Limits
@@ -183,6 +183,8 @@ def _ratings(request: web.Request) -> web.Response:
     return page(
         request,
         "ratings.html",
+        simulations=cycle.SIMULATIONS,
+        level=round(100 * cycle.LEVEL),
         r=trueskill,
         moves=pace.MOVES,
         draws=arranged(request, _DRAWS, draws, parameter="draws", value=_part),

@@ -1,4 +1,4 @@
-"""How fair the starts of a family are: the atlas as a table, a histogram, and boards of the fairest and the others."""
+"""How fair the starts of a family are: the atlas as a table, a histogram, boards of the fairest; each start alone."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from typing import Any
 from aiohttp import web
 from markupsafe import Markup
 
+from arena import services
 from arena.atlas import published
 from arena.atlas.report import StartFigures
+from arena.http.problem import not_found
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
+from arena.pages.filters import path_part
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
-from arena.pages.view import family_in, page, run, takes
+from arena.pages.view import act, arena_of, family_in, page, redirect, run, takes
+from arena.services.explorer import Figures, Question
+from referee.ratings.interval import wilson
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
@@ -32,6 +37,18 @@ _COLUMNS = (
     Column("plies", "Plies"),
     Column("", "At other strengths"),
 )
+_FIGURES = (
+    Column("nodes", "Positions"),
+    Column("games", "Games"),
+    Column("", "Results"),
+    Column("shrunk", "Advantage", "Share of points of the first side less a half, drawn to the mean of all starts"),
+    Column("", "95 %"),
+    Column("advantage", "By its own games"),
+    Column("elo", "Elo"),
+    Column("plies", "Plies"),
+    column("", "Endings"),
+)
+FAIREST, SOURCE, _NEAR = "fairest", "arena", 2
 _WIDTH, _HEIGHT, _BARS = 560, 160, 40
 
 
@@ -67,6 +84,62 @@ async def show(request: web.Request) -> web.Response:
         remarks=published.remarks(rules.family),
         sprites=board.sprites([rules]),
     )
+
+
+@routes.get("/{family}/starts/{start}")
+@takes("sort")
+async def show_one(request: web.Request) -> web.Response:
+    """What is known of a start; `fairest` leads to the fairest one."""
+    rules = family_in(request)
+    lines = await run(_lines, rules.family)
+    names = [line.figures.variant for line in lines]
+    name = request.match_info["start"]
+    if name == FAIREST and names:
+        return redirect(f"/{rules.family}/starts/{path_part(names[0])}")
+    if name not in names:
+        raise not_found("start", name, names[:_SHOWN])
+    place = names.index(name)
+    variant, *given = name.split("+")
+    ruleset = await act(services.study.settle, rules.family, variant, ",".join(given))
+    played = None
+    if not given:  # the archive keeps variants apart, not options
+        question = Question(rules.family, variant=variant, source=SOURCE)
+        played = await act(services.explorer.explore, arena_of(request), question)
+    figures = [one for one in published.published(rules.family) if one.variant == name]
+    scene = await run(lambda: Scenes(ruleset).items[0])
+    table = arranged(request, _FIGURES, figures)
+    return page(
+        request,
+        "start.html",
+        rules=rules,
+        ruleset=ruleset,
+        name=name,
+        options=",".join(given),
+        best=lines[place].figures,
+        place=place + 1,
+        count=len(lines),
+        neighbours=[
+            (lines[other].figures, other < place)
+            for other in range(max(0, place - _NEAR), min(len(lines), place + _NEAR + 1))
+            if other != place
+        ],
+        figures=table.rows,
+        sorting=table.sorting,
+        played=played,
+        interval=_interval(played) if played else None,
+        drawing=board.svg(rules, scene, label=f"start of {name}", is_small=False),
+        sprites=board.sprites([rules]),
+    )
+
+
+def _interval(figures: Figures) -> tuple[float, float, float] | None:
+    """The advantage of the first side in games of the archive with Wilson's interval; None without a result."""
+    games = figures.first + figures.draw + figures.second
+    if not games:
+        return None
+    points = figures.first + figures.draw / 2
+    low, high = wilson(points, games)
+    return points / games - 0.5, low - 0.5, high - 0.5
 
 
 def _lines(family: str) -> list[StartLine]:

@@ -52,6 +52,7 @@ def examples(site: Site) -> dict[str, Sequence[object]]:
         "player": ("Tour / Lutu",),
         "name": ("nothing.sha256",),
         "path": ("loa",),
+        "start": ("fairest",),
     }
 
 

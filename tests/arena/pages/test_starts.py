@@ -39,3 +39,35 @@ def test_starts_are_shown_with_boards_sorted_and_as_data(
 
 def names(page: str) -> list[str]:
     return re.findall(r"<code>([^<]+)</code></a></th>", page)
+
+
+def test_a_start_has_its_page(site: Site) -> None:
+    reply = site.server.get("/tablut/starts/fairest")
+    assert reply.status == 303
+    page = site.server.get(reply.headers["Location"]).body.decode()
+    assert "number 1 of" in page
+    name = re.findall(r"<h1><code>([^<]+)</code>", page)[0]
+    known = [one for one in published.published("tablut") if one.variant == name]
+    assert [int(one) for one in re.findall(r'<th [^>]*scope="row" class="n">(\d+)', page)] == [
+        one.nodes for one in known
+    ]
+    top = max(known, key=lambda one: one.nodes)
+    assert f"{top.first} / {top.draw} / {top.second}" in page
+    neighbours = re.findall(r'<li><a href="(/tablut/starts/[^"]+)"', page)
+    assert len(neighbours) == 2
+    assert all(site.server.get(one).status == 200 for one in neighbours)
+    assert f'href="{neighbours[0]}"' in site.server.get("/tablut/starts").body.decode()
+    assert f"/tablut/board?variant={name.partition('+')[0]}" in page
+    assert site.server.get("/tablut/starts/nowhere").status == 404
+
+
+def test_a_start_with_other_rules_leads_to_a_board_with_them(site: Site) -> None:
+    page = site.server.get("/tablut/starts/bell+king_max_step=3").body.decode()
+    assert "variant=bell&amp;options=king_max_step%3D3" in page
+    assert "not told from others" in page
+    assert site.server.get("/tablut/board?variant=bell&options=king_max_step%3D3").status == 200
+
+
+def test_games_played_here_from_a_start_are_counted(site: Site) -> None:
+    page = site.server.get("/abalone/starts/standard").body.decode()
+    assert re.search(r"<strong>[1-9]\d*</strong> games?: Black won", page)
