@@ -54,7 +54,10 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A move with what the judge said of the position before it. Without a score, chance and loss are None."""
+    """A move with what the judge said of the position before it. `score` in hundredths, `chance` from -1 (lost) to 1
+    (won) and `loss` are the mover's; `best` is what the judge would have played, `line` how it goes on. Without a score
+    chance and loss are None.
+    """
 
     number: int
     side: Side
@@ -64,7 +67,7 @@ class Judged:
     best: str
     loss: float | None
     mark: Mark
-    line: str = ""
+    line: str
 
 
 @dataclass(frozen=True, slots=True)

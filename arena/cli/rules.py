@@ -154,6 +154,8 @@ def _list(arguments: argparse.Namespace) -> int:
             drop=("also",),
             wrap=("options",),
         )
+        if not rules.options:
+            continue
         output.table(
             ("option", "values", "default", "changes", "meaning"),
             (

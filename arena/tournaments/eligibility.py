@@ -52,10 +52,10 @@ def judge(  # noqa: PLR0911 - one for each reason
     family, variant = ruleset.rules.family, ruleset.variant.name
     if family not in families:
         others = ", ".join(sorted(families)) or "nothing"
-        return Verdict(False, f"plays {others}, not {family}; upload a version for {family}")
+        return Verdict(False, f"plays {others}, not {family}; a version for {family} is needed")
     fit = families[family]
     if fit and variant not in fit and any(known.name == variant for known in ruleset.rules.variants):
-        return Verdict(False, f"its check found it fit for {', '.join(fit)}, not for {variant}")
+        return Verdict(False, f"it was found fit for {', '.join(fit)}, not for {variant}")
     known = of_family(capabilities, family)
     if not known:
         if capabilities:

@@ -5,23 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from arena.analysis.marking import Judged
 from arena.api.schemas.word import In, Out, Side
-
-
-class JudgedPly(Out):
-    """A move. `score` in hundredths, `chance` from -1 (lost) to 1 (won) and `loss` are the mover's; `best` is what the
-    judge would have played, `line` how it goes on. Without a score of the judge's they are null.
-    """
-
-    number: int
-    side: Side
-    move: str
-    score: int | None
-    chance: float | None
-    best: str
-    loss: float | None
-    mark: Literal["", "?!", "?", "??"]
-    line: str
 
 
 class Gaffes(Out):
@@ -59,7 +44,7 @@ class AnalysisDocument(Out):
     judge: str | None = None
     nodes: int | None = None
     fit: str | None = None
-    plies: Sequence[JudgedPly] = ()
+    plies: Sequence[Judged] = ()
     gaffes: Gaffes | None = None
     accuracy: Accuracy | None = None
     turning_points: int | None = None
