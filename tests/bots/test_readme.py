@@ -20,6 +20,7 @@ from protocol.capabilities import Capabilities
 from referee import bot_file
 from tests.bots.compilers import build
 from tests.bots.driver import ROOT
+from tests.conftest import INTERPRETED
 
 TEXT = (ROOT / "bots" / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
@@ -98,6 +99,8 @@ def test_a_command_of_the_page_works(command: str, folder: Path) -> None:
         build(found[1], folder / "bots" / "examples")
     path = f"{folder / 'tools'}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
+    if command.startswith("arena check"):
+        environment |= INTERPRETED
     done = subprocess.run(
         ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False
     )
