@@ -109,7 +109,10 @@ def _run(words: list[str]) -> int:
     name = next((word for word in words if not word.startswith("-")), None)
     if name is not None:
         find(name)
-    arguments = parser.parse_args(words)
+    arguments, others = parser.parse_known_args(words)
+    if others:
+        command = f"arena {name}" if name else "arena"
+        raise CommandError(f'unrecognized arguments: {" ".join(others)}; see "{command} --help"')
     output.be_quiet(getattr(arguments, "quiet", False))
     if arguments.version:
         output.text(_version())

@@ -34,7 +34,7 @@ LOCAL = [
     ("bto list", USAGE, "did you mean bot"),
     ("", USAGE, "no command given"),
     ("--nope", USAGE, "--nope"),
-    ("demo extra", USAGE, "extra"),
+    ("demo extra", USAGE, 'extra; see "arena demo --help"'),
     ("bot", USAGE, "submit, list, show"),
     ("bot lst", USAGE, 'has no "lst"; did you mean list'),
     ("bot nonsense", USAGE, "there are submit, list"),
