@@ -75,6 +75,11 @@ class People:
                 session.flush()
             return found
 
+    def has_played(self, user: str) -> bool:
+        """Whether a user has begun a game."""
+        with self._sessions.reading() as session:
+            return session.scalar(select(col(Bot.id)).where(col(Bot.name) == f"@{user}")) is not None
+
     def tournament(self, family: str, title: str, settings: Mapping[str, Any], pool: str) -> int:
         """The number of the tournament that people's games in a family belong to."""
         mine = select(col(Tournament.id)).where(col(Tournament.state) == "open", col(Tournament.family) == family)

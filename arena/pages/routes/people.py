@@ -35,6 +35,7 @@ async def show(request: web.Request) -> web.Response:
             raise not_found("user", name) from None
         return {
             "user": user,
+            "has_played": store.people.has_played(user.name),
             "bots": store.bots.page(owner_id=user.id, with_retired=True, limit=200).items,
             "tournaments": store.tournaments.page(created_by=user.id, limit=20).items,
         }

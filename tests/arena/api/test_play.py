@@ -79,3 +79,19 @@ def test_a_whole_game_by_the_interface(hall: Hall, server: Server) -> None:
         assert (over["state"], over["to_move"]) == ("finished", None)
         assert over["outcome"] == {"winner": "second", "termination": "resigned"}
         assert decide(do="resign")[0] == 409
+
+
+def test_a_person_finds_the_rating_that_a_game_gave(hall: Hall, server: Server) -> None:
+    ann = server.person("ann")
+    assert b"as a player" not in server.get("/users/ann").body
+    with hall.open():
+        wish = {"family": "loa", "bot": "first", "side": "first"}
+        place = server.post(f"{PREFIX}/play", token=ann, body=wish).headers["Location"]
+        server.post(f"{place}/decisions", token=ann, body={"move": "b1b3"})
+        game = place.rsplit("/", 1)[1]
+        hall.told.until(lambda: len(hall.line(game).plies) == 2)
+        server.post(f"{place}/decisions", token=ann, body={"do": "resign"})
+        hall.over(game)
+    assert 'href="/bots/%40ann"' in server.get("/users/ann").body.decode()
+    assert "loa/people" in server.get("/bots/@ann").body.decode()
+    assert "@ann" in server.get("/loa/leaderboard?pool=loa/people").body.decode()
