@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import INTERPRETED
-from tests.e2e.drill.stage import free_port
+from tests.port import free_port
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import uuid
@@ -17,6 +16,7 @@ from pathlib import Path
 from sqlmodel import SQLModel
 
 from arena.store import Store
+from tests.port import free_port
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,7 @@ def cluster() -> Iterator[Cluster]:
             )
 
         run("initdb", "-U", "arena", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": port,

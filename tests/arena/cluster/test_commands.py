@@ -17,6 +17,7 @@ from referee import source
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster, Opener
 from tests.arena.cluster.processes import Command
+from tests.port import free_port
 
 OTHER = (
     f"from arena.cluster import link; link.WIRE = {WIRE + 1}; from arena.__main__ import main; raise SystemExit(main())"
@@ -97,7 +98,7 @@ def test_a_difference_names_its_parts() -> None:
 
 
 def test_no_scheduler_there(sqlite_store: Store, tmp_path: Path) -> None:
-    url = f"dask://127.0.0.1:{processes.free_port()}"
+    url = f"dask://127.0.0.1:{free_port()}"
     worker = Command("worker", "--scheduler", url, "--data", str(tmp_path), "--slots", "1", "--no-warm", "--wait", "0")
     referee = Command("referee", "--data", str(tmp_path), "--executor", url, ARENA_SCHEDULER_WAIT_SECONDS="0.5")
     try:
@@ -181,7 +182,7 @@ def test_the_doctor_looks_at_the_cluster(cluster: Cluster, tmp_path: Path, capsy
         part = next(part for part in examine(Settings(data=tmp_path, executor=url)) if part.name == "executor")
         return part.state, f"{part.detail} {part.fix}"
 
-    state, text = executor(f"dask://127.0.0.1:{processes.free_port()}")
+    state, text = executor(f"dask://127.0.0.1:{free_port()}")
     assert (state, "no scheduler answers" in text, "arena scheduler" in text) == ("broken", True, True)
     cluster.worker()
     assert executor(cluster.address) == ("ok", "1 workers with 1 slots, 0 of them busy ")

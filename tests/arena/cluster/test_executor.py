@@ -18,6 +18,7 @@ from referee.spec import PlannedGame
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster, Opener
 from tests.arena.cluster.processes import BLACK_RESIGNS, MUTE, PATIENCE_S, RESIGN, WHITE_PLAYS, Command, are_gone, pair
+from tests.port import free_port
 
 
 def outcome(future: Future[Any]) -> Any:
@@ -200,6 +201,6 @@ def test_a_worker_that_is_told_to_end_waits_no_longer_than_it_may(
 
 
 def test_nobody_there() -> None:
-    port = processes.free_port()
+    port = free_port()
     with pytest.raises(ClusterError, match=f"no Dask scheduler answers at tcp://127.0.0.1:{port}.*arena scheduler"):
         ClusterExecutor(f"tcp://127.0.0.1:{port}", patience_s=0.1)

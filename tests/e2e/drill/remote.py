@@ -27,7 +27,8 @@ from arena.client import Client
 from arena.store import Store, url_in
 from tests.e2e.drill.contest import ROOT, DrillError, command
 from tests.e2e.drill.service import Service, Supervisor
-from tests.e2e.drill.stage import READY_S, free_port
+from tests.e2e.drill.stage import READY_S
+from tests.port import free_port
 
 BOTS = ("ada", "bob")
 PLIES = 8

@@ -20,7 +20,8 @@ from tests.conftest import INTERPRETED
 from tests.e2e.drill.contest import DrillError, command
 from tests.e2e.drill.machine import Network
 from tests.e2e.drill.service import Service
-from tests.e2e.drill.stage import READY_S, Stage, free_port
+from tests.e2e.drill.stage import READY_S, Stage
+from tests.port import free_port
 
 _TABLES = ("counters", "games", "leases")
 """What is locked so that nobody can write."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import socket
 import sys
 import time
 import urllib.error
@@ -21,15 +20,10 @@ from arena.store.games import GameLine
 from tests.e2e.drill.contest import ROOT, Contest, DrillError, command
 from tests.e2e.drill.machine import Disk
 from tests.e2e.drill.service import Service, Supervisor
+from tests.port import free_port
 
 READY_S = 90.0
 """How long everything may take to be up the first time."""
-
-
-def free_port(host: str = "127.0.0.1") -> int:
-    """A port nobody listens on now."""
-    with socket.create_server((host, 0)) as probe:
-        return int(probe.getsockname()[1])
 
 
 class Stage(ABC):

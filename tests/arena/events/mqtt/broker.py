@@ -11,18 +11,14 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.port import free_port
+
 PATIENCE_S = 30
 
 
 def program(name: str = "mosquitto") -> str | None:
     """Where it is installed; Debian puts the broker where only root looks."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Mosquitto:

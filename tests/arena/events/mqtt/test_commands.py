@@ -26,8 +26,9 @@ from arena.events.messages import RefereeWoken
 from arena.events.mqtt.bus import MqttBus
 from arena.store import Store
 from tests.arena.api.test_serve import _environment
-from tests.arena.events.mqtt.broker import Mosquitto, free_port
+from tests.arena.events.mqtt.broker import Mosquitto
 from tests.arena.events.mqtt.test_mqtt import act, listening, moves, play, until, written
+from tests.port import free_port
 
 pytest.importorskip("amqtt", reason="amqtt is not installed: pip install 'bot-arena[broker]'")
 
