@@ -6,6 +6,7 @@
     explorer, book                    what was played in a position; books of openings made from that
     people                            people play: games begun, and what is decided in them
     study                             lines that somebody tries out on a board
+    sides                             what moving first is worth
     course                            how a tournament of its format goes
     tournament, schedule              creating and steering
     remote                            bots that run on their authors' machines, and challenges
@@ -27,6 +28,7 @@ from arena.services import (
     people,
     remote,
     schedule,
+    sides,
     study,
     submission,
     table,
@@ -49,6 +51,7 @@ __all__ = [
     "people",
     "remote",
     "schedule",
+    "sides",
     "study",
     "submission",
     "table",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
+from arena import services
 from arena.api.page import Page, PageQuery
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
@@ -21,12 +25,17 @@ class LeaderboardQuery(PageQuery):
 
 
 class Leaderboard(Page[LeaderboardLine]):
-    """A pool's ratings, best first. A rating is provisional below `needed_games` or above `needed_sigma`."""
+    """A pool's ratings, best first. A rating is provisional below `needed_games` or above `needed_sigma`.
+
+    `advantage` is what moving first is worth in the pool: `elo`, `error` (95 %) and whether it `is_sure` not to be
+    nothing; null in an empty pool and in a large one.
+    """
 
     pool: str
     pools: list[str]
     needed_games: int
     needed_sigma: float
+    advantage: dict[str, Any] | None
 
 
 @routes.get("/leaderboards", tag="leaderboards", summary="All pools of ratings", example="/api/v1/leaderboards")
@@ -45,7 +54,8 @@ async def page(call: Call) -> Page[PoolItem]:
 async def show(call: Call, family: FamilyName, query: LeaderboardQuery) -> Leaderboard:
     """Versions by mu - 3 sigma. Give `pool` for another rules class, `retired=true` for those that play no more."""
     rules = await call.run(checked, family)
-    known = [pool for pool, _ in await call.run(call.store.ratings.pools)]
+    sizes = dict(await call.run(call.store.ratings.pools))
+    known = list(sizes)
     pools = sorted({rules.family, *(pool for pool in known if pool.split("/")[0] == family)})
     pool = query.pool or family
     if pool not in pools:
@@ -53,6 +63,7 @@ async def show(call: Call, family: FamilyName, query: LeaderboardQuery) -> Leade
     rows = await call.run(
         lambda: call.store.ratings.leaderboard(pool, with_retired=query.retired, limit=query.limit, after=query.after)
     )
+    found = await call.run(services.sides.advantage, call.arena, pool, sizes.get(pool, 0))
     return Leaderboard(
         items=[LeaderboardLine.model_validate(row) for row in rows.items],
         next=rows.next,
@@ -60,4 +71,5 @@ async def show(call: Call, family: FamilyName, query: LeaderboardQuery) -> Leade
         pools=pools,
         needed_games=PROVISIONAL_GAMES,
         needed_sigma=PROVISIONAL_SIGMA,
+        advantage=asdict(found) if found else None,
     )

@@ -1,0 +1,29 @@
+"""What moving first is worth in a pool."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.services import Arena, sides
+from tests.arena.field import Field, record_of
+
+
+def test_it_is_that_of_the_pools_own_games(arena: Arena) -> None:
+    field = Field(arena.store)
+    assert sides.advantage(arena, "loa", 0) is None
+    for number, game in enumerate(field.plan(100)):
+        arena.store.results.commit(record_of(game, winner="second" if number % 5 in (0, 3) else "first"))
+    found = sides.advantage(arena, "loa", 100)
+    assert found is not None
+    assert found.is_sure
+    assert 30 < found.elo < 150
+    assert 0 < found.error < found.elo
+    assert sides.advantage(arena, "tablut", 1) == sides.Advantage(0.0, 0.0, is_sure=False)
+
+
+def test_large_pools_are_left_alone(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    Field(arena.store).play(8)
+    assert sides.advantage(arena, "loa", sides.MOST_GAMES) is not None
+    assert sides.advantage(arena, "loa", sides.MOST_GAMES + 1) is None
+    monkeypatch.setattr(sides, "MOST_VERSIONS", 3)
+    assert sides.advantage(arena, "loa", 8) is None
