@@ -143,6 +143,15 @@ COMMANDS: tuple[Command, ...] = (
         "local",
     ),
     Command(
+        "train",
+        "fit an evaluation to labelled positions",
+        (
+            "arena train --family loa data/loa --out loa.json",
+            "arena train --family loa data/a data/b --out loa.json --trust 1",
+        ),
+        "local",
+    ),
+    Command(
         "book",
         "make and check books of openings",
         (
