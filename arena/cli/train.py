@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = fit(ruleset, positions, games.tolist(), features, **settings)
     except ValueError as error:
         raise CommandError(str(error)) from None
-    measures = {name: asdict(getattr(found, name)) for name in ("train", "held_out", "static_held_out")}
+    measures = {name: asdict(one) for name, one in found.measures.items()}
     written = {
         "family": arguments.family,
         "variant": ruleset.variant.name,

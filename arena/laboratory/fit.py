@@ -38,10 +38,8 @@ class Fit:
     weights: Matrix
     scale: float
     """The score in hundredths that stands for one such unit, a chance of 73 %."""
-    train: Measure
-    held_out: Measure
-    static_held_out: Measure
-    """Of a fit that has `BASIS` alone."""
+    measures: dict[str, Measure]
+    """`train` and `held_out` of these weights; `static_held_out` of a fit that has `BASIS` alone."""
 
 
 def chance(logit: Matrix) -> Matrix:
@@ -112,7 +110,9 @@ def fit(
     return Fit(
         weights,
         scale,
-        measure(truth[~held], guess[~held]),
-        measure(truth[held], guess[held]),
-        measure(truth[held], chance(basis[held] @ plain)),
+        {
+            "train": measure(truth[~held], guess[~held]),
+            "held_out": measure(truth[held], guess[held]),
+            "static_held_out": measure(truth[held], chance(basis[held] @ plain)),
+        },
     )
