@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arena.__main__ import main
 from arena.laboratory.parameter import LaboratoryError
 from arena.laboratory.positions import SCHEMA, Positions, Seen, positions_of, read_positions, read_schema
 from referee.record import GameRecord, Ply, read_record
@@ -120,3 +121,11 @@ def test_images_of_one_position_count_once() -> None:
     assert len(seen.add(after("b1b3"))) == 0
     assert len(seen.add(after("g1g3"))) == 0, "the mirror image"
     assert len(seen.add(after("c1c3"))) == 1
+
+
+def test_weights_are_made_from_nothing(generated: Path, tmp_path: Path) -> None:
+    weights = tmp_path / "loa.json"
+    assert main(["train", "--family", "loa", str(generated), "--out", str(weights)]) == 0
+    found = json.loads(weights.read_text())
+    assert (found["positions"], found["data"][0]["seed"]) == (COUNT, 1)
+    assert len(found["weights"]) > 3
