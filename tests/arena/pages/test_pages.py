@@ -74,6 +74,17 @@ def test_every_page_in_a_browser(site: Site, page: Any, witness: Any, part: int)
     assert not problems, "\n".join(problems)
 
 
+def test_on_phones_what_is_found_comes_before_the_form(site: Site, page: Any) -> None:
+    fields = page.locator("form.filters select")
+    visit(page, site, "/games")
+    assert fields.first.is_visible()
+    page.set_viewport_size({"width": 320, "height": 568})
+    assert not fields.first.is_visible()
+    assert page.locator("table tbody a").first.bounding_box()["y"] < 568
+    page.locator(".search > summary").click()
+    assert fields.first.is_visible()
+
+
 def test_every_page_is_visited_for_every_family(site: Site) -> None:
     """The addresses were found: all that is written in the specification is among them, for all families."""
     found = set(pages(site))
