@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.events.bus import EventBus
     from arena.metrics import Metrics
+    from arena.services import Arena
     from arena.store import Store
 
 THREADS = 16
@@ -102,7 +103,7 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
         with heard(context.stopping) as interrupts, settled():
             await _listen(runner, settings)
             await stack.enter_async_context(context.preparation.begun(families()))
-            reading = asyncio.create_task(asyncio.to_thread(_read_ahead, store))
+            reading = asyncio.create_task(asyncio.to_thread(_read_ahead, context.arena))
             stack.push_async_callback(asyncio.wait, [reading])
             output.note("first Ctrl-C ends in good order, the second at once")
             if settings.referee:
@@ -112,12 +113,13 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
     return Exit.DONE
 
 
-def _read_ahead(store: Store) -> None:
-    """So that the first visitor of the explorer does not wait; whoever comes earlier does."""
+def _read_ahead(arena: Arena) -> None:
+    """So that the first visitor of the explorer or a leaderboard does not wait; whoever comes earlier does."""
     from arena.store import StoreError
 
     with contextlib.suppress(StoreError):  # then whoever asks first reads it, or is told why not
-        store.archive.explorer.read_ahead()
+        arena.store.archive.explorer.read_ahead()
+        arena.advantages.read_ahead(arena.store)
 
 
 async def _until(stop: asyncio.Event, store: Store) -> None:

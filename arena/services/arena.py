@@ -9,6 +9,7 @@ from typing import Any
 from arena.config import Settings
 from arena.events.bus import Bus, EventBus
 from arena.events.messages import RefereeWoken
+from arena.services.sides import Advantages
 from arena.services.table import TableCache
 from arena.store import Identity, Store
 from arena.submission.bundle_store import BundleStore
@@ -22,6 +23,7 @@ class Arena:
     settings: Settings
     bus: EventBus = field(default_factory=Bus)
     tables: TableCache = field(default_factory=TableCache)
+    advantages: Advantages = field(default_factory=Advantages)
 
     @cached_property
     def bundles(self) -> BundleStore:

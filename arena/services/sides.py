@@ -10,9 +10,12 @@ from referee.ratings.bradley_terry import fit
 
 if TYPE_CHECKING:
     from arena.services.arena import Arena
+    from arena.store import Store
 
 MOST_GAMES, MOST_VERSIONS = 50_000, 200
 """Larger pools are not fitted for a page: that takes longer than it may."""
+GROWTH = 1.02
+"""A pool that has grown by less than this is worth to its first sides what it was."""
 _POINTS = {"first": 1.0, "second": 0.0}
 
 
@@ -25,17 +28,38 @@ class Advantage:
     is_sure: bool
 
 
+class Advantages:
+    """Those of every pool as they were last fitted: one that has grown a little is not fitted again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, Advantage | None]] = {}
+
+    def of(self, store: Store, pool: str, games: int) -> Advantage | None:
+        """That of a pool of so many games; None of an empty or a large one."""
+        before, found = self._known.get(pool, (-1, None))
+        if not before <= games <= before * GROWTH:
+            found = _fitted(store, pool, games)
+            self._known[pool] = games, found
+        return found
+
+    def read_ahead(self, store: Store) -> None:
+        """Fit all pools, so that the first reader of a leaderboard does not wait."""
+        for pool, games in store.ratings.pools():
+            self.of(store, pool, games)
+
+
 def advantage(arena: Arena, pool: str, games: int) -> Advantage | None:
     """That of a pool of so many games; None of an empty or a large one."""
-    if not 0 < games <= MOST_GAMES:
-        return None
-    counts = arena.store.rating_history.counts(pool)
-    if len({key for one in counts for key in (one.first_id, one.second_id)}) > MOST_VERSIONS:
+    return arena.advantages.of(arena.store, pool, games)
+
+
+def _fitted(store: Store, pool: str, games: int) -> Advantage | None:
+    if not 0 < games <= MOST_GAMES or store.ratings.size(pool) > MOST_VERSIONS:
         return None
     fitted = fit(
         itertools.chain.from_iterable(
             itertools.repeat((str(one.first_id), str(one.second_id), _POINTS.get(one.winner, 0.5)), one.games)
-            for one in counts
+            for one in store.rating_history.counts(pool)
         ),
         with_advantage=True,
     )

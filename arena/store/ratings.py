@@ -64,6 +64,12 @@ class Ratings:
         with self._sessions.reading() as session:
             return sorted((pool, int(games) // 2) for pool, games in fetch(session, query))
 
+    def size(self, pool: str) -> int:
+        """How many versions have a rating in a pool."""
+        query = select(func.count()).select_from(Rating).where(col(Rating.pool) == pool)
+        with self._sessions.reading() as session:
+            return int(session.execute(query).scalar_one())
+
     def leaderboard(
         self, pool: str, *, with_retired: bool = False, limit: int = DEFAULT_LIMIT, after: str | None = None
     ) -> Page[RatingLine]:

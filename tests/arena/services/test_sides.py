@@ -24,6 +24,17 @@ def test_it_is_that_of_the_pools_own_games(arena: Arena) -> None:
 def test_large_pools_are_left_alone(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     Field(arena.store).play(8)
     assert sides.advantage(arena, "loa", sides.MOST_GAMES) is not None
-    assert sides.advantage(arena, "loa", sides.MOST_GAMES + 1) is None
+    assert sides.advantage(arena, "loa", 2 * sides.MOST_GAMES) is None
+    assert sides.advantage(arena, "loa", 8) is not None
     monkeypatch.setattr(sides, "MOST_VERSIONS", 3)
-    assert sides.advantage(arena, "loa", 8) is None
+    assert sides.advantage(arena, "loa", 9) is None
+
+
+def test_a_pool_is_fitted_again_when_it_has_grown(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    Field(arena.store).play(8)
+    fitted: list[int] = []
+    monkeypatch.setattr(sides, "_fitted", lambda store, pool, games: fitted.append(games))
+    arena.advantages.read_ahead(arena.store)
+    for games in (8, 100, 101, 102, 103, 99):
+        sides.advantage(arena, "loa", games)
+    assert fitted == [8, 100, 103, 99]
