@@ -160,7 +160,8 @@ def _report(arguments: argparse.Namespace, files: list[dict[str, Any]]) -> int:
 
 def _tell(file: Mapping[str, Any]) -> None:
     known = f", {file['known']} were there already" if file["known"] else ""
-    output.text(f"{file['file']}: {file['new']} games imported as {file['format']}{known}, {len(file['bad'])} bad")
+    games = "1 game" if file["new"] == 1 else f"{file['new']} games"
+    output.text(f"{file['file']}: {games} imported as {file['format']}{known}, {len(file['bad'])} bad")
     for bad in file["bad"]:
         where = f", move {bad['move']}" if bad["move"] else ""
         output.text(f"  line {bad['line']}{where}: {bad['problem']}")

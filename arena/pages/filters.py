@@ -89,8 +89,8 @@ def clock(ms: float | None) -> str:
 
 
 def milliseconds(ms: float | None) -> str:
-    """The time of one move."""
-    if ms is None:
+    """The time of one move; nothing is known of it in a game that people wrote down."""
+    if not ms:
         return "–"
     return f"{ms:.1f} ms" if ms < 10 else f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
 

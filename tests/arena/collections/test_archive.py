@@ -278,7 +278,7 @@ def test_what_came_as_a_record_goes_out_as_text(
     assert "were there already" in arena(capsys, "import", str(file), "--family", family, "--format", form.name, *data)
     file.write_text(arena(capsys, "export", "--form", "ndjson", *data))
     again = ["--data", str(tmp_path / "again")]
-    assert "1 games imported" in arena(capsys, "import", str(file), "--family", family, *again)
+    assert "1 game imported" in arena(capsys, "import", str(file), "--family", family, *again)
     (one,) = json.loads(arena(capsys, "search", "--json", *again))["games"]
     (other,) = json.loads(arena(capsys, "search", "--json", *data))["games"]
     assert (one["id"], one["number"]) == (other["id"], "17")

@@ -112,7 +112,7 @@ def test_organisers_import_and_bad_games_are_placed(site: Site) -> None:
     reply = send(site, cookie, file=f"{GAME}\n\n1.a1b2 a1b2\n")
     page = reply.body.decode()
     assert reply.status == 200, page
-    assert "<strong>1 games imported</strong> as aba-pro" in page.replace("\n", " ")
+    assert "<strong>1 game imported</strong> as aba-pro" in page.replace("\n", " ")
     assert cells(page)[:3] == ["3", "2", "illegal move a1b2"]
     assert site.stage.store.archive.count(Search()) == before + 1
     assert site.stage.store.archive.count(Search(source="old games.txt")) == 1

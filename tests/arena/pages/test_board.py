@@ -250,6 +250,7 @@ def test_foreign_text_is_made_visible() -> None:
     assert filters.points(2.5) == "2½"
     assert filters.points(0.5) == "½"
     assert filters.clock(3_723_000) == "1:02:03"
+    assert [filters.milliseconds(ms) for ms in (None, 0.0, 0.04, 12.3)] == ["–", "–", "0.0 ms", "12 ms"]
     assert filters.duration(200) == "3 min 20 s"
 
 
