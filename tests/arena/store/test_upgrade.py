@@ -30,6 +30,7 @@ RENAMED = {("games", "worker"): "lease_owner", ("voids", "worker"): "lease_owner
 ADDED = {
     **{"tokens": {"parent_id": None}, "games": {"worker": ""}, "entries": {"suspended": ""}},
     **{"users": {"about": "", "link": ""}, "versions": {"place": ""}, "bots": {"plays_people": False}},
+    **{"tournaments": {"findings": None}},
 }
 NEW_TABLES = (
     *("analyses", "analysis_requests", "curves", "guesses", "known_places"),
