@@ -1,7 +1,8 @@
 """A text of many games, read game by game: the good ones are kept, the bad ones named with line, move and position.
 
 A family's reader takes a whole text and stops at the first mistake. So the text is cut first, at lines that begin a
-game: tags, set-ups or titles after moves, or move number one. Refuses to know any notation.
+game: tags, set-ups or titles after moves, or move number one. A number alone above the moves belongs to the title.
+Refuses to know any notation.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from referee.rules.core import Outcome, ParseError
-from referee.rules.gametitle import looks_like_title
+from referee.rules.gametitle import is_number, looks_like_title
 from referee.rules.history import LineOfPlay
 from referee.rules.position import Position
 from referee.rules.rules import GameFormat, GameText, Ruleset
@@ -73,7 +74,7 @@ def pieces(text: str) -> Iterator[tuple[int, str]]:
             yield from _trimmed(lines[start:number], start)
             start, has_body = number, False
         if depth == 0 and not _BEGINNING.match(line):
-            has_body = has_body or bool(_BODY.match(line))
+            has_body = has_body or (bool(_BODY.match(line)) and not is_number(line))
         elif line.lstrip().startswith('{"'):
             has_body = True
         if not line.lstrip().startswith('{"'):

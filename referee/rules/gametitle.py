@@ -92,8 +92,8 @@ def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *,
     for (line, depth), (below, _) in zip_longest(lines, lines[1:], fillvalue=("", 0)):
         # Above a table stand the titles of its columns: of other titles an empty line tells them.
         is_alone = is_free and not (is_table and below.strip())
-        is_number = bool(section.titles) and not text[section.start : at].strip() and _is_number(line)
-        if depth == 0 and (is_number or _is_title(line, rules, moves, sides, is_free=is_alone)):
+        is_below = bool(section.titles) and not text[section.start : at].strip()
+        if depth == 0 and ((is_below and is_number(line)) or _is_title(line, rules, moves, sides, is_free=is_alone)):
             if text[section.start : at].strip():
                 section.end = at
                 yield section
@@ -120,7 +120,7 @@ def _is_title(line: str, rules: Rules, moves: tuple[str, ...], sides: set[str], 
     return is_free and looks_like_title(line)
 
 
-def _is_number(line: str) -> bool:
+def is_number(line: str) -> bool:
     """Whether a line is the number of a game and nothing else; 1 may be that of its first move."""
     found = _LEADING.fullmatch(line.strip())
     return found is not None and int(found[1]) != 1

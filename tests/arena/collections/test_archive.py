@@ -165,6 +165,14 @@ def test_an_empty_collection_is_refused(text: str) -> None:
         best_reading(text, load("abalone").settle(), load("abalone").formats)
 
 
+def test_a_number_below_a_title_begins_no_game() -> None:
+    moves = text_427().rpartition("]")[2].strip()
+    text = f"Marguerite irlandaise\n427\n{moves}\n\nMarguerite belge\n\n1.a1b2 i5h5\n"
+    (one, two) = entries(read_collection(text, form_of("abalone", "aba-pro"), load("abalone").settle()))
+    assert (one.tags["Number"], one.variant, len(one.moves)) == ("427", "irish-daisy", 94)
+    assert (two.variant, two.moves) == ("belgian-daisy", ("a1b2", "i5h5"))
+
+
 # Keeping and searching
 
 
