@@ -98,6 +98,7 @@ async def _serve(url: str) -> None:
         settings = read_settings(None, data=Path(name), connections_per_address=100_000)
         store = Store(url)
         context = context_of(store, settings, bus)
+        context.arena.advantages.read_ahead(store)  # as `arena serve` does
         context.streams = Gate(100_000, 100_000)
         for kind in context.limiters:
             context.limiters[kind] = Limiter(Rate(1e9, 10**9))
