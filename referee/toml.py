@@ -25,13 +25,14 @@ MAX_ITEMS = 5000
 DEADLINE_S = 5.0
 
 _STRINGS = re.compile(
-    r'"""(?:[^"\\]|\\[\s\S]|"(?!""))*+"{3,5}'
-    r"|'''(?:[^']|'(?!''))*+'{3,5}"
-    r'|"(?:[^"\\\n]|\\.)*+"'
+    r'"""(?:[^"\\]++|\\[\s\S]|"(?!""))*"{3,5}'
+    r"|'''(?:[^']++|'(?!''))*'{3,5}"
+    r'|"(?:[^"\\\n]++|\\.)*"'
     r"|'[^'\n]*+'"
     r"|#[^\n]*+"
     r"|(?P<open>[\"'])"
 )
+# No possessive repetition of alternatives: Python 3.11.2, which Debian 12 has, matches it wrongly.
 _BRACKETS = re.compile(r"[\[\]{}]")
 _BETWEEN = re.compile(r"[\n=,\[\]{}]")
 _CHILD = (
