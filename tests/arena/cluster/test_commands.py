@@ -42,7 +42,7 @@ def test_a_worker_of_another_version_is_refused(cluster: Cluster, open_executor:
         assert stranger.end() == 1, stranger.said
         (line,) = [line for line in stranger.said if "install the arena's version" in line]
         assert version() in line
-        assert version().replace(f"/{WIRE}", f"/{WIRE + 1}") in line
+        assert version().replace(f"/{WIRE}/", f"/{WIRE + 1}/") in line
     finally:
         stranger.close()
 
