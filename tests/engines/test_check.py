@@ -170,11 +170,11 @@ def test_the_pace_it_keeps_and_how_late_it_is() -> None:
 
 
 def test_at_a_time_control_of_its_own() -> None:
-    report = examined(habit("--needs", "70"), move_ms=60, limits=NO_MARGIN)
+    report = examined(habit("--needs", "110"), move_ms=60, limits=NO_MARGIN)
     assert report.fault
     assert report.fault.name == "time for a move"
     assert "needs 0.1 s for a move that may take 0.06 s" in report.fault.detail
-    report = examined(habit("--needs", "70"), move_ms=250, limits=NO_MARGIN)
+    report = examined(habit("--needs", "110"), move_ms=250, limits=NO_MARGIN)
     assert (report.is_fit, report.timing.fit_from_ms) == (True, 250)
 
 
