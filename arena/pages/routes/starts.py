@@ -26,8 +26,7 @@ from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
 _SHOWN, _BOARDS = 100, 4
-_COLUMNS = (
-    column("variant", "Start"),
+_MEASURED = (
     Column("games", "Games"),
     Column("", "Results"),
     Column("shrunk", "Advantage", "Share of points of the first side less a half, drawn to the mean of all starts"),
@@ -35,19 +34,9 @@ _COLUMNS = (
     Column("advantage", "By its own games"),
     Column("elo", "Elo"),
     Column("plies", "Plies"),
-    Column("", "At other strengths"),
 )
-_FIGURES = (
-    Column("nodes", "Positions"),
-    Column("games", "Games"),
-    Column("", "Results"),
-    Column("shrunk", "Advantage", "Share of points of the first side less a half, drawn to the mean of all starts"),
-    Column("", "95 %"),
-    Column("advantage", "By its own games"),
-    Column("elo", "Elo"),
-    Column("plies", "Plies"),
-    column("", "Endings"),
-)
+_COLUMNS = (column("variant", "Start"), *_MEASURED, Column("", "At other strengths"))
+_FIGURES = (Column("nodes", "Positions"), *_MEASURED, column("", "Endings"))
 FAIREST, SOURCE, _NEAR = "fairest", "arena", 2
 _WIDTH, _HEIGHT, _BARS = 560, 160, 40
 
