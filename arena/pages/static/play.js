@@ -60,7 +60,8 @@ async function offer(detail) {
   try {
     const answer = await fetch(`/${family}/board/scenes.json?game=${game}&ply=${detail.last}&after=${detail.last}`);
     const data = await answer.json();
-    if (mine === turn && answer.ok && data.to_move === side) {
+    if (!answer.ok) throw new Error(String(answer.status));
+    if (mine === turn && data.to_move === side) {
       entry.offer(data.legal, detail.scene);
       say(`${$("said").textContent}. Your turn`);
       if (isOffered) await tellOffer();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -198,6 +199,16 @@ def test_a_game_with_a_finger_at_320_pixels(browser: Any, store: Store, tmp_path
             reads(page, "#last", str(min(2 * number, 5)))
         reads(page, "#connection", "The game is over.")
     context.close()
+
+
+def test_whoever_hears_the_viewer_is_there_before_it_speaks(store: Store, tmp_path: Path) -> None:
+    with _open(store, tmp_path) as server:
+        bot = store.people.opponents("pijersi")[0][0]
+        form = f"family=pijersi&bot={bot}&side=first&time=600%2B5".encode()
+        begun = server.ask("POST", "/play", data=form, headers={"Content-Type": "application/x-www-form-urlencoded"})
+        mine = {"Cookie": begun.cookies[0].split(";")[0]}
+        page = server.get(begun.headers["Location"], headers=mine).body.decode()
+        assert re.findall(r'<script type="module" src="/static/([a-z]+)', page)[-2:] == ["play", "viewer"]
 
 
 def test_who_did_not_begin_a_game_watches_it(store: Store, tmp_path: Path) -> None:

@@ -32,9 +32,9 @@ VERSIONS = range(3, launcher.landlock_version() + 1)
 
 @pytest.fixture
 def one_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All bots run as one user, as they do where the arena is not started by root."""
+    """All bots run as one user, as they do where the arena is not started by root; not as that of tests beside this."""
     if is_root():
-        monkeypatch.setenv("ARENA_SANDBOX_UID", str(0x7000_0000 - 100))
+        monkeypatch.setenv("ARENA_SANDBOX_UID", str(0x7000_0000 - 1 - os.getpid()))
 
 
 def attack(folder: Path, name: str, *words: object, **changes: Any) -> tuple[GameRecord, dict[str, Any]]:
