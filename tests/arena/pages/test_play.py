@@ -29,13 +29,12 @@ WON = (("a1", "a2"), ("a2", "b3", "d2"), ("d2", "f1", "g1"))
 
 
 GAMES = {
-    "abalone": ("5/6/7/8/5SSs1/8/7/6/sssss 5 0 b 0 1", "e6e7 e7e8"),
+    "abalone": ("fujiyama", "a2b2 c2b2 a2b2 c2b2 a2b2 c2b2 g6h7 h6h7 h7h8 b5c5 a2a4b3 b3b2"),
     "baroque": ("standard", "f2f4 g1a7 a7a3 a3a8 a8a6 a6a8 a8a5 a5a8 a2a6 f4a4 d2d8 d1d7"),
     "loa": ("standard", "d1f3 f1f4 b1d3 b8e5 e1e4 g8e6 f8e7 g1g2"),
     "tablut": ("bell", "a6d6 f9f6 f1f4 f6f5 i6e6 d1d4 f4e4 b5d5"),
 }
-"""How the first side wins the other families against a bot that plays its first legal move; of Abalone the end alone.
-"""
+"""How the first side wins the other families against a bot that plays its first legal move."""
 
 
 @pytest.fixture
