@@ -106,6 +106,13 @@ class Settings(BaseSettings):
         description="Which share of the games that a worker of a cluster brings is played again by the rules before it "
         "counts, beside its first one; a worker that was wrong is shut out. 0: none.",
     )
+    throttle_tolerance: float = Field(
+        0.25,
+        ge=0,
+        lt=1,
+        description="By which share bots may search slower on a worker of a cluster than on the others, in games with "
+        "a clock; one that is surely slower is shut out, and its results stay. 0: by whatever.",
+    )
     referee: bool = Field(True, description="Whether `arena serve` schedules, plays and records as well.")
     mqtt: str = Field(
         "",

@@ -82,7 +82,7 @@ class VersionError(ClusterError):
 
 
 class ShutOutError(ClusterError):
-    """The arena wants no more games from this worker: what it said of one was wrong."""
+    """The arena wants no more games from this worker: what it said of one was wrong, or bots are too slow there."""
 
     kind = "forbidden"
 

@@ -195,7 +195,7 @@ class Worker:
         if why := (theirs.get("shut_out") or {}).get(self.id):
             raise ShutOutError(
                 f"the arena at {address} has shut out this worker: {why}; "
-                "see to its installation and its memory before it is started again"
+                "see to its installation, its memory and what else its machine does before it is started again"
             )
         if found := difference(theirs):
             raise VersionError(f"the arena at {address} {found}; install the arena's version here")

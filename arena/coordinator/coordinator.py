@@ -90,7 +90,14 @@ class Coordinator:
         self._store, self._bus, self._executor, self._clock, self._grace_s = store, bus, executor, clock, grace_s
         place, owner = BundlePlace.of(settings), self.lease_owner.name
         self._inspection = Inspection(
-            store, bus, executor, share=settings.verify_share, owner=owner, metrics=self.metrics, verifier=verifier
+            store,
+            bus,
+            executor,
+            share=settings.verify_share,
+            tolerance=settings.throttle_tolerance,
+            owner=owner,
+            metrics=self.metrics,
+            verifier=verifier,
         )
         self.recorder = Recorder(
             store,

@@ -1,23 +1,26 @@
 """Looks at what the workers of a cluster bring: a share of their records is verified before it becomes a result.
 
 A worker with a wrong one is shut out: what it brings from then on is void, and what it had brought is verified anew,
-voided where it is wrong; the audit log says whether that is done, so that the next coordinator goes on with it. Refuses
-to know how games are handed out and recorded.
+voided where it is wrong; the audit log says whether that is done, so that the next coordinator goes on with it. One on
+which bots are slower than elsewhere is shut out too, and what it had brought stays. Refuses to know how games are
+handed out and recorded.
 """
 
 from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
+from arena.coordinator.throttle import ThrottleWatch, speeds_of
 from arena.events.bus import EventBus
 from arena.events.messages import GameGone
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import Store
+from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
 from referee.pool import JobError, SlotPool, WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
@@ -27,8 +30,6 @@ from referee.verification import problem_of
 
 PORTION = 200
 """So many games of a worker that was shut out are verified in one turn."""
-SHUT_OUT, VERIFIED = "worker.shut-out", "worker.verified"
-"""In the audit log: what is between the two is not done yet, whoever coordinates."""
 
 
 class Verifier:
@@ -56,7 +57,10 @@ class Verifier:
 
 
 class Inspection:
-    """`share` (0 to 1) of the records of each worker is verified, its first one always. All in one thread."""
+    """`share` (0 to 1) of the records of each worker is verified, its first one always. All in one thread.
+
+    Bots may be slower on a worker than elsewhere by the share `tolerance`; 0: by whatever.
+    """
 
     def __init__(
         self,
@@ -65,6 +69,7 @@ class Inspection:
         executor: Executor,
         *,
         share: float,
+        tolerance: float,
         owner: str,
         metrics: RefereeMetrics,
         verifier: Verifier | None = None,
@@ -72,14 +77,15 @@ class Inspection:
         self._store, self._bus, self._executor = store, bus, executor
         self._share, self._owner, self._metrics = share, owner, metrics
         self._verifier = verifier or Verifier()
+        self._throttle = ThrottleWatch(tolerance) if tolerance else None
         self._known: set[str] = set()
         """Workers of which a record was verified."""
         self._shut_out: dict[str, str] = {}
-        """Workers with a wrong record, and what was wrong."""
+        """Workers with a wrong record, and what was wrong; throttled ones, and how slow they are."""
         self._suspects: deque[tuple[str, int]] = deque()
         """Workers whose earlier results are still to be verified, and behind which commit."""
-        self._unnoted: list[str] = []
-        """Workers of which the audit log does not know yet that they were shut out."""
+        self._unnoted: list[tuple[str, str]] = []
+        """What the audit log does not know yet: `SHUT_OUT` or `THROTTLED`, and the worker."""
         self._log = logger("coordinator")
 
     def passed(self, worker: str, games: Sequence[PlannedGame], records: Sequence[GameRecord]) -> list[GameRecord]:
@@ -95,6 +101,8 @@ class Inspection:
                 self._verify(worker, game, record)
             if (why := self._shut_out.get(worker)) and record.termination is not Termination.STOPPED:
                 record = void_record(game, Termination.WORKER_WRONG, f"its worker was shut out: {why}")
+            elif record.kind is not Kind.VOID:
+                self._time(worker, game, record)
             found.append(replace(record, worker=worker))
         return found
 
@@ -103,7 +111,7 @@ class Inspection:
         for line in self._store.audit.unfinished(SHUT_OUT, VERIFIED):
             worker = str(line.detail["worker"])
             if worker not in self._shut_out:
-                self._shut(worker, str(line.detail["problem"]))
+                self._suspect(worker, str(line.detail["problem"]))
 
     def go_on(self) -> set[int]:
         """Verify some of what workers that were shut out had brought; the tournaments with games to be played again.
@@ -111,7 +119,7 @@ class Inspection:
         Raises StoreUnavailableError; nothing is forgotten then.
         """
         while self._unnoted:
-            self._note(SHUT_OUT, self._unnoted[-1])
+            self._note(*self._unnoted[-1])
             self._unnoted.pop()
         if not self._suspects:
             return set()
@@ -154,12 +162,31 @@ class Inspection:
         if not problem:
             return
         self._log.error("worker shut out", worker=worker, game=game.id, problem=problem)
+        self._suspect(worker, problem)
+        self._unnoted.append((SHUT_OUT, worker))
+
+    def _time(self, worker: str, game: PlannedGame, record: GameRecord) -> None:
+        """Whether bots are slower there. What shows it is a result all the same: both bots were."""
+        if self._throttle is None:
+            return
+        problem = self._throttle.add(worker, list(speeds_of(game.spec, record)), self._present())
+        if problem:
+            self._log.error("worker shut out", worker=worker, game=game.id, problem=problem)
+            self._shut(worker, problem)
+            self._unnoted.append((THROTTLED, worker))
+
+    def _present(self) -> Container[str]:
+        """The workers that get games now: who has left is nobody's measure, or the last ones could be shut out."""
+        workers = self._executor.describe().workers if hasattr(self._executor, "describe") else ()
+        return {one.id for one in workers if one.is_fit} - self._shut_out.keys()
+
+    def _suspect(self, worker: str, problem: str) -> None:
+        """Shut a worker out, and have what it had brought verified."""
         self._shut(worker, problem)
-        self._unnoted.append(worker)
+        self._suspects.append((worker, 0))
 
     def _shut(self, worker: str, problem: str) -> None:
         self._shut_out[worker] = problem
-        self._suspects.append((worker, 0))
         if hasattr(self._executor, "shut_out"):
             self._executor.shut_out(worker, problem)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -10,6 +11,11 @@ from sqlmodel import col
 from arena.store.engine import Sessions
 from arena.store.models import Audit
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+
+SHUT_OUT, VERIFIED = "worker.shut-out", "worker.verified"
+"""What is between the two is not done yet, whoever coordinates."""
+THROTTLED = "worker.throttled"
+"""A worker that was shut out for being slow; its results stay."""
 
 
 class AuditLog:
@@ -42,6 +48,13 @@ class AuditLog:
             query = query.where(col(Audit.id) < keys[0])
         with self._sessions.reading() as session:
             return cut(session.scalars(query).all(), limit, lambda line: (line.id,))
+
+    def since(self, at: datetime, *actions: str) -> list[Audit]:
+        """The lines of these actions since then, latest first, a page of them at most."""
+        query = select(Audit).where(col(Audit.at) >= at, col(Audit.action).in_(actions))
+        query = query.order_by(col(Audit.id).desc()).limit(DEFAULT_LIMIT)
+        with self._sessions.reading() as session:
+            return list(session.scalars(query))
 
     def unfinished(self, begun: str, ended: str) -> list[Audit]:
         """The latest line of action `begun` of each subject that has none of action `ended` behind it."""

@@ -32,6 +32,7 @@ SECTIONS = {
     "pondering": "pondering",
     "tables": "tables",
     "ratings": "ratings",
+    "throttle": "throttle",
     "store": "store",
     "archive": "archive",
     "pages": "pages",

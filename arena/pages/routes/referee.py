@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 from aiohttp import web
@@ -18,12 +19,16 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, run, store_of, takes
 from arena.services.access import may_read_hosts, shown_owner
+from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
+from arena.store.models import Audit, now
 from referee import source
 from referee.sandbox import open_sandbox
 
 routes = web.RouteTableDef()
 FRESH_S = 30.0
 """News of workers that is older says nothing any more."""
+SHOWN = timedelta(days=7)
+"""For so long it is shown who was shut out."""
 _WORKERS = (
     column("name", "Worker"),
     Column("slots", "Slots"),
@@ -68,6 +73,33 @@ def workers_of(told: RefereeWorkers | None, at: float) -> list[Worker] | None:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class ShutOut:
+    """A worker that was shut out, and what becomes of the results it had brought."""
+
+    line: Audit
+    results: str
+
+    @property
+    def name(self) -> str:
+        """The id of its process."""
+        return str(self.line.detail["worker"])
+
+
+def shut_out(lines: list[Audit]) -> list[ShutOut]:
+    """From the audit log, latest first: who was shut out."""
+    found, verified = [], set()
+    for line in lines:
+        if line.action == VERIFIED:
+            verified.add(line.subject)
+        elif line.action == THROTTLED:
+            found.append(ShutOut(line, "stay: both bots of a game were as slow"))
+        else:
+            is_done = line.subject in verified
+            found.append(ShutOut(line, "were verified, wrong ones played again" if is_done else "are being verified"))
+    return found
+
+
 def _sandbox(name: str) -> str:
     """What confines bots on this machine, or why nothing does."""
     try:
@@ -90,6 +122,7 @@ async def show(request: web.Request) -> web.Response:
             "running": running,
             "rules": source.digest(),
             "states": store.tournaments.counts(),
+            "shut_out": shut_out(store.audit.since(now() - SHOWN, SHUT_OUT, THROTTLED, VERIFIED)),
             "sandbox": _sandbox(request.app[CONTEXT].settings.sandbox),
         }
 
@@ -99,7 +132,8 @@ async def show(request: web.Request) -> web.Response:
     live = request.app[CONTEXT].live
     identity = await session_of(request)
     workers = workers_of(live.workers, live.workers_at)
-    if workers and not may_read_hosts(settings, identity):
+    may_read = may_read_hosts(settings, identity)
+    if workers and not may_read:
         workers = [replace(one, name=f"worker {number}") for number, one in enumerate(workers, 1)]
     lease = found["lease"]
     return page(
@@ -112,6 +146,7 @@ async def show(request: web.Request) -> web.Response:
         owner=shown_owner(settings, identity, lease.owner) if lease else "",
         table=table,
         told=live.workers,
+        may_read=may_read,
         workers=arranged(request, _WORKERS, workers, parameter="workers") if workers is not None else None,
         slots=sum(one.slots for one in workers or () if one.is_fit),
         busy=sum(one.busy for one in workers or () if one.is_fit),

@@ -6,15 +6,16 @@ import json
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from arena.collections.dumps import Dumps
-from arena.coordinator import inspection
+from arena.coordinator import inspection, throttle
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.inspection import Verifier
-from referee.record import GameRecord
+from referee.record import GameRecord, Ply
 from referee.rules.core import Termination
 from referee.spec import GameSpec, PlannedGame
 from tests.arena.coordinator.stage import Dice, Stage, record_of
@@ -175,6 +176,58 @@ def test_a_game_that_was_not_asked_for_is_refused(stage: Stage) -> None:
     assert one._inspection.passed("good", [], [other]) == []
     play(stage, one, number)
     check_truth(stage, number, 12)
+
+
+class Crowd(Cluster):
+    """Both workers are honest; on `bad` bots search at three fifths of their speed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_honest = True
+
+    def describe(self) -> Any:
+        same = {"slots": 1, "busy": 0, "version": "", "sandbox": "", "is_fit": True, "problem": ""}
+        return SimpleNamespace(workers=[SimpleNamespace(id=name, name=name, **same) for name in ("bad", "good")])
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = super().submit(fn, *args, **kwargs)
+        nodes = 600 if getattr(future, "worker", "") == "bad" else 1000
+        records = [
+            replace(record, plies=tuple(Ply(ms=30.0, nodes=nodes) for _ in record.moves)) for record in future.result()
+        ]
+        slow: Future[Any] = Future()
+        slow.worker = future.worker  # type: ignore[attr-defined]
+        slow.set_result(records)
+        return slow
+
+
+def test_a_worker_on_which_bots_are_slower_is_shut_out_and_its_results_stay(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttle, "SURE", 10)
+    number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
+    crowd = Crowd()
+    play(stage, coordinator(stage, crowd, 0.0), number)
+    problem = "bots search at 60 % of their speed elsewhere"
+    assert list(crowd.refused) == ["bad"]
+    assert crowd.refused["bad"].startswith(problem)
+    (line,) = stage.store.audit.page(subject="worker:bad").items
+    assert line.action == "worker.throttled"
+    assert line.detail["problem"].startswith(problem)
+    check_truth(stage, number, 30)
+    assert list(stage.store.results.with_plans(worker="bad")), "what it had brought"
+    other = Crowd()
+    coordinator(stage, other, 0.0)
+    assert other.refused == {}, "nothing is left to do"
+
+
+def test_slow_workers_go_on_where_speed_does_not_matter(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "SURE", 10)
+    stage.settings = stage.settings.model_copy(update={"throttle_tolerance": 0.0})
+    number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
+    crowd = Crowd()
+    play(stage, coordinator(stage, crowd, 0.0), number)
+    assert crowd.refused == {}
 
 
 def test_the_rules_are_asked_in_a_process_of_its_own(stage: Stage) -> None:

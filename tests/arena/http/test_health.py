@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from ipaddress import ip_network
 
@@ -11,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from arena.events.messages import RefereeWorkers, WorkerNews
 from arena.http.address import PREFIX
 from arena.http.limit import Limiter, Rate
+from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
 from arena.store.models import Void
 from tests.arena.api.filled import Arena
 
@@ -88,6 +90,31 @@ def test_host_names_are_for_organisers(arena: Arena, monkeypatch: pytest.MonkeyP
     assert server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["holder"] == "host.example:17:0"
     monkeypatch.setattr(context.arena, "settings", context.settings.model_copy(update={"public_hosts": True}))
     assert "host.example-4" in server.get("/referees").body.decode()
+
+
+def test_who_was_shut_out_stands_on_the_page_of_the_referees(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, audit = arena.server, arena.store.audit
+    assert "Shut out" not in server.get("/referees").body.decode()
+    for action, worker, problem in (
+        (SHUT_OUT, "host.example-1", "ply 3: not legal"),
+        (SHUT_OUT, "host.example-2", "ply 4: not legal"),
+        (VERIFIED, "host.example-1", "ply 3: not legal"),
+        (THROTTLED, "host.example-3", "bots search at 60 % of their speed elsewhere"),
+    ):
+        audit.note(action, f"worker:{worker}", worker=worker, problem=problem)
+    shown = server.get("/referees").body.decode()
+    assert "host.example" not in shown
+    rows = re.findall(r"a worker</bdi>.*?</tr>", shown, re.DOTALL)
+    for row, (problem, results) in zip(
+        rows,
+        (("60 % of their speed", "stay"), ("ply 4", "are being verified"), ("ply 3", "were verified")),
+        strict=True,
+    ):
+        assert problem in row
+        assert results in row
+    public = server.context.settings.model_copy(update={"public_hosts": True})
+    monkeypatch.setattr(server.context.arena, "settings", public)
+    assert "host.example-3" in server.get("/referees").body.decode()
 
 
 def test_voids_name_no_machine_but_to_organisers(arena: Arena) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from arena.store import Store
+from arena.store.models import now
 from tests.arena.field import Field
 
 
@@ -13,3 +16,11 @@ def test_audit(store: Store, field: Field) -> None:
     assert [line.detail["reason"] for line in store.audit.page(subject="bot:1").items] == [3, 1]
     page = store.audit.page(user_id=field.user_id, limit=2)
     assert [line.detail["reason"] for line in store.audit.page(limit=2, after=page.next).items] == [2, 1]
+
+
+def test_what_was_done_lately(store: Store) -> None:
+    for action in ("bot.retire", "worker.shut-out", "worker.verified", "worker.throttled"):
+        store.audit.note(action, "worker:one")
+    found = store.audit.since(now() - timedelta(hours=1), "worker.shut-out", "worker.throttled")
+    assert [line.action for line in found] == ["worker.throttled", "worker.shut-out"]
+    assert store.audit.since(now() + timedelta(hours=1), "worker.shut-out") == []

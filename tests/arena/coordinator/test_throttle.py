@@ -1,0 +1,125 @@
+"""Workers on which bots search slower than elsewhere."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from arena.coordinator import throttle
+from arena.coordinator.throttle import ThrottleWatch, speeds_of
+from referee.record import Ply
+from referee.spec import GameSpec, PlannedGame, TimeControl
+from tests.arena.field import record_of
+from tests.bench.throttle import WITHIN, Field, simulate
+from tests.referee.conftest import scripted
+
+BOTH = ("one", "two")
+
+
+def told(watch: ThrottleWatch, slow: float, games: int, worker: str = "one", **speeds: float) -> str:
+    """What is said after so many games on two workers, those on `worker` at `slow` of the speed."""
+    speeds = speeds or {"ada": 100.0, "bob": 7.0}
+    for _ in range(games):
+        for place in BOTH:
+            factor = slow if place == worker else 1.0
+            found = watch.add(place, [(bot, math.log(speed * factor)) for bot, speed in speeds.items()], BOTH)
+            if found:
+                assert place == worker
+                return found
+    return ""
+
+
+@pytest.mark.parametrize("scatter", [0.1, 0.3])
+def test_a_worker_at_three_fifths_of_the_speed_is_noticed_within_two_hundred_games(scatter: float) -> None:
+    for seed in range(8):
+        found = simulate(Field(2, 8, scatter), 0.6, WITHIN, seed)
+        assert list(found) == [0], "and nobody else"
+
+
+def test_with_many_bots_it_is_noticed_as_soon() -> None:
+    assert all(0 in simulate(Field(2, 40, 0.2), 0.6, WITHIN, seed) for seed in range(4))
+
+
+def test_a_worker_like_the_others_goes_on() -> None:
+    for seed in range(3):
+        assert simulate(Field(2, 8, 0.3), 1.0, 2000, seed) == {}
+
+
+def test_a_worker_that_is_as_slow_as_may_be_has_a_chance_of_one_in_a_thousand() -> None:
+    """The promise itself: every game speaks against it with one half."""
+    rng, shut_out = random.Random(1), 0
+    for _ in range(300):
+        watch = ThrottleWatch(0.25)
+        told(watch, 1.0, throttle.KNOWN, ada=100.0)
+        for _ in range(300):
+            speed = math.log(100 * (0.7 if rng.random() < 0.5 else 0.8))
+            shut_out += bool(watch.add("one", [("ada", speed)], BOTH))
+    assert shut_out <= 2
+
+
+def test_the_reason_has_the_figures() -> None:
+    found = told(ThrottleWatch(0.25), 0.6, 100)
+    assert found == (
+        "bots search at 60 % of their speed elsewhere (median of its last 17 games), and may not be below 75 %"
+    )
+
+
+@pytest.mark.parametrize(
+    ("slow", "tolerance", "is_noticed"), [(0.6, 0.25, True), (0.6, 0.5, False), (0.76, 0.25, False)]
+)
+def test_what_is_tolerated_is_not_noticed(slow: float, tolerance: float, is_noticed: bool) -> None:
+    assert bool(told(ThrottleWatch(tolerance), slow, 200)) == is_noticed
+
+
+def test_one_bot_alone_speaks_against_nobody() -> None:
+    """It says a thousandth of its nodes on that worker; its opponent is as fast as ever, a little more or less."""
+    watch = ThrottleWatch(0.25)
+    for number in range(200):
+        for place in BOTH:
+            liar = 1.0 if place == "one" else 1000.0
+            other = 100.0 * (1.05 if number % 2 else 0.95)
+            assert watch.add(place, [("liar", math.log(liar)), ("ada", math.log(other))], BOTH) == ""
+
+
+def test_who_has_left_is_nobodys_measure() -> None:
+    watch = ThrottleWatch(0.25)
+    for _ in range(50):
+        watch.add("gone", [("ada", math.log(100.0))], BOTH)
+    for _ in range(100):
+        assert watch.add("one", [("ada", math.log(50.0))], BOTH) == ""
+
+
+def test_bots_that_no_longer_play_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "MOST", 2)
+    watch = ThrottleWatch(0.25)
+    for bot in ("ada", "bob", "ada", "cleo"):
+        watch.add("one", [(bot, 1.0)], BOTH)
+    assert list(watch._known) == ["ada", "cleo"]
+
+
+def test_speeds_are_those_of_bots_that_a_clock_hurries() -> None:
+    spec = GameSpec("loa", "standard", scripted("ada v1"), scripted("bob v1"), time=TimeControl())
+    thought = Ply(ms=15.0, nodes=3000)
+    plies = [
+        Ply(ms=99.0, nodes=99, book=True),
+        thought,
+        thought,
+        thought,
+        thought,
+        Ply(ms=50.0),
+        replace(thought, ms=4.0),
+    ]
+    record = replace(record_of(PlannedGame.of(spec)), plies=plies)
+    (ada, ada_speed), (bob, bob_speed) = speeds_of(spec, record)
+    assert "ada v1" in ada
+    assert "bob v1" in bob
+    assert math.exp(ada_speed) == pytest.approx(9000 / 34)
+    assert math.exp(bob_speed) == pytest.approx(6000 / 30), "a move without nodes says nothing of its speed"
+    handicapped = replace(spec, second=replace(spec.second, time=TimeControl("nodes", 0, 0, 500)))
+    remote = replace(spec, first=replace(spec.first, place="remote"))
+    assert [bot for bot, _ in speeds_of(handicapped, record)] == [ada]
+    assert [bot for bot, _ in speeds_of(remote, record)] == [bob]
+    assert list(speeds_of(spec, replace(record, plies=plies[:3]))) == [], "too short to say anything"
