@@ -152,6 +152,9 @@ class Bot:
         """Nothing: there is none."""
         return {}
 
+    def hear_offer(self) -> None:
+        """Bots are not told of offers."""
+
     def begin_turn(self, _side: int) -> None:
         """It is to move: it rests no longer."""
         if rest := self.process.rest:

@@ -22,7 +22,9 @@ from referee.spec import BotSpec, Limits
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person wants at the ply after so many: to play a `move`, perhaps offering a draw with it, or to resign."""
+    """What a person wants at the ply after so many: to play a `move`, perhaps offering a draw with it, to take the draw
+    that is offered, or to resign.
+    """
 
     ply: int
     move: str | None = None
@@ -30,11 +32,15 @@ class Decision:
 
 
 class Hand:
-    """Carries a person's decision to the seat: `give` and `call_off` may be called from any thread."""
+    """Carries a person's decision to the seat: `give` and `call_off` may be called from any thread.
+
+    `is_offered`: the opponent offers a draw with the move it plays, or has just played.
+    """
 
     def __init__(self) -> None:
         self._decision: Decision | None = None
         self._is_off = False
+        self.is_offered = False
         self._changed = threading.Condition()
 
     def give(self, decision: Decision) -> None:
@@ -58,10 +64,14 @@ class Hand:
             if not self._has(ply):
                 return None
             found, self._decision = self._decision, None
+            self.is_offered = False
             return found
 
     def _has(self, ply: int) -> bool:
-        return self._decision is not None and (self._decision.ply == ply or self._decision.offer == "resign")
+        found = self._decision
+        if found is None or found.offer == "resign":
+            return found is not None
+        return found.ply == ply and (found.move is not None or self.is_offered)
 
 
 class PersonSeat:
@@ -93,6 +103,10 @@ class PersonSeat:
 
     def ready(self) -> None:
         """Their clock does not wait for more."""
+
+    def hear_offer(self) -> None:
+        """They may take it instead of moving."""
+        self._hand.is_offered = True
 
     def begin_turn(self, *_: int) -> None:
         """They see it on the board."""

@@ -114,12 +114,14 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
             return by_failure(course, side, player.bot, error)
         charged_ms = thought.ms - thought.lag_ms
         clock.charge(side, charged_ms)
-        if thought.offer == "resign":
-            return by_resignation(course, side)
+        if ending := _without_move(course, side, thought):
+            return ending
         code = thought.code if thought.code is not None else texts.code(thought.move, line)
         if code is None or not line.is_legal(code):
             said = thought.move if thought.code is None else texts.write(thought.code)
             return by_illegal_move(course, side, player.bot, said)
+        if thought.offer == "draw" and spec.adjudication.draw_agreement:
+            players[1 - side].bot.hear_offer()
         _push(course, names.get(code) or texts.write(code), code, thought, charged_ms if is_timed[side] else 0.0)
         for each in players:
             each.follow(course)
@@ -129,6 +131,16 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
             if outcome:
                 break
     return by_outcome(outcome)
+
+
+def _without_move(course: Course, side: int, thought: Thought) -> Ending | None:
+    """The end that a side chose instead of a move: it gives up, or is a person who takes the draw they heard of."""
+    if thought.offer == "resign":
+        return by_resignation(course, side)
+    who = (course.spec.first, course.spec.second)[side]
+    if who.place == "person" and thought.offer == "draw" and thought.move is None:
+        return by_outcome(Outcome("draw", Termination.DRAW_AGREED))
+    return None
 
 
 def _quick_way(

@@ -66,6 +66,9 @@ class Seat(Protocol):
     def ready(self) -> None:
         """Wait until it is ready for it."""
 
+    def hear_offer(self) -> None:
+        """Its opponent offers a draw with the move that is about to be played."""
+
     def begin_turn(self, side: int) -> None:
         """It is to move, as the first (0) or second side: called before `think`."""
 

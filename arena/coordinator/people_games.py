@@ -12,7 +12,7 @@ import contextlib
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +22,14 @@ from arena.events.messages import GameGone, GamePly, GameStarted, PlyNews
 from arena.log import logger
 from arena.spool import Spool
 from arena.store import ConflictError, Store, StoreError
-from arena.store.people import DRAW, PersonLine
+from arena.store.people import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
 from arena.worker import BundlePlace
 from referee.person import Decision, Hand, PersonSeat
 from referee.play import play
 from referee.plies import Ply
 from referee.record import GameRecord
 from referee.roster import Roster
-from referee.rules.core import Kind, Termination
+from referee.rules.core import SIDES, Kind, Termination
 from referee.sandbox import Sandbox, open_sandbox
 from referee.seat import Seat
 from referee.spec import BotSpec, Limits, PlannedGame
@@ -41,7 +41,6 @@ LOOK_S = 1.0
 """How often the database is asked what people have decided, should a nudge be lost."""
 NICE = 5
 """By how much the bots of people's games step back behind those of rated ones."""
-MOST_TAKEN_BACK = 200
 
 
 @dataclass
@@ -76,7 +75,7 @@ def _index(side: str) -> int:
 
 
 def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
-    """A move and its ply as they are kept; a draw that the person offered with it stands behind them."""
+    """A move and its ply as they are kept; a draw that was offered with it stands behind them."""
     kept = [ply.ms, ply.charged_ms, ply.lag_ms, ply.score, ply.depth, ply.nodes, ply.book, ply.pv]
     return [move, kept, DRAW] if offers_draw else [move, kept]
 
@@ -152,24 +151,24 @@ class PeopleGames:
         """Hand on what was decided in a game that is played here; else look at all games."""
         if game in self._tables:
             with contextlib.suppress(StoreError):
-                self._hand_on(self._store.people.get(game))
+                self._hand_on(game, self._store.people.get(game).asked)
             return
-        for line in self._store.people.open():
-            if line.game_id in self._tables:
-                self._hand_on(line)
-            elif len(self._tables) < self._slots and line.game_id not in self._threads:
-                self._seat(line)
+        for waiting, asked in self._store.people.asked().items():
+            if waiting in self._tables:
+                self._hand_on(waiting, asked)
+            elif len(self._tables) < self._slots and waiting not in self._threads:
+                self._seat(self._store.people.get(waiting))
 
-    def _hand_on(self, line: PersonLine) -> None:
-        table, asked = self._tables.get(line.game_id), line.asked
+    def _hand_on(self, game: str, asked: Mapping[str, Any] | None) -> None:
+        table = self._tables.get(game)
         if table is None or not asked or asked["mark"] == table.heard:
             return
         table.heard = asked["mark"]
         if asked["do"] == "back":
             table.is_back = True
             table.call_off()
-        elif asked["do"] == "resign":
-            table.hand.give(Decision(asked["ply"], None, "resign"))
+        elif asked["do"] in ("resign", "draw"):
+            table.hand.give(Decision(asked["ply"], None, asked["do"]))
         else:
             offers_draw = bool(asked.get("draw"))
             table.offered_at = asked["ply"] if offers_draw else -1
@@ -217,18 +216,19 @@ class PeopleGames:
 
     def _contest(self, game: PlannedGame, table: _Table, roster: Roster, attempt: int, mine: int) -> GameRecord:
         """Play from where it stands, to the end or to where it is interrupted."""
-        played = [ply_of(kept) for kept in table.plies]
+        hand, played = table.hand, [ply_of(kept) for kept in table.plies]
         self._bus.publish(GameStarted(game=game.id, attempt=attempt))
         for number, (move, ply) in enumerate(played, 1):
             self._bus.publish(GamePly(game=game.id, number=number, ply=PlyNews.of(move, ply)))
 
         def watch(number: int, move: str, ply: Ply) -> None:
             is_mine = (number - 1) % 2 == mine
-            table.plies.append(kept_of(move, ply, offers_draw=is_mine and table.offered_at == number - 1))
+            offers_draw = table.offered_at == number - 1 if is_mine else hand.is_offered
+            table.plies.append(kept_of(move, ply, offers_draw=offers_draw))
             self._store.people.keep(game.id, table.plies, is_done=is_mine)
             self._bus.publish(GamePly(game=game.id, number=number, ply=PlyNews.of(move, ply)))
 
-        hand = table.hand
+        hand.is_offered = is_draw_offered(table.plies, SIDES[mine])
         roster.elsewhere |= self.elsewhere
         roster.elsewhere["person"] = lambda spec, limits: PersonSeat(spec, limits, hand, self._idle_s)
         self._news.put(game.id)  # what was decided before anybody sat here

@@ -17,7 +17,7 @@ from arena.store import BadValueError, ConflictError, Identity, QuotaError
 from arena.store.credentials import digest_of
 from arena.store.games import GameLine
 from arena.store.models import PersonGame
-from arena.store.people import DRAW, PersonLine
+from arena.store.people import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
 from arena.store.samples import OWNER
 from arena.tournaments.spec import bot_spec
 from referee.adjudicate import LEVEL, LEVEL_FROM_PLY, takes_draw
@@ -34,7 +34,6 @@ TIMES: Mapping[str, str] = {
 }
 """What people play by, in words; the bot has `BOT_TIME` in any case, so that it takes little from rated games."""
 BOT_TIME = TimeControl("movetime", 1000, 0)
-MOST_TAKEN_BACK = 100
 _SCORE = 3
 """Where the score stands in a ply as it is kept."""
 _QUEUE = 8
@@ -162,13 +161,13 @@ def _require_room(arena: Arena, by: Visitor) -> None:
     settings, people = arena.settings, arena.store.people
     if not settings.people_slots:
         raise QuotaError("people do not play here: the arena has no slots for their games")
-    mine = people.open(**by.mine)
-    if len(mine) >= settings.people_games_each:
+    if people.count_open(**by.mine) >= settings.people_games_each:
+        mine = people.open(**by.mine)
         open_ = " and ".join(f"/play/{line.game_id}" for line in mine)
         raise QuotaError(f"you have {len(mine)} games open", hint=f"finish or resign one: {open_}")
-    if len(people.open(address=digest_of(by.address))) >= settings.people_games_per_address:
+    if people.count_open(address=digest_of(by.address)) >= settings.people_games_per_address:
         raise QuotaError("there are too many open games from your address", hint="try again later")
-    if len(people.open()) >= _QUEUE * settings.people_slots:
+    if people.count_open() >= _QUEUE * settings.people_slots:
         raise QuotaError("too many people wait for a game", hint="try again in some minutes")
 
 
@@ -179,36 +178,39 @@ def mine(arena: Arena, by: Visitor) -> list[PersonLine]:
 
 def waiting(arena: Arena, game_id: str) -> int:
     """How many games of people are played or wait before one that waits."""
-    ids = [line.game_id for line in arena.store.people.open()]
+    ids = list(arena.store.people.asked())
     return ids.index(game_id) if game_id in ids else 0
 
 
 @dataclass(frozen=True, slots=True)
 class DrawOffer:
-    """What became of a draw that was offered with the last move: `waiting` or `declined`, and why, in words."""
+    """A draw: the bot has `offered` one, or what became of the person's own offer: `waiting`, or `declined` and why."""
 
     state: str
     why: str = ""
 
 
 def draw_offer(line: PersonLine) -> DrawOffer | None:
-    """The person's offer, as long as they have not moved since; None where there is none."""
+    """An offer, as long as the person has not moved since; None where there is none."""
     mine = 0 if line.side == "first" else 1
+    if is_draw_offered(line.plies, line.side):
+        return DrawOffer("offered")
     last = max((number for number in range(len(line.plies)) if number % 2 == mine), default=-1)
     if last < 0 or line.plies[last][2:] != [DRAW]:
         return None
     if last + 1 == len(line.plies):
         return DrawOffer("waiting")
-    ply, score = last + 2, line.plies[last + 1][1][_SCORE]
+    return DrawOffer("declined", _why_declined(line.plies[last + 1][1][_SCORE], last + 2))
+
+
+def _why_declined(score: int | None, ply: int) -> str:
     if score is None:
-        return DrawOffer("declined", "the bot says no scores")
+        return "the bot says no scores"
     if ply < LEVEL_FROM_PLY:
-        return DrawOffer("declined", f"draws are taken from ply {LEVEL_FROM_PLY} on")
+        return f"draws are taken from ply {LEVEL_FROM_PLY} on"
     if takes_draw(score, ply):
-        return DrawOffer("declined", "the game was interrupted after your offer; offer it again")
-    return DrawOffer(
-        "declined", f"the bot gives itself {score / 100:+.2f}, and takes a draw within {LEVEL / 100:g} of level"
-    )
+        return "the game was interrupted after your offer; offer it again"
+    return f"the bot gives itself {score / 100:+.2f}, and takes a draw within {LEVEL / 100:g} of level"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +247,9 @@ def _study(line: PersonLine, spec: GameSpec) -> Study:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a person decides: `do` is `move`, `resign` or `back`; `ply` is how many were played as they saw it."""
+    """What a person decides: `do` is `move`, `draw` (they take the bot's offer), `resign` or `back`; `ply` is how many
+    were played as they saw it.
+    """
 
     do: str
     ply: int
@@ -264,8 +268,10 @@ def decide(arena: Arena, game_id: str, wish: Decided, by: Visitor) -> None:
         asked |= {"move": _move(arena, line, wish), "draw": wish.draw}
     elif wish.do == "back":
         _require_back(line)
+    elif wish.do == "draw":
+        _require_offer(line, wish)
     elif wish.do != "resign":
-        raise BadValueError(f"nothing is called {wish.do[:20]!r}", field="do", hint="move, resign or back")
+        raise BadValueError(f"nothing is called {wish.do[:20]!r}", field="do", hint="move, draw, resign or back")
     arena.store.people.ask(game_id, asked)
     arena.bus.publish(PersonDecided(game=game_id))
 
@@ -278,6 +284,12 @@ def _move(arena: Arena, line: PersonLine, wish: Decided) -> str:
     if found.end.outcome is not None or found.end.side != line.side:
         raise ConflictError("it is not your turn", "running")
     return study.read(found.ruleset, found.start, [*found.moves, wish.move]).moves[-1]
+
+
+def _require_offer(line: PersonLine, wish: Decided) -> None:
+    offer = draw_offer(line)
+    if wish.ply != len(line.plies) or offer is None or offer.state != "offered":
+        raise ConflictError("the bot offers no draw now: offer one with your move", line.state)
 
 
 def _require_back(line: PersonLine) -> None:

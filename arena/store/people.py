@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import Select, func, insert, select, update
 from sqlmodel import col
 
 from arena.store.engine import Sessions, fetch
@@ -25,13 +25,15 @@ from referee.spec import GameSpec, PlannedGame, spec_from_json
 GUEST = "guest"
 """What records call somebody without an account."""
 DRAW = "draw"
-"""Stands behind a ply with which a person offered a draw."""
+"""Stands behind a ply with which a draw was offered."""
+MOST_TAKEN_BACK = 100
+"""So many moves are taken back in a game."""
 _OPEN = ("planned", "queued", "running")
 
 
 @dataclass(frozen=True, slots=True)
 class PersonLine:
-    """A game of a person as it stands. `ahead`: how many games began to wait before it, if it waits."""
+    """A game of a person as it stands."""
 
     game_id: str
     state: str
@@ -49,6 +51,11 @@ _LINE = (
     *(col(getattr(Game, name)) for name in ("id", "state", "attempt", "is_rated")),
     *(col(getattr(PersonGame, name)) for name in ("user_id", "guest", "side", "plies", "asked", "created")),
 )
+
+
+def is_draw_offered(plies: Sequence[Any], side: str) -> bool:
+    """Whether a bot has offered a draw with the last ply to the person on a side, who has moved before."""
+    return len(plies) > 1 and len(plies) % 2 == (0 if side == "first" else 1) and plies[-1][2:] == [DRAW]
 
 
 class People:
@@ -121,17 +128,20 @@ class People:
         return game.id
 
     def open(self, **who: Any) -> list[PersonLine]:
-        """The games that are not over, in the order they were begun in: all, or those of somebody or some address."""
-        query = (
-            select(*_LINE)
-            .join(PersonGame, col(PersonGame.game_id) == col(Game.id))
-            .where(col(Game.state).in_(_OPEN))
-            .order_by(col(PersonGame.created), col(Game.id))
-        )
-        for name, value in who.items():
-            query = query.where(col(getattr(PersonGame, name)) == value)
+        """The games that are not over, in the order they were begun in: all, or those of somebody."""
         with self._sessions.reading() as session:
-            return [PersonLine(*row) for row in fetch(session, query)]
+            return [PersonLine(*row) for row in fetch(session, _open(select(*_LINE), who))]
+
+    def count_open(self, **who: Any) -> int:
+        """How many games are not over: of all, of somebody, or from some address."""
+        with self._sessions.reading() as session:
+            counted = _open(select(col(Game.id)), who).order_by(None).subquery()
+            return session.scalar(select(func.count()).select_from(counted)) or 0
+
+    def asked(self) -> dict[str, Mapping[str, Any] | None]:
+        """What was decided in the games that are not over, by id in the order they were begun in; cheap to look at."""
+        with self._sessions.reading() as session:
+            return dict(fetch(session, _open(select(col(Game.id), col(PersonGame.asked)), {})))
 
     def get(self, game_id: str) -> PersonLine:
         """A game of a person. Raises NotFoundError."""
@@ -220,6 +230,13 @@ class People:
         for version_id, name, bot_id, owner in rows:
             newest.setdefault(bot_id, (version_id, name, owner == OWNER))
         return [(number, name) for number, name, _ in sorted(newest.values(), key=lambda one: not one[2])]
+
+
+def _open(query: Select[Any], who: Mapping[str, Any]) -> Select[Any]:
+    query = query.join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.state).in_(_OPEN))
+    for name, value in who.items():
+        query = query.where(col(getattr(PersonGame, name)) == value)
+    return query.order_by(col(PersonGame.created), col(Game.id))
 
 
 def _numbered(spec: GameSpec, number: int) -> GameSpec:

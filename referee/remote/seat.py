@@ -132,6 +132,9 @@ class RemoteBot:
         self._lasting(self._get_ready)
         self._is_ready = True
 
+    def hear_offer(self) -> None:
+        """Bots are not told of offers."""
+
     def begin_turn(self, side: int) -> None:
         """It is to move, as the first (0) or second side."""
         self._side = side

@@ -92,7 +92,7 @@ async def show(call: Call, game: GameId) -> Answer[PlayDocument]:
 
 @routes.post(
     "/play/{game}/decisions",
-    summary="Move, offer a draw, resign, take a move back",
+    summary="Move, offer or take a draw, resign, take a move back",
     status=202,
     problems=("not-found", "forbidden", "conflict", "invalid"),
     **_WORDS,

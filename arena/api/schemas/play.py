@@ -43,9 +43,11 @@ class OpenGameItem(Out):
 
 
 class DrawOfferDocument(Out):
-    """A draw offered with one's last move: it waits for the bot's answer, or was declined, and `why`."""
+    """A draw: the bot has `offered` one with its last move, or one's own offer is `waiting` for the bot's answer or was
+    `declined`, and `why`.
+    """
 
-    state: Literal["waiting", "declined"]
+    state: Literal["offered", "waiting", "declined"]
     why: str
 
 
@@ -72,12 +74,13 @@ class PlayDocument(Out):
 
 
 class DecisionWish(In):
-    """`move` in any spelling, with a `draw` offered or not; to `resign`; or to take one's last move `back`.
+    """`move` in any spelling, with a `draw` offered or not; to take the `draw` that the bot offers; to `resign`; or to
+    take one's last move `back`.
 
     `ply` is how many were played as one saw the board: a move for another position is refused.
     """
 
-    do: Literal["move", "resign", "back"] = "move"
+    do: Literal["move", "draw", "resign", "back"] = "move"
     move: Annotated[str, Field(max_length=100)] = ""
     ply: Annotated[int, Field(ge=0, le=100_000)] | None = None
     draw: bool = False

@@ -144,7 +144,7 @@ async def state(request: web.Request) -> web.Response:
     line, visitor = await _line(request)
     if not visitor.plays(line):
         raise Problem("forbidden", "this is somebody else's game")
-    ahead = await act(services.people.waiting, arena_of(request), line.game_id)
+    ahead = await act(services.people.waiting, arena_of(request), line.game_id) if line.state == "planned" else 0
     offer = services.people.draw_offer(line)
     body = {
         "state": line.state,
@@ -160,7 +160,7 @@ async def state(request: web.Request) -> web.Response:
 
 @routes.post("/play/{game}")
 async def decide(request: web.Request) -> web.Response:
-    """A move, a resignation, a move taken back; from the form."""
+    """A move, a draw taken, a resignation, a move taken back; from the form."""
     name = request.match_info["game"]
     try:
         await _decide(request)

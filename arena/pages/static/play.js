@@ -7,7 +7,6 @@ const { game, side, family } = place.dataset;
 let entry = null;
 let turn = 0; // counts what is shown: an answer that comes late is for another position
 let shown = null;
-let isOffered = false; // a draw, with the last move: the bot's answer is to be told
 
 const say = (words) => { $("spoken").textContent = words; };
 
@@ -32,20 +31,19 @@ function move(text) {
   const draw = $("write").elements.draw;
   const what = { do: "move", ply: shown.last, move: text };
   if (draw.checked) what.draw = "yes";
-  isOffered = draw.checked;
-  if (!isOffered) $("offer").hidden = true;
+  if (!draw.checked) $("offer").hidden = true;
   draw.checked = false;
   return decide(what);
 }
 
-// What became of a draw that was offered.
+// A draw that the bot offers, or what became of the person's own offer.
 async function tellOffer() {
-  const data = await (await fetch(`/play/${game}/state.json`)).json();
-  if (!data.draw) return;
-  const isDeclined = data.draw.state === "declined";
-  if (isDeclined) isOffered = false;
-  $("offer").textContent = isDeclined ? `Draw declined: ${data.draw.why}.` : "Draw offered.";
-  $("offer").hidden = false;
+  const { draw } = await (await fetch(`/play/${game}/state.json`)).json();
+  $("take").hidden = draw?.state !== "offered";
+  $("offer").hidden = !draw;
+  if (!draw) return;
+  const words = { offered: "The bot offers a draw.", waiting: "Draw offered.", declined: `Draw declined: ${draw.why}.` };
+  $("offer").textContent = words[draw.state];
 }
 
 // What may be played now, where it is this person's turn and the last position is shown.
@@ -54,6 +52,7 @@ async function offer(detail) {
   const mine = ++turn;
   entry ||= new Entry({ board: detail.board, frame: $("frame"), place: $("entry"), say, send: move });
   entry.offer([], detail.scene);
+  $("take").hidden = true;
   $("write").hidden = detail.isOver;
   if (detail.isOver || detail.ply !== detail.last) return;
   $("write").elements.ply.value = detail.last;
@@ -64,7 +63,7 @@ async function offer(detail) {
     if (mine === turn && data.to_move === side) {
       entry.offer(data.legal, detail.scene);
       say(`${$("said").textContent}. Your turn`);
-      if (isOffered) await tellOffer();
+      await tellOffer();
     }
   } catch { complain("The moves could not be loaded; write yours below."); }
 }
@@ -77,6 +76,7 @@ $("write").addEventListener("submit", async (event) => {
   const field = $("write").elements.move;
   if (what === "move") { if (field.value.trim() && await move(field.value.trim())) field.value = ""; }
   else if (what === "back") decide({ do: "back" });
+  else if (what === "draw") decide({ do: "draw", ply: shown.last });
   else if (confirm("Resign this game?")) decide({ do: "resign" });
 });
 

@@ -54,6 +54,15 @@ class LevelBot(InstantBot):
         return found
 
 
+class OfferingBot(InstantBot):
+    """The same, and it offers a draw with every move."""
+
+    def think(self, question: bytes, allowance_ms: float | None, known: Any = None) -> Thought:
+        found = super().think(question, allowance_ms, known)
+        found.offer = "draw"
+        return found
+
+
 class Told:
     """A bus that hands decisions to the referee at hand, and lets tests wait for what they are about."""
 
@@ -98,8 +107,8 @@ class Hall:
         self.bot = made["first"].id or 0
 
     @contextmanager
-    def open(self) -> Any:
-        """While the referee is there."""
+    def open(self, bot: type[InstantBot] = InstantBot) -> Any:
+        """While the referee is there, and all bots are `bot`."""
         assert self.store.leases.take(LEASE, "hall", 3600)
         games = PeopleGames(
             self.store,
@@ -110,7 +119,7 @@ class Hall:
             spool=self.spool,
             on_done=self._record,
         )
-        games.elsewhere[""] = InstantBot
+        games.elsewhere[""] = bot
         self.told.games = games
         games.begin()
         try:

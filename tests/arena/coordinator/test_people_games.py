@@ -15,7 +15,8 @@ from arena.services.people import Decided
 from arena.store import BadValueError, ConflictError, QuotaError, Store
 from referee.rules import load
 from referee.rules.position import Position
-from tests.arena.coordinator.people import Hall, LevelBot
+from referee.verification import verify
+from tests.arena.coordinator.people import Hall, LevelBot, OfferingBot
 
 LOA = load("loa").settle()
 
@@ -112,6 +113,58 @@ def test_a_draw_is_declined_with_the_reason_or_taken(hall: Hall, monkeypatch: py
         hall.over(game)
     record = hall.store.games.record(game)
     assert (record.winner, record.termination.value) == ("draw", "draw-agreed")
+
+
+def test_a_draw_that_the_bot_offers_is_taken_without_a_move_even_after_a_restart(hall: Hall) -> None:
+    ann = hall.visitor("ann")
+
+    def offered(game: str) -> bool:
+        return people.draw_offer(hall.line(game)) == people.DrawOffer("offered")
+
+    with hall.open():
+        game = hall.begin(ann)
+        hall.play(game, ann, "b1b3")
+        with pytest.raises(ConflictError, match="offers no draw"):
+            people.decide(hall.arena, game, Decided("draw", 2), ann)
+    hall.store.queue.give_back()
+    with hall.open(OfferingBot):
+        hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
+        assert offered(game)
+        hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
+        assert offered(game), "it goes on, and offers again"
+        with pytest.raises(ConflictError, match="offers no draw"):
+            people.decide(hall.arena, game, Decided("draw", 4), ann)
+    hall.store.queue.give_back()
+    with hall.open():
+        people.decide(hall.arena, game, Decided("draw", 6), ann)
+        hall.over(game)
+    record = hall.store.games.record(game)
+    assert (record.winner, record.termination.value, len(record.moves)) == ("draw", "draw-agreed", 6)
+    verify(record)
+
+
+def test_a_draw_offered_before_the_person_has_moved_is_no_offer(hall: Hall) -> None:
+    ann = hall.visitor("ann")
+    with hall.open(OfferingBot):
+        game = hall.begin(ann, side="second")
+        hall.told.until(lambda: len(hall.line(game).plies) == 1)
+        assert people.draw_offer(hall.line(game)) is None
+        people.decide(hall.arena, game, Decided("resign", 1), ann)
+        hall.over(game)
+
+
+def test_looking_at_all_games_reads_no_plies(hall: Hall) -> None:
+    ann, guest = hall.visitor("ann"), hall.visitor()
+    game, other = hall.begin(ann), hall.begin(guest)
+    people.decide(hall.arena, game, Decided("resign", 0), ann)
+    asked = hall.store.people.asked()
+    assert list(asked) == [game, other]
+    assert asked[game] == hall.line(game).asked
+    assert asked[other] is None
+    counts = hall.store.people.count_open
+    assert (counts(), counts(user_id=ann.user.user_id if ann.user else 0), counts(guest=guest.guest)) == (2, 1, 1)
+    hall.store.people.cancel(game)
+    assert (list(hall.store.people.asked()), counts()) == ([other], 1)
 
 
 def test_only_its_person_moves_and_only_when_it_is_their_turn(hall: Hall) -> None:

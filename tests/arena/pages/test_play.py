@@ -20,7 +20,7 @@ from referee.rules import load
 from referee.rules.clicks import ways_of
 from referee.rules.position import Position
 from tests.arena.api.server import Server, settings_in
-from tests.arena.coordinator.people import InstantBot
+from tests.arena.coordinator.people import InstantBot, OfferingBot
 from tests.arena.pages.test_free_board import place_of
 from tests.arena.pages.test_viewer import reads
 
@@ -46,8 +46,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def _open(store: Store, folder: Path) -> Iterator[Server]:
-    """A server with the referee of people's games."""
+def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Iterator[Server]:
+    """A server with the referee of people's games against `bot`."""
     settings = settings_in(folder, sandbox="none")
     server = Server(store, settings)
     server.unlimited()
@@ -71,7 +71,7 @@ def _open(store: Store, folder: Path) -> Iterator[Server]:
         spool=spool,
         on_done=record,
     )
-    games.elsewhere[""] = InstantBot
+    games.elsewhere[""] = bot
     games.begin()
     try:
         yield server
@@ -180,6 +180,24 @@ def test_a_game_by_keyboard_is_taken_back_and_resigned(browser: Any, store: Stor
         page.click("button[value=resign]")
         reads(page, "#connection", "The game is over.")
     assert store.people.open() == []
+    context.close()
+
+
+def test_a_draw_that_the_bot_offers_is_taken(browser: Any, store: Store, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    with _open(store, tmp_path, OfferingBot) as server:
+        _begin(page, server)
+        assert page.locator("#take").is_hidden()
+        page.fill("#write input[name=move]", "a1-a2")
+        page.press("#write input[name=move]", "Enter")
+        reads(page, "#offer", "The bot offers a draw.")
+        page.reload()
+        reads(page, "#offer", "The bot offers a draw.")
+        page.click("#take")
+        reads(page, "#connection", "The game is over.")
+        game = page.url.rsplit("/", 1)[1]
+    assert (store.games.record(game).winner, len(store.games.record(game).moves)) == ("draw", 2)
     context.close()
 
 
