@@ -96,9 +96,31 @@ def _probe(settings: Settings) -> str:
 async def _work(worker: Worker, address: str, security: Security | None, arguments: argparse.Namespace) -> None:
     stop = asyncio.Event()
     with heard(stop, worker.jobs.abort):
-        async with worker.pulse.beating(), _warming(worker, stop, warms_up=not arguments.no_warm):
+        async with worker.pulse.beating(), _warming(worker, stop, warms_up=not arguments.no_warm), _measuring(worker):
             if not stop.is_set():
                 await worker.work(address, stop, security=security, patience_s=arguments.wait, grace_s=arguments.grace)
+
+
+@asynccontextmanager
+async def _measuring(worker: Worker) -> AsyncIterator[None]:
+    """Measure how fast the worker is: once it is warm, or after a while where it is to join at once."""
+    measuring = asyncio.create_task(_measure(worker))
+    try:
+        yield
+    finally:
+        measuring.cancel()
+        await asyncio.gather(measuring, return_exceptions=True)
+
+
+async def _measure(worker: Worker) -> None:
+    from arena.cluster.speed import EVERY_S
+    from referee.rules import families
+
+    if worker.warm_up:
+        await worker.warm_up.wait_for(families()[0], lambda: True)
+    else:
+        await asyncio.sleep(EVERY_S)
+    await worker.speed.run()
 
 
 @asynccontextmanager

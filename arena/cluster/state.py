@@ -28,6 +28,8 @@ class WorkerState:
     problem: str = ""
     id: str = ""
     address: str = ""
+    speed: int = 0
+    """Of a slot, in leaves per second (see `referee.speed`); 0 where it was not measured yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ def state_of(address: str, identity: Mapping[str, Any], shut_out: Mapping[str, s
     workers = []
     for place, known in identity["workers"].items():
         told: Mapping[str, Any] = known.get("arena") or {}
+        now: Mapping[str, Any] = (known.get("metrics") or {}).get("arena") or {}
         if not told or known["status"] != "running":
             continue
         theirs, worker_id = str(told.get("version", "?")), str(told.get("id", ""))
@@ -70,12 +73,13 @@ def state_of(address: str, identity: Mapping[str, Any], shut_out: Mapping[str, s
                 str(told.get("name", known["name"])),
                 theirs,
                 int(known["nthreads"]),
-                int((known.get("metrics") or {}).get("arena", {}).get("busy", 0)),
+                int(now.get("busy", 0)),
                 str(told.get("sandbox", "?")),
                 not problem,
                 problem,
                 worker_id,
                 str(place),
+                int(now.get("speed", 0)),
             )
         )
     return ClusterState(address, True, tuple(sorted(workers, key=lambda worker: worker.name)))

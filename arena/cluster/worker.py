@@ -34,6 +34,7 @@ from arena.cluster.link import (
 )
 from arena.cluster.pulse import Pulse
 from arena.cluster.reports import Reports
+from arena.cluster.speed import Speed
 from arena.cluster.warm_up import WarmUp
 from arena.data_folder import make_folder
 from arena.log import logger
@@ -69,6 +70,7 @@ class Worker:
         self.sandbox, self._folder = sandbox, folder
         self._reports = Reports(self._send)
         self.jobs = Jobs(slots, sandbox=sandbox, folder=folder, reports=self._reports, worker=self.id)
+        self.speed = Speed(self.jobs, self.name)
         self.pulse = Pulse(folder)
         self.warm_up: WarmUp | None = None
         """What makes its families ready, if anything does: games of those that are not wait for it."""
@@ -179,7 +181,7 @@ class Worker:
                     "sandbox": self.sandbox,
                 },
             },
-            metrics={"arena": lambda _: {"busy": len(self.jobs)}},
+            metrics={"arena": lambda _: {"busy": len(self.jobs), "speed": self.speed.leaves}},
         )
         try:
             return await dask

@@ -97,7 +97,9 @@ def workers_of(executor: Executor, busy: int, lease_owner: str) -> RefereeWorker
 def _describe(executor: Executor, busy: int) -> list[WorkerNews]:
     if hasattr(executor, "describe"):
         return [
-            WorkerNews(one.name, one.slots, one.busy, one.version, one.sandbox, one.is_fit, one.problem[:300])
+            WorkerNews(
+                one.name, one.slots, one.busy, one.version, one.sandbox, one.is_fit, one.problem[:300], one.speed
+            )
             for one in executor.describe().workers
         ]
     slots = slots_of(executor)

@@ -4,7 +4,8 @@ What is compared is the nodes per second of one bot with those of the same bot o
 differently. A game in which they were less than `1 - tolerance` of the median elsewhere speaks against its worker, any
 other for it; of a worker that is no slower than that, at most half of the games speak against it. A stake on the next
 one speaking against it, again and again, reaches `SURE` then with a chance of at most 1/SURE, however long it plays
-(Ville's inequality). Refuses to know executors and the database.
+(Ville's inequality), as far as medians of few games are right: `python -m tests.bench.throttle` says how far. Refuses
+to know executors and the database.
 """
 
 from __future__ import annotations

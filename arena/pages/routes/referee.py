@@ -35,6 +35,7 @@ _WORKERS = (
     Column("busy", "Playing"),
     Column("idle", "Idle"),
     column("", "Load"),
+    Column("speed", "Speed"),
     column("sandbox", "Sandbox"),
     column("state", "State"),
 )
@@ -51,6 +52,8 @@ class Worker:
     version: str
     is_fit: bool
     problem: str = ""
+    speed: int = 0
+    """Of a slot, in leaves per second; 0: not known."""
 
     @property
     def idle(self) -> int:
@@ -68,7 +71,9 @@ def workers_of(told: RefereeWorkers | None, at: float) -> list[Worker] | None:
     if told is None or time.time() - at > FRESH_S:
         return None
     return [
-        Worker(one.name[:200], one.slots, one.busy, one.sandbox[:60], one.version[:60], one.is_fit, one.problem)
+        Worker(
+            one.name[:200], one.slots, one.busy, one.sandbox[:60], one.version[:60], one.is_fit, one.problem, one.speed
+        )
         for one in told.workers
     ]
 

@@ -14,9 +14,13 @@ from structlog.testing import capture_logs
 
 from arena.cli.worker import _warming
 from arena.cluster import pulse
-from arena.cluster.link import host_towards
+from arena.cluster.link import host_towards, version
 from arena.cluster.pulse import Pulse
+from arena.cluster.speed import Speed
+from arena.cluster.state import state_of
 from arena.cluster.warm_up import WarmUp
+from referee import speed
+from referee.pool import JobError
 from referee.sample_warmup import warm_with_samples
 from referee.spec import BotSpec, GameSpec, PlannedGame
 from referee.warmup import Warmed
@@ -39,6 +43,60 @@ def test_a_worker_listens_where_its_scheduler_is_and_says_what_it_does(cluster: 
 def test_the_address_in_the_network_of_the_scheduler() -> None:
     assert host_towards("tcp://127.0.0.1:8786") == "127.0.0.1"
     assert host_towards("tcp://no-such-host.invalid:8786") is None
+
+
+class Measured:
+    """The slots of a worker that measure themselves: what each finds, or why it does not."""
+
+    def __init__(self, *found: float | Exception) -> None:
+        self.found, self.slots = list(found), len(found)
+
+    def submit(self, function: Callable[..., Any]) -> Future[float]:
+        assert function is speed.measure
+        future: Future[float] = Future()
+        one = self.found.pop(0)
+        if isinstance(one, Exception):
+            future.set_exception(one)
+        else:
+            future.set_result(one)
+        return future
+
+
+def test_the_speed_of_a_worker_is_the_mean_of_its_slots() -> None:
+    slots = Measured(100.0, 200.0, JobError("no kernel"))
+    found = Speed(slots, "w")  # type: ignore[arg-type]
+    assert found.leaves == 0
+    with capture_logs() as logs:
+        asyncio.run(found.measure())
+        assert found.leaves == 150
+        slots.found = [JobError("no kernel")] * 3
+        asyncio.run(found.measure())
+    assert found.leaves == 150, "the last one that is known"
+    assert [line["event"] for line in logs] == ["speed not measured", "speed", "speed not measured"]
+
+
+def test_it_is_measured_again_and_again() -> None:
+    slots = Measured(100.0)
+
+    async def main() -> Speed:
+        found = Speed(slots, "w")  # type: ignore[arg-type]
+        running = asyncio.create_task(found.run(every_s=0))
+        while found.leaves != 300:
+            await asyncio.sleep(0)
+            slots.found = slots.found or [300.0]
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return found
+
+    assert asyncio.run(asyncio.wait_for(main(), 30)).leaves == 300
+
+
+def test_the_arena_hears_how_fast_its_workers_are() -> None:
+    told = {"name": "w", "id": "w-1", "version": version(), "sandbox": "none"}
+    known = {"arena": told, "status": "running", "name": "w", "nthreads": 2}
+    metrics = {"arena": {"busy": 1, "speed": 150}}
+    found = state_of("dask://", {"workers": {"one": {**known, "metrics": metrics}, "two": known}})
+    assert [(one.busy, one.speed) for one in found.workers] == [(1, 150), (0, 0)]
 
 
 def test_a_state_that_is_not_written_anew_grows_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -487,7 +487,7 @@ def test_workers_and_their_load(site: Site, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(arena, "settings", arena.settings.model_copy(update={"public_hosts": True}))
     workers = (
         WorkerNews(HOSTILE, slots=4, busy=3, sandbox="bwrap", version="1"),
-        WorkerNews("idler", slots=2, busy=0, sandbox="bwrap", version="1"),
+        WorkerNews("idler", slots=2, busy=0, sandbox="bwrap", version="1", speed=123_456_789),
         WorkerNews("stranger", slots=8, busy=0, sandbox="none", version="0", is_fit=False),
     )
     assert "idler" not in fetch(site, "/referees")[1]
@@ -500,6 +500,7 @@ def test_workers_and_their_load(site: Site, monkeypatch: pytest.MonkeyPatch) -> 
     numbers = "".join(rf'<td data-label="\w+" class="n">{number}</td>' for number in (2, 0, 2))
     assert re.search(rf"idler</bdi><br><small>1</small></th>\s*{numbers}", text)
     assert "refused" in text
+    assert '<td data-label="Speed" class="n">123.5</td>' in text
     assert "<script>alert" not in text
 
 

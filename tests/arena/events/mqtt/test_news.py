@@ -29,7 +29,7 @@ def test_what_is_written_is_read(kind: type[News]) -> None:
 OUTCOME = {"tournament": 3, "winner": "first", "termination": "resign", "kind": "rules", "detail": "", "committed": 7}
 PLY = {"move": "a1a2", "ms": 1.5, "score": None}
 REASON = "it did not get ready 5 times in a row"
-WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "is_fit": True, "problem": ""}
+WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "is_fit": True, "problem": "", "speed": 0}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,45 @@
+"""How fast a worker is under the load it will have: measured in all of its slots at once, again every hour.
+
+A slot that plays measures after its game, while the others play. Refuses to know the scheduler.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from arena.log import logger
+from referee import speed
+
+if TYPE_CHECKING:
+    from arena.cluster.jobs import Jobs
+
+EVERY_S = 3600.0
+
+
+class Speed:
+    """The speed of a worker's slots. `run` is a task."""
+
+    def __init__(self, jobs: Jobs, name: str) -> None:
+        self._jobs, self._name = jobs, name
+        self.leaves = 0
+        """What a slot counts in a second (see `referee.speed`), the mean of all; 0 until it is measured."""
+        self._log = logger("worker")
+
+    async def run(self, every_s: float = EVERY_S) -> None:
+        """Measure now and then until cancelled."""
+        while True:
+            await self.measure()
+            await asyncio.sleep(every_s)
+
+    async def measure(self) -> None:
+        """Measure once in as many slots as there are; what cannot be measured is logged, the last figure stays."""
+        waiting = [asyncio.wrap_future(self._jobs.submit(speed.measure)) for _ in range(self._jobs.slots)]
+        found = await asyncio.gather(*waiting, return_exceptions=True)
+        measured = [one for one in found if not isinstance(one, BaseException)]
+        for error in {str(one) for one in found if isinstance(one, BaseException)}:
+            self._log.error("speed not measured", name=self._name, error=error)
+        if measured:
+            self.leaves = round(fmean(measured))
+            self._log.info("speed", name=self._name, slots=len(measured), leaves_per_second=self.leaves)
