@@ -6,24 +6,33 @@ let stream = null;
 let game = "";
 let chart = null;
 let scene = null;
-let isAsking = false;
+let asking = null; // what is being asked just now, and whether there was news meanwhile
 
 const place = (selector) => document.querySelector(`#featured ${selector}`);
 
+// The ply that the server has drawn.
+const drawn = () => Number(document.getElementById("featured").dataset.ply);
+
 async function bring() {
-  if (isAsking) return;
-  isAsking = true;
+  if (asking) { asking.again = true; return; }
+  const mine = asking = { again: false };
   try {
-    const known = scene ? scene.ply : Number(document.getElementById("featured").dataset.ply) - 1;
+    const known = scene ? scene.ply : drawn() - 1;
     const answer = await fetch(`/games/${game}/scenes.json${chart && known >= 0 ? `?after=${known}` : ""}`);
     if (!answer.ok) return;
     set(answer);
     const data = await answer.json();
+    if (mine !== asking) return; // another game is shown by now
     chart ||= data.chart;
     if (data.scenes.length) scene = data.scenes.at(-1);
     if (data.is_over) { stream?.close(); place(".said").textContent = `${data.sentence}.`; }
     else if (data.scenes.length) show(data);
-  } catch { /* the next ply asks again */ } finally { isAsking = false; }
+  } catch { /* the next ply asks again */ } finally {
+    if (mine === asking) {
+      asking = null;
+      if (mine.again) bring();
+    }
+  }
 }
 
 function show(data) {
@@ -47,11 +56,13 @@ function draw() {
 // The part may have been exchanged as a whole: another game, or the same with what the server knew.
 function begin() {
   const found = document.getElementById("featured")?.dataset.game || "";
-  if (found === game) { if (found && scene && scene.ply >= Number(document.getElementById("featured").dataset.ply)) draw(); return; }
+  if (found === game) { if (found && scene && scene.ply >= drawn()) draw(); return; }
   stream?.close();
-  [stream, game, chart, scene] = [null, found, null, null];
+  [stream, game, chart, scene, asking] = [null, found, null, null, null];
   if (!found) return;
   stream = new EventSource(`/api/v1/games/${found}/stream`);
+  // Plies may have come between the page and its stream: the state, which is told first, knows them.
+  stream.addEventListener("state", (event) => { if (JSON.parse(event.data).plies.length > (scene?.ply ?? drawn())) bring(); });
   for (const name of ["ply", "final"]) stream.addEventListener(name, bring);
 }
 

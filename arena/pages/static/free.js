@@ -14,6 +14,7 @@ let chart = null;
 let base = 0; // plies of the game that the line leaves
 let now = 0;
 let isAsking = false;
+let turn = 0; // counts what is shown: moves that come late are for another position
 
 const last = () => scenes.length - 1;
 const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
@@ -51,14 +52,15 @@ function complain(problem) {
 async function play(move) {
   if (isAsking) return false;
   isAsking = true;
+  const from = now; // somebody may step to another ply before the answer is there
   try {
-    const query = address(now);
+    const query = address(from);
     query.set("move", move);
-    query.set("after", now);
+    query.set("after", from);
     const data = await ask(query);
-    scenes.length = now + 1;
-    legal.length = now + 1;
-    base = Math.min(base, now);
+    scenes.length = from + 1;
+    legal.length = from + 1;
+    base = Math.min(base, from);
     take(data);
     complain("");
     show(last(), scenes[last()].said);
@@ -71,6 +73,7 @@ async function play(move) {
 }
 
 async function show(ply, words = "") {
+  const mine = ++turn;
   now = Math.max(0, Math.min(ply, last()));
   const scene = scenes[now];
   board.draw(scene);
@@ -98,8 +101,12 @@ async function show(ply, words = "") {
   root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail: told }));
   entry.offer([], scene);
   if (!legal[now]) {
-    try { take(await ask(address(now))); } catch (error) { complain(error.message); }
-    if (scene !== scenes[now] && scenes[now]?.position !== scene.position) return;
+    try {
+      const data = await ask(address(now));
+      if (mine !== turn) return;
+      take(data);
+    } catch (error) { if (mine === turn) complain(error.message); }
+    if (mine !== turn) return;
   }
   $("standing").textContent = standings[now] || "";
   if (words && !legal[now]?.length) say(`${words}. ${standings[now]}`);
@@ -152,7 +159,11 @@ document.getElementById("main").addEventListener("click", (event) => {
   else show(Number(link.dataset.ply), scenes[link.dataset.ply].said);
 });
 
-root.addEventListener("explore-move", (event) => { event.preventDefault(); play(event.detail); });
+root.addEventListener("explore-move", (event) => {
+  if (!entry) return; // nothing to play on yet: the link leads to the move
+  event.preventDefault();
+  play(event.detail);
+});
 
 $("write").addEventListener("submit", async (event) => {
   if (!entry) return;
@@ -168,7 +179,11 @@ function arrange() {
   const leave = () => { hide(false); show(now); $("arrange").focus(); };
   const palette = new Palette({ place: $("palette"), board, entry, say, start: scenes[0].pieces, leave });
   $("arrange").hidden = false;
-  $("arrange").addEventListener("click", () => { hide(true); palette.open(scenes[now]); });
+  $("arrange").addEventListener("click", () => {
+    turn += 1; // moves that are still asked for come too late
+    hide(true);
+    palette.open(scenes[now]);
+  });
 }
 
 const query = new URLSearchParams(location.search);

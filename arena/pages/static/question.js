@@ -10,19 +10,23 @@ async function ask(event) {
   const mine = ++asked;
   const line = new URL(document.getElementById("permalink").href);
   const action = `${new URL(form.action).pathname}${line.search}`;
-  let answer = await fetch(action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-  while (mine === asked) {
-    const found = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const section = found.getElementById("answer");
-    if (!section) {
-      place.textContent = found.querySelector("main")?.textContent.trim() || "The judge could not be asked.";
-      return;
+  let next = () => fetch(action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  try {
+    while (mine === asked) {
+      const answer = await next();
+      const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (mine !== asked) return; // it is about another position
+      const section = found.getElementById("answer");
+      if (!section) {
+        place.textContent = found.querySelector("main")?.textContent.trim() || "The judge could not be asked.";
+        return;
+      }
+      place.replaceChildren(document.adoptNode(section));
+      if (section.dataset.state !== "waiting") return;
+      await new Promise((done) => setTimeout(done, EVERY_MS));
+      next = () => fetch(answer.url);
     }
-    place.replaceChildren(document.adoptNode(section));
-    if (section.dataset.state !== "waiting") return;
-    await new Promise((done) => setTimeout(done, EVERY_MS));
-    answer = await fetch(answer.url);
-  }
+  } catch { if (mine === asked) place.textContent = "The arena could not be reached; ask again."; }
 }
 
 form?.addEventListener("submit", ask);

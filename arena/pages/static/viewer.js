@@ -3,6 +3,9 @@
 import { Board, element, legend } from "./board.js";
 import { remaining, set } from "./clock.js";
 
+const PATIENCE_MS = 30_000; // with one answer
+const LATER_MS = 3000; // what was not answered is asked for again
+
 const root = document.getElementById("viewer");
 const $ = (id) => document.getElementById(id);
 const scenes = [];
@@ -19,6 +22,7 @@ let isOver = root.dataset.live !== "yes";
 let timer = null;
 let stream = null;
 let retry = null;
+let missing = null;
 let loading = null;
 let running = null; // whose clock runs since when, in a game that is being played
 
@@ -33,7 +37,9 @@ async function load() {
   if (loading) { loading.again = true; return; }
   loading = { again: false };
   try {
-    const answer = await fetch(`${root.dataset.scenes}${scenes.length ? `?after=${last()}` : ""}`);
+    // An answer that never comes must not keep all others away.
+    const given = { signal: AbortSignal.timeout(PATIENCE_MS) };
+    const answer = await fetch(`${root.dataset.scenes}${scenes.length ? `?after=${last()}` : ""}`, given);
     if (!answer.ok) throw new Error(String(answer.status));
     const asked = scenes.length;
     if (!asked) set(answer);
@@ -120,6 +126,7 @@ function finish(data) {
   $("sentence").textContent = `${data.sentence}.`;
   $("detail").textContent = data.detail;
   $("following").hidden = true;
+  stop(); // from now on nobody says anything about the connection
   $("connection").textContent = "The game is over.";
   running = null;
   speak(data.sentence);
@@ -480,32 +487,47 @@ addEventListener("hashchange", () => {
 
 // -- a running game ---------------------------------------------------------------------------------------------
 
-const bring = () => load().then(settle, () => { $("connection").textContent = "Connection lost, trying again…"; });
+function tell(words) { if (!isOver) $("connection").textContent = words; }
 
-function follow() {
+// Asks until it is answered: there may be no other news, as when it is somebody's turn to move.
+async function bring() {
+  clearTimeout(missing);
+  try {
+    await load();
+    if (stream?.readyState === EventSource.OPEN) tell("Live");
+  } catch {
+    if (isOver) return;
+    tell("Connection lost, trying again…");
+    missing = setTimeout(bring, LATER_MS);
+  }
+}
+
+function stop() {
   clearTimeout(retry);
   stream?.close();
+  stream = null;
+}
+
+function follow() {
+  stop();
   $("following").hidden = false;
-  stream = new EventSource(root.dataset.stream);
-  stream.onopen = () => { $("connection").textContent = "Live"; bring(); };
-  stream.onerror = () => {
-    $("connection").textContent = "Connection lost, trying again…";
+  const mine = new EventSource(root.dataset.stream);
+  stream = mine;
+  mine.onopen = () => { tell("Live"); bring(); };
+  mine.onerror = () => {
+    tell("Connection lost, trying again…");
     // A browser gives up after an answer that is no stream; then we begin anew.
-    if (stream?.readyState === EventSource.CLOSED) retry = setTimeout(again, 3000);
+    if (mine.readyState === EventSource.CLOSED) retry = setTimeout(again, LATER_MS);
   };
   // Events only wake: plies are asked for behind the last one we have, so none is lost, whatever was missed.
-  for (const name of ["state", "ply", "final"]) stream.addEventListener(name, bring);
+  for (const name of ["state", "ply", "final"]) mine.addEventListener(name, bring);
 }
 
 // A stream may be dead without anybody having told: back on the network, or looked at again, we begin anew.
-function again() { if (!isOver) follow(); }
+function again() { if (board && !isOver) follow(); }
 
 addEventListener("online", again);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) again(); });
-
-function settle() {
-  if (isOver && stream) { stream.close(); stream = null; }
-}
 
 for (const button of document.querySelectorAll("button[data-go]")) button.hidden = false;
 for (const link of document.querySelectorAll("#moves a[data-ply]")) link.tabIndex = -1;
@@ -513,9 +535,17 @@ setInterval(tick, 200);
 $("follow").addEventListener("change", () => { if ($("follow").checked) show(last(), { keepPlace: true }); });
 
 const wanted = root.dataset.seat ? null : hashed();
-load().then(() => {
-  if (wanted !== null) show(wanted, {});
-  else if (!isOver && !location.search) show(last(), { keepPlace: true });
-  root.dataset.ready = "yes";
-  if (!isOver) follow();
-}, () => { $("connection").textContent = "The moves could not be loaded; the links below the board still work."; });
+
+function begin() {
+  load().then(() => {
+    if (wanted !== null) show(wanted, {});
+    else if (!isOver && !location.search) show(last(), { keepPlace: true });
+    root.dataset.ready = "yes";
+    if (!isOver) follow();
+  }, () => {
+    $("connection").textContent = "The moves could not be loaded, trying again… The links below the board work.";
+    setTimeout(begin, LATER_MS);
+  });
+}
+
+begin();

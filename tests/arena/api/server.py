@@ -24,6 +24,8 @@ from arena.store import Store
 from arena.store.credentials import digest_of, new_token
 
 T = TypeVar("T")
+PATIENCE_S = 60.0
+"""For any answer: it bounds what hangs, and other tests share the processors."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Server:
     def call(self, coroutine: Any) -> Any:
         """Run a coroutine in the server's loop."""
         future: Future[Any] = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
-        return future.result(20)
+        return future.result(PATIENCE_S)
 
     def soon(self, function: Callable[..., T], *arguments: Any) -> None:
         """Call something in the server's loop."""
@@ -86,7 +88,7 @@ class Server:
     def close(self) -> None:
         self.call(self.runner.cleanup())
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(10)
+        self._thread.join(PATIENCE_S)
         self.loop.close()
 
     # -- asking ------------------------------------------------------------------------------------------------------
@@ -108,7 +110,7 @@ class Server:
         if body is not None:
             data = json.dumps(body).encode()
             sent.setdefault("Content-Type", "application/json")
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             connection.request(method, path, data, sent)
             response = connection.getresponse()
@@ -125,7 +127,7 @@ class Server:
 
     def open(self, path: str, **headers: str) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         """A stream: read it line by line, and close the connection."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
         return connection, connection.getresponse()
 

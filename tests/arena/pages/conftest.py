@@ -6,6 +6,7 @@ Tests with a browser are skipped where there is none, and fail there under ARENA
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from tests.arena.api.server import Server, settings_in
 from tests.arena.pages.stage import Stage, fill
 
 CHROMIUM = "/usr/bin/chromium"
+PATIENCE_MS = 60_000
+"""For everything a test waits for: several Chromiums share a processor."""
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -101,9 +104,21 @@ def browser() -> Iterator[Any]:
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM}; install the package chromium")
     with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        sync_api.expect.set_options(timeout=PATIENCE_MS)
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE_MS)
         yield found
         found.close()
+
+
+@contextmanager
+def window(browser: Any, width: int = 1280, height: int = 900, **words: Any) -> Iterator[Any]:
+    """A page in a fresh profile."""
+    context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **words)
+    context.set_default_timeout(PATIENCE_MS)
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
 
 
 @pytest.fixture
@@ -116,10 +131,7 @@ def witness(site: Site) -> Iterator[Witness]:
 
 @pytest.fixture
 def page(browser: Any, witness: Witness) -> Iterator[Any]:
-    """A fresh page in a fresh profile."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    context.set_default_timeout(15_000)
-    found = context.new_page()
-    witness.watch(found)
-    yield found
-    context.close()
+    """A large window that the witness watches."""
+    with window(browser) as found:
+        witness.watch(found)
+        yield found

@@ -343,9 +343,9 @@ def _tournament(
     stage.running[family] = last
 
 
-def begin(stage: Stage, family: str) -> PlannedGame:
+def begin(stage: Stage, family: str, event: str = "live") -> PlannedGame:
     """A game in a tournament of its own that is being played now: whoever follows it to its end disturbs nobody."""
-    store, spec = stage.store, replace(stage.running[family].spec, event="live", sequence=1)
+    store, spec = stage.store, replace(stage.running[family].spec, event=event, sequence=1)
     like = store.tournaments.get(stage.tournaments[family])
     versions = {bot.name: store.versions.find(bot.name.split()[0], 1).id or 0 for bot in (spec.first, spec.second)}
     row = store.tournaments.add(

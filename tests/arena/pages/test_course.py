@@ -14,6 +14,7 @@ from arena.tournaments.settings import read
 from referee.ratings.race import Race, judge
 from tests.arena.api.server import Server
 from tests.arena.field import Field
+from tests.arena.pages.conftest import window
 from tests.arena.pages.formats import hold
 
 
@@ -130,16 +131,15 @@ def test_a_crosstable_of_many_is_shown_in_blocks(server: Server) -> None:
 
 def test_on_a_phone_rows_are_blocks_and_letters_can_be_hit(server: Server, field: Field, browser: Any) -> None:
     number = hold(field, "knockout", games=2)
-    page = browser.new_page(viewport={"width": 320, "height": 640})
-    page.goto(f"{server.url}/tournaments/{number}")
-    assert page.evaluate("document.documentElement.scrollWidth") == 320
-    edge = "(one) => one.getBoundingClientRect().right"
-    assert page.locator("#schedule tbody tr td").last.evaluate(edge) <= 320  # how it ended is in sight
-    box = page.locator(".cross .pairs a").first.bounding_box()
-    assert min(box["width"], box["height"]) >= 44
-    assert not page.locator("#menu").is_visible()
-    page.click("text=Menu")
-    heights = page.locator("#menu a").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().height)")
-    assert len(heights) >= 8
-    assert min(heights) >= 44
-    page.close()
+    with window(browser, 320, 640) as page:
+        page.goto(f"{server.url}/tournaments/{number}")
+        assert page.evaluate("document.documentElement.scrollWidth") == 320
+        edge = "(one) => one.getBoundingClientRect().right"
+        assert page.locator("#schedule tbody tr td").last.evaluate(edge) <= 320  # how it ended is in sight
+        box = page.locator(".cross .pairs a").first.bounding_box()
+        assert min(box["width"], box["height"]) >= 44
+        assert not page.locator("#menu").is_visible()
+        page.click("text=Menu")
+        heights = page.locator("#menu a").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().height)")
+        assert len(heights) >= 8
+        assert min(heights) >= 44

@@ -10,7 +10,7 @@ import pytest
 
 from referee.rules import families, load
 from referee.rules.position import Position
-from tests.arena.pages.conftest import Site, Witness
+from tests.arena.pages.conftest import Site, Witness, window
 from tests.arena.pages.test_pages import violations
 from tests.arena.pages.test_viewer import reads
 
@@ -164,53 +164,49 @@ def test_a_broadside_by_keyboard_says_where_it_may_go(site: Site, page: Any) -> 
 
 
 def test_a_finger_moves_a_piece_at_320_pixels(site: Site, browser: Any, witness: Witness) -> None:
-    context = browser.new_context(viewport={"width": 320, "height": 640}, has_touch=True, reduced_motion="reduce")
-    page = context.new_page()
-    witness.watch(page)
-    chart = _open(page, site, "/loa/board")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    for cell in ("b1", "b3"):
-        page.touchscreen.tap(*place_of(page, chart, cell))
-    reads(page, "#standing", "White to move")
-    assert page.url.endswith("/loa/board?moves=b1b3")
-    context.close()
+    with window(browser, 320, 640, has_touch=True) as page:
+        witness.watch(page)
+        chart = _open(page, site, "/loa/board")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        for cell in ("b1", "b3"):
+            page.touchscreen.tap(*place_of(page, chart, cell))
+        reads(page, "#standing", "White to move")
+        assert page.url.endswith("/loa/board?moves=b1b3")
 
 
 def test_a_position_is_set_up_by_finger_mouse_and_keys(site: Site, browser: Any, witness: Witness) -> None:
-    context = browser.new_context(viewport={"width": 320, "height": 640}, has_touch=True, reduced_motion="reduce")
-    page = context.new_page()
-    witness.watch(page)
-    chart = _open(page, site, "/loa/board?moves=b1b3")
-    page.click("#setup summary")
-    page.click("#arrange")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    assert violations(page) == []
-    assert page.is_checked("#palette [name=to-move][value=second]")
-    assert page.evaluate("document.activeElement.name") == "piece"
-    page.click("[data-set=clear]")
-    reads(page, "#checked", "Black has no piece; each side needs one piece at least")
-    assert page.is_hidden("#use")
-    page.locator("#frame").scroll_into_view_if_needed()
-    page.touchscreen.tap(*place_of(page, chart, "a1"))
-    reads(page, "#spoken", "a1 black stone")
-    page.click("#palette label:has-text('white stone')")
-    page.mouse.click(*place_of(page, chart, "c3"))
-    reads(page, "#checked", "The game is over, drawn: a move connected both sides at once")
-    page.focus("#frame")
-    for key in ("ArrowUp", "ArrowRight", "Enter"):
-        page.keyboard.press(key)
-    page.mouse.click(*place_of(page, chart, "c3"))  # where it stood alone, the cell is empty again
-    reads(page, "#spoken", "c3 empty")
-    page.mouse.click(*place_of(page, chart, "h8"))
-    page.check("#palette [name=to-move][value=first]")
-    reads(page, "#checked", "The game is over, Black won: all pieces of one side are connected")
-    page.click("#palette label:has-text('black stone')")
-    page.mouse.click(*place_of(page, chart, "a8"))
-    reads(page, "#checked", "Black to move")
-    page.click("#use")
-    page.wait_for_selector("#free[data-ready=yes]")
-    reads(page, "#position", "b6w/8/8/8/3w4/8/8/b7 b - 1")
-    context.close()
+    with window(browser, 320, 640, has_touch=True) as page:
+        witness.watch(page)
+        chart = _open(page, site, "/loa/board?moves=b1b3")
+        page.click("#setup summary")
+        page.click("#arrange")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert violations(page) == []
+        assert page.is_checked("#palette [name=to-move][value=second]")
+        assert page.evaluate("document.activeElement.name") == "piece"
+        page.click("[data-set=clear]")
+        reads(page, "#checked", "Black has no piece; each side needs one piece at least")
+        assert page.is_hidden("#use")
+        page.locator("#frame").scroll_into_view_if_needed()
+        page.touchscreen.tap(*place_of(page, chart, "a1"))
+        reads(page, "#spoken", "a1 black stone")
+        page.click("#palette label:has-text('white stone')")
+        page.mouse.click(*place_of(page, chart, "c3"))
+        reads(page, "#checked", "The game is over, drawn: a move connected both sides at once")
+        page.focus("#frame")
+        for key in ("ArrowUp", "ArrowRight", "Enter"):
+            page.keyboard.press(key)
+        page.mouse.click(*place_of(page, chart, "c3"))  # where it stood alone, the cell is empty again
+        reads(page, "#spoken", "c3 empty")
+        page.mouse.click(*place_of(page, chart, "h8"))
+        page.check("#palette [name=to-move][value=first]")
+        reads(page, "#checked", "The game is over, Black won: all pieces of one side are connected")
+        page.click("#palette label:has-text('black stone')")
+        page.mouse.click(*place_of(page, chart, "a8"))
+        reads(page, "#checked", "Black to move")
+        page.click("#use")
+        page.wait_for_selector("#free[data-ready=yes]")
+        reads(page, "#position", "b6w/8/8/8/3w4/8/8/b7 b - 1")
 
 
 def test_a_position_by_hand_of_every_family_is_read_back(site: Site) -> None:

@@ -21,6 +21,7 @@ from referee.rules.clicks import ways_of
 from referee.rules.position import Position
 from tests.arena.api.server import Server, settings_in
 from tests.arena.coordinator.people import InstantBot, OfferingBot
+from tests.arena.pages.conftest import window
 from tests.arena.pages.test_free_board import place_of
 from tests.arena.pages.test_viewer import reads
 
@@ -100,31 +101,29 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_game_by_mouse_goes_on_after_a_restart(browser: Any, store: Store, tmp_path: Path) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    page = context.new_page()
-    with _open(store, tmp_path) as server:
-        chart = _begin(page, server)
-        for cell in WON[0]:
-            page.mouse.click(*place_of(page, chart, cell))
-        _choose(page)
-        reads(page, "#last", "2")
-        path = page.url.removeprefix(server.url)
-    with _open(store, tmp_path) as server:
-        page.goto(server.url + path)
-        page.wait_for_selector(".hit", state="attached")
-        assert page.inner_text("#last") == "2"
-        for number, way in enumerate(WON[1:], 2):
-            page.wait_for_selector(".hit", state="attached")
-            for cell in way:
+    with window(browser) as page:
+        with _open(store, tmp_path) as server:
+            chart = _begin(page, server)
+            for cell in WON[0]:
                 page.mouse.click(*place_of(page, chart, cell))
             _choose(page)
-            reads(page, "#last", str(min(2 * number, 5)))
-        reads(page, "#connection", "The game is over.")  # the last ply is known before its result is
-        game = path.rsplit("/", 1)[1]
-        page.goto(f"{server.url}/games/{game}")
-        assert page.inner_text("#sentence").startswith("guest (White) beat first v1 (Black) after 5 plies")
-    assert store.games.record(game).moves[0] == "a1a2"
-    context.close()
+            reads(page, "#last", "2")
+            path = page.url.removeprefix(server.url)
+        with _open(store, tmp_path) as server:
+            page.goto(server.url + path)
+            page.wait_for_selector(".hit", state="attached")
+            assert page.inner_text("#last") == "2"
+            for number, way in enumerate(WON[1:], 2):
+                page.wait_for_selector(".hit", state="attached")
+                for cell in way:
+                    page.mouse.click(*place_of(page, chart, cell))
+                _choose(page)
+                reads(page, "#last", str(min(2 * number, 5)))
+            reads(page, "#connection", "The game is over.")  # the last ply is known before its result is
+            game = path.rsplit("/", 1)[1]
+            page.goto(f"{server.url}/games/{game}")
+            assert page.inner_text("#sentence").startswith("guest (White) beat first v1 (Black) after 5 plies")
+        assert store.games.record(game).moves[0] == "a1a2"
 
 
 @pytest.mark.parametrize("family", GAMES)
@@ -132,61 +131,55 @@ def test_a_game_of_every_other_family_by_mouse(family: str, browser: Any, store:
     variant, line = GAMES[family]
     rules = load(family)
     store.samples.ensure({"first": "bots.first"}, {family: [one.name for one in rules.variants]})
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    page = context.new_page()
-    at, plies = Position.start(rules.settle(variant)), 0
-    with _open(store, tmp_path) as server:
-        page.goto(f"{server.url}/play?family={family}")
-        place = page.locator("select[name=variant]")
-        place.evaluate("(place, name) => { place.options[place.selectedIndex].value = name; }", variant)
-        page.click("text=Start the game")
-        chart = server.get(f"/{family}/board/scenes.json").json["chart"]
-        for move in line.split():
-            page.wait_for_selector(".hit", state="attached")
-            assert page.inner_text("#last") == str(plies)
-            code = at.read(move)
-            for cell in ways_of(at, code, at.board)[0]:
-                page.mouse.click(*place_of(page, chart, cell))
-            if page.locator("#entry button.main").count():
-                page.click(f"#entry button.main:has-text('{at.display(code)}') >> nth=0")
-            at, plies = at.play(code), plies + 1
-            if at.outcome is None:
-                at, plies = at.play(at.texts[0]), plies + 1
-            reads(page, "#last", str(plies))
-        reads(page, "#connection", "The game is over.")
-        game = page.url.rsplit("/", 1)[1]
-    assert at.outcome is not None
-    record = store.games.record(game)
-    assert (record.winner, record.termination) == ("first", at.outcome.reason)
-    context.close()
+    with window(browser) as page:
+        at, plies = Position.start(rules.settle(variant)), 0
+        with _open(store, tmp_path) as server:
+            page.goto(f"{server.url}/play?family={family}")
+            place = page.locator("select[name=variant]")
+            place.evaluate("(place, name) => { place.options[place.selectedIndex].value = name; }", variant)
+            page.click("text=Start the game")
+            chart = server.get(f"/{family}/board/scenes.json").json["chart"]
+            for move in line.split():
+                page.wait_for_selector(".hit", state="attached")
+                assert page.inner_text("#last") == str(plies)
+                code = at.read(move)
+                for cell in ways_of(at, code, at.board)[0]:
+                    page.mouse.click(*place_of(page, chart, cell))
+                if page.locator("#entry button.main").count():
+                    page.click(f"#entry button.main:has-text('{at.display(code)}') >> nth=0")
+                at, plies = at.play(code), plies + 1
+                if at.outcome is None:
+                    at, plies = at.play(at.texts[0]), plies + 1
+                reads(page, "#last", str(plies))
+            reads(page, "#connection", "The game is over.")
+            game = page.url.rsplit("/", 1)[1]
+        assert at.outcome is not None
+        record = store.games.record(game)
+        assert (record.winner, record.termination) == ("first", at.outcome.reason)
 
 
 def test_a_game_by_keyboard_is_taken_back_and_resigned(browser: Any, store: Store, tmp_path: Path) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    page = context.new_page()
-    page.on("dialog", lambda dialog: dialog.accept())
-    with _open(store, tmp_path) as server:
-        _begin(page, server)
-        page.focus("#frame")
-        for key in ("ArrowUp", "Enter", "ArrowRight", "Enter", "Enter"):
-            page.keyboard.press(key)
-        reads(page, "#last", "2")
-        page.click("button[value=back]")
-        reads(page, "#last", "0")
-        page.wait_for_selector(".hit", state="attached")
-        page.fill("#write input[name=move]", "a1-a2")
-        page.press("#write input[name=move]", "Enter")
-        reads(page, "#last", "2")
-        page.click("button[value=resign]")
-        reads(page, "#connection", "The game is over.")
-    assert store.people.open() == []
-    context.close()
+    with window(browser) as page:
+        page.on("dialog", lambda dialog: dialog.accept())
+        with _open(store, tmp_path) as server:
+            _begin(page, server)
+            page.focus("#frame")
+            for key in ("ArrowUp", "Enter", "ArrowRight", "Enter", "Enter"):
+                page.keyboard.press(key)
+            reads(page, "#last", "2")
+            page.click("button[value=back]")
+            reads(page, "#last", "0")
+            page.wait_for_selector(".hit", state="attached")
+            page.fill("#write input[name=move]", "a1-a2")
+            page.press("#write input[name=move]", "Enter")
+            reads(page, "#last", "2")
+            page.click("button[value=resign]")
+            reads(page, "#connection", "The game is over.")
+        assert store.people.open() == []
 
 
 def test_a_draw_that_the_bot_offers_is_taken(browser: Any, store: Store, tmp_path: Path) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    page = context.new_page()
-    with _open(store, tmp_path, OfferingBot) as server:
+    with window(browser) as page, _open(store, tmp_path, OfferingBot) as server:
         _begin(page, server)
         assert page.locator("#take").is_hidden()
         page.fill("#write input[name=move]", "a1-a2")
@@ -198,13 +191,10 @@ def test_a_draw_that_the_bot_offers_is_taken(browser: Any, store: Store, tmp_pat
         reads(page, "#connection", "The game is over.")
         game = page.url.rsplit("/", 1)[1]
     assert (store.games.record(game).winner, len(store.games.record(game).moves)) == ("draw", 2)
-    context.close()
 
 
 def test_a_game_with_a_finger_at_320_pixels(browser: Any, store: Store, tmp_path: Path) -> None:
-    context = browser.new_context(viewport={"width": 320, "height": 640}, has_touch=True, reduced_motion="reduce")
-    page = context.new_page()
-    with _open(store, tmp_path) as server:
+    with window(browser, 320, 640, has_touch=True) as page, _open(store, tmp_path) as server:
         chart = _begin(page, server)
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         for number, way in enumerate(WON, 1):
@@ -215,7 +205,6 @@ def test_a_game_with_a_finger_at_320_pixels(browser: Any, store: Store, tmp_path
                 page.tap("#entry button.main >> nth=0")
             reads(page, "#last", str(min(2 * number, 5)))
         reads(page, "#connection", "The game is over.")
-    context.close()
 
 
 def test_whoever_hears_the_viewer_is_there_before_it_speaks(store: Store, tmp_path: Path) -> None:
