@@ -164,7 +164,7 @@ def test_a_bad_token_is_refused_even_where_none_is_needed(arena: Arena, value: s
 
 
 def test_two_tokens_at_once_are_none(arena: Arena) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", arena.server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", arena.server.port, timeout=60)
     connection.putrequest("GET", f"{PREFIX}/account")
     for person in ("author", "admin"):
         connection.putheader("Authorization", f"Bearer {arena.tokens[person]}")

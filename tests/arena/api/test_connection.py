@@ -111,7 +111,7 @@ def test_a_token_that_is_revoked_ends_the_connection(
 
     async def stay() -> str:
         stop, aborted = asyncio.Event(), asyncio.Event()
-        return await asyncio.wait_for(Connection(spec, stop, aborted).last(url, token), 20)
+        return await asyncio.wait_for(Connection(spec, stop, aborted).last(url, token), 50)
 
     async def scene() -> None:
         staying = asyncio.ensure_future(stay())

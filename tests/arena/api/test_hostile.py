@@ -6,6 +6,7 @@ import gzip
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from ipaddress import ip_network
 
 import pytest
@@ -262,12 +263,13 @@ RAW = [
 
 @pytest.mark.parametrize("raw", RAW, ids=range(len(RAW)))
 def test_what_is_hardly_http(arena: Arena, raw: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", arena.server.port), timeout=10) as connection:
-        connection.sendall(raw)
-        connection.shutdown(socket.SHUT_WR)
+    with socket.create_connection(("127.0.0.1", arena.server.port), timeout=60) as connection:
         answer = b""
-        while chunk := connection.recv(65536):
-            answer += chunk
+        with suppress(OSError):  # a server that will not read on may cut the connection
+            connection.sendall(raw)
+            connection.shutdown(socket.SHUT_WR)
+            while chunk := connection.recv(65536):
+                answer += chunk
     assert not answer.startswith(b"HTTP/1.1 5")
     assert b"Traceback" not in answer
     head, _, body = answer.partition(b"\r\n\r\n")
@@ -285,7 +287,7 @@ def test_a_body_cut_short(arena: Arena) -> None:
         "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
     )
     before = arena.server.get(f"{PREFIX}/account/tokens", token=arena.tokens["author"]).json
-    with socket.create_connection(("127.0.0.1", arena.server.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", arena.server.port), timeout=60) as connection:
         connection.sendall(head.encode())
     assert arena.server.get(f"{PREFIX}/account/tokens", token=arena.tokens["author"]).json["items"] == before["items"]
 
@@ -342,7 +344,7 @@ def test_rates(arena: Arena) -> None:
     limiters = arena.server.context.limiters
     known = dict(limiters)
     try:
-        limiters["read"] = Limiter(Rate(60, 2))
+        limiters["read"] = Limiter(Rate(60, 2), clock=lambda: 0.0)
         replies = [arena.server.get(f"{PREFIX}/families") for _ in range(3)]
         assert [reply.status for reply in replies] == [200, 200, 429]
         assert is_problem(replies[-1], 429)
@@ -359,7 +361,7 @@ def test_guessing_tokens_gets_slow(arena: Arena) -> None:
     limiters = arena.server.context.limiters
     known = dict(limiters)
     try:
-        limiters["wrong-token"] = Limiter(Rate(6, 2))
+        limiters["wrong-token"] = Limiter(Rate(6, 2), clock=lambda: 0.0)
         bad = {"Authorization": "Bearer arena_" + "A" * 43}
         statuses = [arena.server.get(f"{PREFIX}/account", headers=bad).status for _ in range(4)]
         assert statuses == [401, 401, 429, 429]
@@ -381,7 +383,7 @@ def test_forwarded_addresses_count_only_from_trusted_proxies(arena: Arena) -> No
         return arena.server.get(f"{PREFIX}/families", headers={"X-Forwarded-For": forwarded}).status
 
     try:
-        context.limiters["read"] = Limiter(Rate(60, 1))
+        context.limiters["read"] = Limiter(Rate(60, 1), clock=lambda: 0.0)
         assert [ask("1.1.1.1"), ask("2.2.2.2")] == [200, 429]
         context.trusted = (ip_network("127.0.0.0/8"),)
         assert [ask("1.1.1.1"), ask("2.2.2.2"), ask("9.9.9.9, 2.2.2.2")] == [200, 200, 429]

@@ -396,7 +396,7 @@ def test_uploads_that_are_refused_leave_nothing(arena: Arena, query: str, conten
 def test_an_upload_without_a_length_is_bounded_too(arena: Arena) -> None:
     import http.client
 
-    connection = http.client.HTTPConnection("127.0.0.1", arena.server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", arena.server.port, timeout=60)
     headers = {"Authorization": f"Bearer {arena.tokens['author']}", "Transfer-Encoding": "chunked"}
     chunks = iter([b"x" * 16384] * 20)
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the answer comes before the end of the body

@@ -25,12 +25,12 @@ def test_it_serves_until_told_to_stop(tmp_path: Path, words: tuple[str, ...]) ->
         assert process.stdout is not None
         url = process.stdout.readline().decode().strip()
         assert url.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(f"{url}/readyz", timeout=20) as answer:
+        with urllib.request.urlopen(f"{url}/readyz", timeout=60) as answer:
             assert json.load(answer)["status"] == "ok"
-        with urllib.request.urlopen(f"{url}/api/v1/families", timeout=20) as answer:
+        with urllib.request.urlopen(f"{url}/api/v1/families", timeout=60) as answer:
             assert len(json.load(answer)["items"]) >= 5
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=100)
     assert process.returncode == Exit.DONE, err.decode()
     assert b"Traceback" not in err
     events = [json.loads(text) for text in err.splitlines() if text.startswith(b"{")]
