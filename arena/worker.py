@@ -19,6 +19,7 @@ from referee.record import GameRecord
 from referee.rules.core import Termination
 from referee.slot import emit, play_games
 from referee.spec import PlannedGame, canonical
+from referee.speed import scaled
 from referee.unplayed import void_record
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def play_bundled(
     """
     try:
         bundles = place.open()
-        ready = [bundles.resolve_game(game) for game in games]
+        ready = [scaled(bundles.resolve_game(game)) for game in games]
     except (BundleError, StoreUnavailableError) as error:
         return [void_record(games[0], Termination.SANDBOX_FAILED, str(error))]
     return play_games(ready, wants_plies, Spool(spool).keep if spool else _tell)

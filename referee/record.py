@@ -63,6 +63,8 @@ class GameRecord:
     """Lost before play: a bot did not get ready."""
     network: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Of each side that was remote, by side: its latency, what was allowed for it, and how long it was away."""
+    clock_scale: float = 1.0
+    """By how much the clocks were longer than planned, as the machine that played was slower; `time` has them so."""
     worker: str = ""
     """Who brought it, until it is stored: an arena keeps that apart."""
     marks: Mapping[int, str] = field(default_factory=dict)
@@ -139,7 +141,7 @@ _RECORD = tuple(one.name for one in fields(GameRecord))
 _MOVES = _RECORD.index("moves")
 _UNSAID: Mapping[str, Any] = {
     **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""},
-    **{"marks": {}, "comments": {}, "network": {}},
+    **{"marks": {}, "comments": {}, "network": {}, "clock_scale": 1.0},
 }
 """Left out of the JSON where they are so."""
 

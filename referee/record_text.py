@@ -42,6 +42,7 @@ _RARE_TAGS = {
     "Pondering": "pondering",
     "OutOfTurn": "out_of_turn_ms",
     "AtStart": "at_start",
+    "ClockScale": "clock_scale",
     "Marks": "marks",
     "Comments": "comments",
 }

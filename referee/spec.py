@@ -160,6 +160,10 @@ PONDERING: tuple[Pondering, ...] = ("frozen", "pinned", "allowed")
 likes. The first is usual."""
 
 
+LEAST_SCALE, MOST_SCALE = 0.5, 4.0
+"""By so much clocks are scaled at least and at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class BotSpec:
     """An executable bot: what to run, under which name, and what is known of it.
@@ -203,6 +207,10 @@ class GameSpec:
     round: int = 0
     pair: int = 0
     seed: int = 0
+    scale_clocks: bool = False
+    """Whether clocks are longer where the machine is slower (see `referee.speed`)."""
+    clock_scale: float = 1.0
+    """By how much they are, as filled in by the machine that plays."""
 
     @property
     def controls(self) -> tuple[TimeControl, TimeControl]:
@@ -216,10 +224,14 @@ class GameSpec:
         return str(first) if first == second else f"{first}{VERSUS}{second}"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data; what is as usual (a bot's time control and place, pondering) has no key: ids are made of this."""
+        """Plain data; what is as usual (a bot's own time, its place, pondering) has no key: ids are made of this."""
         data: dict[str, Any] = _plain(self)
         if self.pondering == PONDERING[0]:
             del data["pondering"]
+        if not self.scale_clocks:
+            del data["scale_clocks"]
+        if self.clock_scale == 1:
+            del data["clock_scale"]
         for bot in (data["first"], data["second"]):
             for name in ("time", "place"):
                 if not bot[name]:

@@ -59,4 +59,5 @@ def record_of(
         first_version=spec.first.version,
         second_version=spec.second.version,
         detail=detail,
+        clock_scale=spec.clock_scale,
     )

@@ -14,7 +14,7 @@ from referee.rules import load
 from referee.rules.core import SIDES, Kind, Outcome, Side, Termination
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset, State, Value
-from referee.spec import Adjudication, GameSpec
+from referee.spec import LEAST_SCALE, MOST_SCALE, Adjudication, GameSpec
 
 _BY_SCORE_OR_LENGTH = (Termination.MAX_PLIES, Termination.DRAW_BY_SCORE, Termination.WIN_BY_SCORE)
 _BY_THE_MOVER = (Termination.RESIGNED, Termination.ILLEGAL_MOVE, Termination.TIME)
@@ -164,6 +164,8 @@ def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
         refuse("the options", dict(record.options), dict(ruleset.overrides))
     if starts.find(spec.family, spec.variant, spec.options, record.position)[2] != start:
         refuse("the start", record.position, start)
+    if record.clock_scale != 1 and not (spec.scale_clocks and LEAST_SCALE <= record.clock_scale <= MOST_SCALE):
+        refuse("the scale of the clocks", record.clock_scale, "from 0.5 to 4" if spec.scale_clocks else "1")
     opening = tuple(spec.opening)
     if record.termination is not Termination.SUSPENDED and record.moves[: len(opening)] != opening:
         refuse("the opening", " ".join(record.moves[: len(opening)]), " ".join(opening))

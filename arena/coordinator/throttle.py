@@ -95,5 +95,6 @@ def speeds_of(spec: GameSpec, record: GameRecord) -> Iterator[Speed]:
         own = [ply for number, ply in enumerate(record.plies) if number % 2 == place and ply.nodes and not ply.book]
         spent_ms = sum(ply.ms for ply in own)
         if spent_ms >= LEAST_MS:
-            speed = math.log(sum(ply.nodes or 0 for ply in own) / spent_ms)
+            # A slower machine that gave its bots as much more time is as good as the others.
+            speed = math.log(sum(ply.nodes or 0 for ply in own) / spent_ms * record.clock_scale)
             yield (bot.name, bot.options, control, spec.family, spec.variant), speed

@@ -6,6 +6,7 @@ Refuses to know which bots exist.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields as fields_of
@@ -233,6 +234,10 @@ class Document(_Part):
     """Of a Swiss; as many as find a winner unless named."""
     time: str = Field(default="10+0.1", max_length=40)
     """Seconds and increment (`10+0.1`), seconds a move (`1/move`), `depth:4` or `nodes:10000`."""
+    scale_clocks: bool = False
+    """Whether the clocks of each game are scaled by how fast the machine is that plays it: from half to four times, so
+    that bots think as much everywhere. The record says by how much.
+    """
     pondering: Pondering = "frozen"
     """What a bot may do while its opponent thinks: nothing, so that it slows nobody (`frozen`), think on a core of its
     own (`pinned`), or as it likes (`allowed`).
@@ -417,6 +422,8 @@ def _contrary(document: Document) -> Iterator[Misfit]:
         yield Misfit("games", "must be even: matches are played in pairs with sides swapped", f"write {games + 1}")
     if document.rounds is not None and format != "swiss":
         yield Misfit("rounds", "only a swiss has rounds to choose", "leave it out")
+    if document.scale_clocks:
+        yield from _contrary_clocks(document)
     yield from _contrary_entries(document)
     own = {"ladder": document.ladder.games, "race": document.race.games, "sprt": document.sprt.games}
     for name, count in own.items():
@@ -424,6 +431,15 @@ def _contrary(document: Document) -> Iterator[Misfit]:
             yield Misfit(f"{name}.games", "must be even: games are played in pairs", f"write {count + 1}")
     if document.schedule is not None and document.starts is not None:
         yield Misfit("starts", "a recurring tournament starts when its schedule says", "leave it out")
+
+
+def _contrary_clocks(document: Document) -> Iterator[Misfit]:
+    """What does not go with clocks that are scaled."""
+    with contextlib.suppress(ParseError):  # said of the time itself
+        if document.control.move_ms is None:
+            yield Misfit("scale_clocks", f"{document.time} is the same on any machine, without a clock", "leave it out")
+    if document.pool == "remote":
+        yield Misfit("scale_clocks", "remote bots think on machines that nobody measures here", "leave it out")
 
 
 def _contrary_entries(document: Document) -> Iterator[Misfit]:

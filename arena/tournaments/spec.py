@@ -82,6 +82,7 @@ def planned_games(
                 round=meeting.round,
                 pair=pair,
                 seed=document.seed,
+                scale_clocks=document.scale_clocks,
             )
             games.append(PlannedGame.of(spec))
     return games

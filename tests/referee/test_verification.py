@@ -140,6 +140,15 @@ def test_a_record_is_of_the_game_that_was_planned(changes: dict[str, Any], words
     assert words in problem_of(record.line(), replace(planned(), **changes))
 
 
+@pytest.mark.parametrize(
+    ("is_asked", "scale", "is_right"), [(True, 4.0, True), (True, 4.1, False), (False, 1.5, False)]
+)
+def test_clocks_are_scaled_as_far_as_the_plan_allows(is_asked: bool, scale: float, is_right: bool) -> None:
+    record = replace(record_of(planned(), Termination.STALLED, "first", 4), clock_scale=scale)
+    found = problem_of(record.line(), replace(planned(), scale_clocks=is_asked))
+    assert found == "" if is_right else "the scale of the clocks" in found
+
+
 @pytest.mark.parametrize("termination", [Termination.RESIGNED, Termination.ILLEGAL_MOVE, Termination.TIME])
 def test_a_bot_errs_when_it_is_to_move(termination: Termination) -> None:
     verify(record_of(planned(), termination, "second", 4), planned())

@@ -6,6 +6,7 @@ import hashlib
 import io
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from arena.submission.remote_bundles import TOKEN, TOKEN_FILE, RemoteBundleStore
 from arena.worker import BundlePlace, play_bundled
 from referee.rules.core import Kind, Termination
 from referee.spec import BotSpec, GameSpec, PlannedGame
+from referee.speed import REFERENCE
 from tests.arena.api.server import Server
 from tests.arena.submission.packing import HONEST, zipped
 
@@ -96,6 +98,17 @@ def test_a_wrong_token_is_our_fault(
     assert (record.kind, record.termination) == (Kind.VOID, Termination.SANDBOX_FAILED)
     assert f"set {TOKEN} there to a token with the scope worker" in record.detail
     assert server.url in record.detail
+
+
+def test_clocks_are_scaled_where_the_game_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.speed.lately", lambda: REFERENCE / 2)
+    monkeypatch.setattr("arena.worker.play_games", lambda games, *_: games)
+    bots = [BotSpec(name, ("./run.sh",)) for name in ("one", "two")]
+    games = [PlannedGame.of(GameSpec("loa", "standard", *bots, scale_clocks=scales)) for scales in (True, False)]
+    place = BundlePlace(str(tmp_path / "bundles"), str(tmp_path / "unpacked"))
+    played: Any = play_bundled(games, place)
+    assert [game.spec.time_text for game in played] == ["20+0.2", "10+0.1"]
+    assert [game.id for game in played] == [game.id for game in games]
 
 
 def test_no_arena_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

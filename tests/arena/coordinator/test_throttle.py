@@ -118,6 +118,8 @@ def test_speeds_are_those_of_bots_that_a_clock_hurries() -> None:
     assert "bob v1" in bob
     assert math.exp(ada_speed) == pytest.approx(9000 / 34)
     assert math.exp(bob_speed) == pytest.approx(6000 / 30), "a move without nodes says nothing of its speed"
+    (_, longer), _ = speeds_of(spec, replace(record, clock_scale=1.5))
+    assert math.exp(longer) == pytest.approx(1.5 * 9000 / 34), "slower, but it had as much more time"
     handicapped = replace(spec, second=replace(spec.second, time=TimeControl("nodes", 0, 0, 500)))
     remote = replace(spec, first=replace(spec.first, place="remote"))
     assert [bot for bot, _ in speeds_of(handicapped, record)] == [ada]

@@ -332,6 +332,8 @@ def _tournament(
         elif index > 1 and index % 3:
             given = {"termination": Termination.RESIGNED, "winner": "first" if index % 2 else "second"}
         record = record_of(game, moves, **given)
+        if index == 1:
+            record = replace(record, time="75+0.625", clock_scale=1.25)
         assert store.results.commit(record, "worker-1") is not None
         if index == 0:
             stage.finished[family] = record.id

@@ -481,6 +481,12 @@ def test_the_list_of_games_is_narrowed(site: Site) -> None:
     assert "No game is like that" in fetch(site, "/games?bot=ada&since=2001-01-01&until=2001-01-02")[1]
 
 
+def test_a_game_says_that_its_clocks_were_scaled(site: Site) -> None:
+    text = " ".join(fetch(site, f"/games/{site.stage.forfeit}")[1].split())
+    assert "60+0.5, played as 75+0.625: the machine was slower, so its clocks were 1.25 times as long" in text
+    assert "played as" not in fetch(site, f"/games/{site.stage.finished['loa']}")[1]
+
+
 def test_workers_and_their_load(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     import time
 

@@ -52,6 +52,12 @@ def test_games_ponder_as_the_tournament_says() -> None:
         assert {spec.pondering for spec in games_of(found, Meeting(1, 0, 1))} == {pondering}
 
 
+def test_clocks_are_scaled_where_the_tournament_says_so() -> None:
+    for scales in (False, True):
+        found = document(variant="standard", games=2).model_copy(update={"scale_clocks": scales})
+        assert {spec.scale_clocks for spec in games_of(found, Meeting(1, 0, 1))} == {scales}
+
+
 ALL = (Meeting(1, 0, 1), Meeting(2, 2, 0), Meeting(3, 1, 2))
 
 
