@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from protocol.capabilities import Capabilities
@@ -59,6 +60,8 @@ from referee.spec import BotSpec, Limits
 from referee.wire import Wire
 
 _MS = 1_000_000
+_LAST_LINES = 64
+"""So many lines of what a bot thought are kept for whoever asked: more than the depths it reaches."""
 _CATCH_UP_BYTES = 2**20
 """How much is taken of what a bot said unasked before it is asked: its pipe never holds more."""
 
@@ -301,7 +304,7 @@ class Bot:
         self._is_slow = True
         session.ask()
         turn = _Turn(wire, queue, start, allowance_ns)
-        move, offer, info = self._answer(turn, allowance_ms, known)
+        move, offer, lines = self._answer(turn, allowance_ms, known)
         elapsed = wire.arrived_ns - start
         lag = turn.end(elapsed)
         if elapsed - lag > allowance_ns:
@@ -312,14 +315,14 @@ class Bot:
             )
         if wire.lines and wire.lines[0].startswith(b"bestmove"):
             raise self.process.failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
-        return Thought(move, offer, elapsed / _MS, lag / _MS, _read_info(info) if info else None)
+        return Thought(move, offer, elapsed / _MS, lag / _MS, _read_info(lines[-1]) if lines else None, None, lines)
 
     def _answer(
         self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]
-    ) -> tuple[str | None, str | None, bytes | None]:
-        """The move, an offer with it, and the last line of what it thought. Raises as `think`."""
+    ) -> tuple[str | None, str | None, Sequence[bytes]]:
+        """The move, an offer with it, and the last lines of what it thought. Raises as `think`."""
         wire, session, stage = self.wire, self.session, "thinking"
-        info: bytes | None = None
+        lines: deque[bytes] = deque(maxlen=_LAST_LINES)
         while True:
             line = wire.line(turn.deadline_ns, stage)
             if line is None:
@@ -329,13 +332,13 @@ class Bot:
                 continue
             if line.startswith(b"info"):
                 if b" score " in line or b" nodes " in line:
-                    info = line
+                    lines.append(line)
             elif move := session.answer(line, known):
-                return move, None, info
+                return move, None, lines
             else:
                 message = self._receive(line, stage)
                 if isinstance(message, BestMove):
-                    return message.move, message.offer, info
+                    return message.move, message.offer, lines
             if turn.is_up(wire.arrived_ns - wire.lag_ns):  # it talks, but does not answer
                 raise self._late(allowance_ms, (wire.arrived_ns - turn.start_ns) / _MS)
 

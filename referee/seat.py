@@ -6,7 +6,7 @@ Refuses to know what is behind it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,7 +19,9 @@ from referee.spec import BotSpec, Limits
 
 @dataclass(slots=True)
 class Thought:
-    """The answer to one `go`. Times in milliseconds. `code`: of a move that needed no reading."""
+    """The answer to one `go`. Times in milliseconds. `code`: of a move that needed no reading. `lines`: what it told of
+    its thoughts last, unread.
+    """
 
     move: str | None
     offer: str | None
@@ -27,6 +29,7 @@ class Thought:
     lag_ms: float
     info: Info | None
     code: int | None = None
+    lines: Sequence[bytes] = ()
 
 
 class Seat(Protocol):

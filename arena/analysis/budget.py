@@ -4,9 +4,14 @@ from __future__ import annotations
 
 NODES = 20_000
 """Unless somebody says otherwise."""
-AGAIN = 8
-"""A move in doubt is looked at once more, with so many times the nodes."""
-DOUBT = 0.1
+AGAIN, AGAIN_MOST = 40, 8_000_000
+"""A move in doubt is looked at once more, with so many times the nodes, up to so many."""
+DOUBT = 0.05
 """A move that seems to lose so much is in doubt, and so is the position behind it."""
 MOST_PLIES = 1_000
 """Longer games are analysed up to here."""
+
+
+def again(nodes: int) -> int:
+    """The nodes for a move in doubt."""
+    return max(nodes, min(AGAIN * nodes, AGAIN_MOST))

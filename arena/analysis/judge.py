@@ -14,6 +14,9 @@ from dataclasses import dataclass, replace
 
 from arena.analysis.marking import Scored
 from arena.errors import ArenaError
+from protocol.errors import ProtocolError
+from protocol.messages import Info
+from protocol.parser import parse_bot_line
 from referee import slot
 from referee.bot import Bot
 from referee.bot_argument import SAMPLES
@@ -129,7 +132,8 @@ class Judge:
         info = thought.info
         score = hundredths(info) if info else None
         line = kept(info.pv) if info else ""
-        return replace(scored, score=score, best=_canonical(one.position, thought.move or ""), line=line)
+        best = _canonical(one.position, thought.move or "")
+        return replace(scored, score=score, best=best, line=line, depths=_depths(thought.lines))
 
     def ask_all(self, spots: Sequence[Spot], nodes: int) -> Answers:
         """The same for several."""
@@ -193,6 +197,17 @@ def _canonical(position: Position, move: str) -> str:
         return position.ruleset.rules.notation.write_move(position.read(move))
     except ValueError:
         return ""
+
+
+def _depths(lines: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
+    """Depths of a search and its score after each, from what a bot wrote of it."""
+    found: dict[int, int] = {}
+    for line in lines:
+        with contextlib.suppress(ProtocolError):
+            info = parse_bot_line(line)
+            if isinstance(info, Info) and info.depth is not None and (score := hundredths(info)) is not None:
+                found[info.depth] = score
+    return tuple(sorted(found.items()))
 
 
 def _scored(place: _Place) -> Scored:

@@ -41,6 +41,7 @@ class Scored:
 
     `score` in hundredths (None: it said nothing), `best` its choice, `line` what it expects. `choices` counts the legal
     moves, `wins_now` says that one of them wins at once. `result` is 1, 0 or -1 where the game is over by the rules.
+    `depths` are those of its search with the score after each, ascending, where it said them.
     """
 
     side: Side
@@ -50,6 +51,7 @@ class Scored:
     choices: int = 0
     wins_now: bool = False
     result: int | None = None
+    depths: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def mark_moves(
 
     `instead` has, by ply, the position after the judge's own choice there. With it a move is compared with that choice
     and not with the position before: a search from one ply later looks one ply further and from the other side, which
-    shifts its scores, but those of both alike.
+    shifts its scores, but those of both alike. Both are taken as far as both were searched, see `_level`.
     """
     chances = _chances(scored, moves, curve)
     found = []
@@ -105,9 +107,12 @@ def mark_moves(
         loss: float | None = None
         mark: Mark = ""
         if before_chance is not None and after_chance is not None:
+            best, chosen = before_chance, instead.get(number)
+            if chosen is not None and (pair := _level(after, after_chance, chosen, curve)):
+                after_chance, chosen_chance = pair
+                if not at.wins_now:
+                    best = chosen_chance if chosen.side == at.side else -chosen_chance
             later = after_chance if after.side == at.side else -after_chance
-            chosen = _chance_after(instead.get(number), at, curve)
-            best = before_chance if chosen is None or at.wins_now else chosen
             has_choice = at.choices > 1 and move != at.best and number not in book
             loss = max(0.0, best - later) if has_choice else 0.0
             mark = _mark(at, best, later, loss) if has_choice else ""
@@ -117,16 +122,41 @@ def mark_moves(
     return found
 
 
-def _chance_after(after: Scored | None, before: Scored, curve: Curve) -> float | None:
-    """What a position is worth to the side that moved to it."""
-    if after is None:
+def _level(after: Scored, after_chance: float, chosen: Scored, curve: Curve) -> tuple[float, float] | None:
+    """The chances of two positions that are compared, each for its side to move; None where one is not known.
+
+    A search favours whoever moves last in it, and a deeper one sees more: so both count to the depth that both were
+    searched to, as the mean of that depth and the one before. What is certain of either needs no such care.
+    """
+    chosen_chance = _own(chosen, curve)
+    if chosen_chance is None:
         return None
-    chance = None if after.score is None else curve.chance(after.score)
-    if after.result is not None:
-        chance = float(after.result)
-    elif after.wins_now:
-        chance = CERTAIN
-    return chance if chance is None or after.side == before.side else -chance
+    if after.choices == 1 or _is_ended(after) or _is_ended(chosen) or not (after.depths and chosen.depths):
+        return after_chance, chosen_chance
+    depth = min(after.depths[-1][0], chosen.depths[-1][0])
+    if CERTAIN in (abs(after_chance), abs(chosen_chance)):  # no deeper look would change it
+        return _mean(after, after.depths[-1][0], curve), _mean(chosen, chosen.depths[-1][0], curve)
+    return _mean(after, depth, curve), _mean(chosen, depth, curve)
+
+
+def _mean(at: Scored, depth: int, curve: Curve) -> float:
+    """The chance by the last two depths of a search up to `depth`; by the last where that is certain."""
+    first, *others = at.depths
+    chances = [curve.chance(score) for _, score in (first, *(one for one in others if one[0] <= depth))][-2:]
+    return chances[-1] if abs(chances[-1]) == CERTAIN else sum(chances) / len(chances)
+
+
+def _is_ended(at: Scored) -> bool:
+    return at.result is not None or at.wins_now
+
+
+def _own(at: Scored, curve: Curve) -> float | None:
+    """The chance of a position by itself."""
+    if at.result is not None:
+        return float(at.result)
+    if at.wins_now:
+        return CERTAIN
+    return None if at.score is None else curve.chance(at.score)
 
 
 def _chances(scored: Sequence[Scored], moves: Sequence[str], curve: Curve) -> list[float | None]:
@@ -134,12 +164,8 @@ def _chances(scored: Sequence[Scored], moves: Sequence[str], curve: Curve) -> li
     found: list[float | None] = []
     for place in range(len(moves), -1, -1):
         at = scored[place]
-        chance = None if at.score is None else curve.chance(at.score)
-        if at.result is not None:
-            chance = float(at.result)
-        elif at.wins_now:
-            chance = CERTAIN
-        elif at.choices == 1 and found and (then := found[-1]) is not None:
+        chance = _own(at, curve)
+        if not _is_ended(at) and at.choices == 1 and found and (then := found[-1]) is not None:
             chance = then if scored[place + 1].side == at.side else -then
         found.append(chance)
     return found[::-1]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from arena.analysis.budget import AGAIN, DOUBT, MOST_PLIES
+from arena.analysis.budget import DOUBT, MOST_PLIES, again
 from arena.analysis.curve import Curve
 from arena.analysis.judge import Answers, Spot
 from arena.analysis.marking import Judged, Scored, Summary, mark_moves, summarise
@@ -58,8 +58,8 @@ def analyse(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> GameAn
     sight.compare(range(1, len(moves) + 1), nodes)
     doubtful = [one.number for one in sight.judged(curve) if one.loss is not None and one.loss >= DOUBT]
     if doubtful:
-        sight.look(sorted({place for number in doubtful for place in (number - 1, number)}), AGAIN * nodes)
-        sight.compare(doubtful, AGAIN * nodes)
+        sight.look(sorted({place for number in doubtful for place in (number - 1, number)}), again(nodes))
+        sight.compare(doubtful, again(nodes))
     judged = sight.judged(curve)
     return GameAnalysis(
         record.id, record.family, sight.judge, nodes, curve.version, judged, summarise(judged, record.winner, book)

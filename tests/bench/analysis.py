@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from arena.analysis.budget import AGAIN, DOUBT, NODES
+from arena.analysis.budget import DOUBT, NODES, again
 from arena.analysis.curve import shipped
 from arena.analysis.judge import Judge, sample_judge
 from arena.analysis.marking import GAFFE, Judged
@@ -86,7 +86,7 @@ def compare(family: str, count: int, nodes: int, times: int, seed: int = 1) -> A
                 begin = time.perf_counter()
                 shallow = judged(judge, record, nodes)
                 if shallow.loss is not None and shallow.loss >= DOUBT:
-                    shallow = judged(judge, record, AGAIN * nodes)
+                    shallow = judged(judge, record, again(nodes))
                 found.seconds.append(time.perf_counter() - begin)
                 found.add(shallow, judged(judge, record, times * nodes))
     return found

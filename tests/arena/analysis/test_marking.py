@@ -99,6 +99,29 @@ def test_a_move_is_compared_with_the_judges_choice_where_that_was_looked_at(chos
     assert found.chance == 0
 
 
+def searched(*scores: int, first: int = 1) -> Scored:
+    """A position of the second side, by its scores at each depth."""
+    return at(scores[-1], "second", depths=tuple(enumerate(scores, first)))
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "chosen", "loss", "mark"),
+    [
+        ("scores that swing from depth to depth alike", searched(-80, 80, -80, 80), searched(-80, 80, -80), 0, ""),
+        ("a depth that only one was searched to", searched(0, 0, 900), searched(0, 0), 0, ""),
+        ("the mean of the last two depths", searched(0, 0, 400), searched(0, 0, 0), 0.482, "??"),
+        ("a forced loss, however deep it was found", searched(0, 0, 0, WIN_IN_3), searched(0, 0), 1, "??"),
+        ("a forced win of the choice, and the mean", searched(0, 100, 0), searched(0, -WIN_IN_3), 1.231, "??"),
+        ("a shallow search beside one that told late", searched(500, first=9), searched(0), 0.987, "??"),
+    ],
+)
+def test_positions_are_compared_as_far_as_both_were_searched(
+    name: str, after: Scored, chosen: Scored, loss: float, mark: str
+) -> None:
+    (found,) = mark_moves([at(0), after], ["played"], CURVE, instead={1: chosen})
+    assert (found.loss, found.mark) == (pytest.approx(loss, abs=1e-3), mark), name
+
+
 def test_a_side_may_move_twice() -> None:
     assert one(at(100), at(100)).loss == 0
     assert one(at(100), at(-100)).mark == "??"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.analysis.budget import again
 from arena.analysis.curve import Curve
 from arena.analysis.judge import Judge, JudgeError, NotAGameError
 from arena.analysis.work import GameAnalysis, analyse, ask_position, marks_of
@@ -97,6 +98,21 @@ def test_a_move_is_compared_with_what_the_judge_would_have_played(tmp_path: Path
     (tmp_path / "other").mkdir()
     spec = scripted(tmp_path / "other", "100 if plies == 0 else 200")
     assert analysed(record, spec, roster).plies[0].mark == "??", "it does not say what it would have played"
+
+
+def test_the_depths_of_a_search_are_heard(tmp_path: Path, roster: Roster) -> None:
+    """The last score of each depth; what says no depth, or no score, is none."""
+    told = ("depth 1 score cp 7", "depth 2 score cp 90", "depth 2 score cp 8", "score cp 3", "depth 3 score win 4")
+    words = "".join(f"info {line}\n" for line in (*told, "depth 4 nodes 5"))
+    spec = scripted(tmp_path, f"sys.stdout.write({words!r}) and None")
+    with Judge(spec, roster, game_of(load("loa").settle(), 1), ()) as judge:
+        found = judge.ask((0, ""), 10)
+    assert found.depths == ((1, 7), (2, 8), (3, 29_996))
+
+
+@pytest.mark.parametrize(("nodes", "more"), [(100, 4_000), (1_000_000, 8_000_000), (9_000_000, 9_000_000)])
+def test_a_move_in_doubt_gets_more_nodes_within_bounds(nodes: int, more: int) -> None:
+    assert again(nodes) == more
 
 
 def test_one_position(tmp_path: Path, roster: Roster) -> None:
