@@ -95,7 +95,10 @@ finish() {
     stop arena
     stop others
     # Every process below has the folder on its command line or in its environment: there must be none left.
-    if left=$(remaining) && [ -n "$left" ]; then
+    # Whoever was killed with its parent may take a moment to be gone.
+    local left end=$((SECONDS + 20))
+    while left=$(remaining) && [ -n "$left" ] && [ $SECONDS -lt $end ]; do sleep 0.1; done
+    if [ -n "$left" ]; then
         echo "smoke: left behind: $left" >&2
         [ "$code" != 0 ] || code=1
     fi
@@ -149,9 +152,18 @@ PYTHON
 cd "$WORK"
 export PYTHONUNBUFFERED=1 ARENA_LOG_FORMAT=json
 read -r PG_PORT MQTT_PORT DASK_PORT WEB_PORT HTTP_PORT HTTPS_PORT METRICS_PORT < <("$PYTHON" - <<'PYTHON'
-import socket
-held = [socket.create_server(("127.0.0.1", 0)) for _ in range(7)]
-print(*(one.getsockname()[1] for one in held))
+import random, socket
+free = []
+# Below those that the kernel gives to whoever connects: until it is used, one of these would be somebody else's.
+for port in random.sample(range(10_000, 32_000), 1_000):
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        continue
+    free.append(port)
+    if len(free) == 7:
+        break
+print(*free)
 PYTHON
 )
 
@@ -175,7 +187,7 @@ launch postgres "${AS[@]}" "$PG/postgres" -D "$WORK/pg/data" -c listen_addresses
     -c unix_socket_directories= -c fsync=off
 export PGPASSWORD=$PG_PASSWORD
 PG_URL=postgresql://arena@127.0.0.1:$PG_PORT
-await 30 "answer from PostgreSQL" "$PG/psql" -q "$PG_URL/postgres" -c "CREATE DATABASE arena"
+await 60 "answer from PostgreSQL" "$PG/psql" -q "$PG_URL/postgres" -c "CREATE DATABASE arena"
 say "PostgreSQL on port $PG_PORT"
 
 # -- Mosquitto, with the ACL of deploy/ and passwords -----------------------------------------------------------------
@@ -188,7 +200,7 @@ sed -e "s|^listener 1883.*|listener $MQTT_PORT 127.0.0.1|; s|/etc/mosquitto/aren
     "$ROOT/deploy/mosquitto.conf" >"$WORK/mqtt/mosquitto.conf"
 [ "$(id -u)" != 0 ] || echo "user root" >>"$WORK/mqtt/mosquitto.conf"
 launch mosquitto "$MOSQUITTO" -c "$WORK/mqtt/mosquitto.conf"
-await 10 "answer from Mosquitto" answers "$MQTT_PORT"
+await 60 "answer from Mosquitto" answers "$MQTT_PORT"
 "$SUBSCRIBE" -p "$MQTT_PORT" -u spectator -P "$VIEW_PASSWORD" -t 'arena/v1/#' -F '%t' >"$WORK/heard" 2>"$WORK/logs/spectator" &
 NAMES+=(spectator) PIDS+=($!)
 say "Mosquitto on port $MQTT_PORT"
@@ -217,7 +229,7 @@ say "tables and an administrator"
 
 launch serve "$PYTHON" -m arena serve --no-referee "${CONFIG[@]}"
 launch scheduler "$PYTHON" -m arena scheduler --bind 127.0.0.1 --port "$DASK_PORT" --config "$WORK/arena/arena.toml"
-await 30 "answer from the scheduler" answers "$DASK_PORT"
+await 60 "answer from the scheduler" answers "$DASK_PORT"
 for number in 1 2; do
     launch "worker$number" env ARENA_WORKER_TOKEN="$WORKER_TOKEN" "$PYTHON" -m arena worker \
         --scheduler "dask://127.0.0.1:$DASK_PORT" --slots 1 --data "$WORK/worker$number" --name "worker$number" --no-warm
@@ -238,7 +250,7 @@ if [ -n "$NGINX" ]; then
         -e "s|listen 8080|listen 127.0.0.1:$HTTP_PORT|; s|listen 8443|listen 127.0.0.1:$HTTPS_PORT|" \
         "$ROOT/deploy/nginx.conf" >"$WORK/nginx/nginx.conf"
     launch nginx "$NGINX" -c "$WORK/nginx/nginx.conf" -p "$WORK/nginx" -e stderr -g 'daemon off;'
-    await 10 "answer from nginx" answers "$HTTPS_PORT"
+    await 60 "answer from nginx" answers "$HTTPS_PORT"
     export ARENA_SERVER=https://localhost:$HTTPS_PORT SSL_CERT_FILE=$WORK/tls.crt
     if fetch "$ARENA_SERVER/metrics" >/dev/null 2>&1; then
         echo "smoke: the proxy shows /metrics to everybody" >&2
@@ -260,12 +272,12 @@ for bot in random:random_mover greedy:greedy chance:random_mover grabber:greedy;
 families = ["loa"]
 command = [$RUN"python", "-m", "bots.${bot##*:}", "--family", "loa"]
 TOML
-    timeout 150 "$PYTHON" -m arena -q bot submit "$folder" --name "smoke-${bot%%:*}" --watch >>"$WORK/submitted" 2>&1 &
+    timeout 300 "$PYTHON" -m arena -q bot submit "$folder" --name "smoke-${bot%%:*}" --watch >>"$WORK/submitted" 2>&1 &
     submitting+=($!)
 done
 for pid in "${submitting[@]}"; do
     wait "$pid" || {
-        echo "smoke: not all four bots were found fit within 150 s:" >&2
+        echo "smoke: not all four bots were found fit within 300 s:" >&2
         cat "$WORK/submitted" >&2
         exit 1
     }
@@ -285,7 +297,7 @@ max_plies = 80
 TOML
 CUP=$(arena tournament create "$WORK/cup.toml" --json | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["id"])')
 played_from=$SECONDS
-timeout 120 "$PYTHON" -m arena tournament watch "$CUP" --ndjson >"$WORK/watched" || {
+timeout 300 "$PYTHON" -m arena tournament watch "$CUP" --ndjson >"$WORK/watched" || {
     echo "smoke: the tournament did not end" >&2
     exit 1
 }
@@ -310,7 +322,7 @@ print(found["finished_games"])')
     exit 1
 }
 has_heard() { [ "$(grep -c '^arena/v1/games/.*/result$' "$WORK/heard")" -ge "$GAMES" ] && grep -q "^arena/v1/tournaments/$CUP/state$" "$WORK/heard"; }
-await 15 "news of all results over the broker" has_heard
+await 60 "news of all results over the broker" has_heard
 arena ratings rebuild --check "${CONFIG[@]}" >"$WORK/ratings"
 arena games verify --all "${CONFIG[@]}" >"$WORK/verified"
 fetch "http://127.0.0.1:$METRICS_PORT/metrics" | grep -q '^arena_referee_acting 1' || {

@@ -29,7 +29,7 @@ LOG = "# Changelog\n\n## [Unreleased]\n\n### Added\n- A thing.\n\n## [0.2.0] - 2
 
 def git(folder: Path, *words: str) -> str:
     line = ["git", "-C", str(folder), "-c", "user.name=A", "-c", "user.email=a@example.org", *words]
-    return subprocess.run(line, check=True, capture_output=True, text=True, timeout=30).stdout
+    return subprocess.run(line, check=True, capture_output=True, text=True, timeout=100).stdout
 
 
 @pytest.fixture

@@ -14,9 +14,14 @@ import pytest
 from tests.arena import postgres
 from tests.conftest import INTERPRETED
 from tests.deploy.sources import DEPLOY
+from tests.program import ENDS_S, finished
+
+PATIENCE_S = 600
+"""Half a minute on a machine of its own."""
 
 
 @pytest.mark.long
+@pytest.mark.timeout(PATIENCE_S + 3 * ENDS_S)
 def test_the_whole_topology(request: pytest.FixtureRequest) -> None:
     missing = [name for name in ("mosquitto", "mosquitto_sub", "bash", "setpriv") if not _found(name)]
     if postgres.programs() is None:
@@ -27,14 +32,8 @@ def test_the_whole_topology(request: pytest.FixtureRequest) -> None:
     folder = Path(tempfile.mkdtemp(prefix="arena-smoke-test-"))
     request.addfinalizer(lambda: shutil.rmtree(folder))
     folder.chmod(0o711)
-    found = subprocess.run(
-        [DEPLOY / "smoke.sh"],
-        env={**os.environ, **INTERPRETED, "PYTHON": sys.executable, "TMPDIR": str(folder)},
-        capture_output=True,
-        text=True,
-        timeout=220,
-        check=False,
-    )
+    environment = {**os.environ, **INTERPRETED, "PYTHON": sys.executable, "TMPDIR": str(folder)}
+    found = finished([DEPLOY / "smoke.sh"], PATIENCE_S, env=environment)
     assert found.returncode == 0, found.stdout + found.stderr
     assert "8 games verified, 0 wrong" in found.stdout
     assert "everything has ended, nothing is left" in found.stdout

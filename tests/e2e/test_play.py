@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -18,12 +19,13 @@ from tests.conftest import INTERPRETED
 
 ROOT = Path(__file__).parents[2]
 ARENA = [sys.executable, "-m", "arena"]
+LONG = 30
 
 
 def arena(*words: str, code: int = 0, more: Mapping[str, str] = INTERPRETED) -> subprocess.CompletedProcess[str]:
     """Run a command line to its end and check its exit code; `more` is added to the environment."""
     environment = {**os.environ, **more}
-    done = subprocess.run([*ARENA, *words], capture_output=True, text=True, timeout=200, check=False, env=environment)
+    done = subprocess.run([*ARENA, *words], capture_output=True, text=True, timeout=500, check=False, env=environment)
     assert done.returncode == code, done.stderr
     return done
 
@@ -81,15 +83,18 @@ def test_node_limited_games_are_the_same_at_any_concurrency(c_bot: str) -> None:
 
 def test_a_killed_run_continues_with_every_game_once(c_bot: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    words = ["play", f"a={c_bot}", f"b={c_bot}", f"c={c_bot}", "--family", "loa", "--games", "20"]
+    bots = [f"{name}{'-' * LONG}{name}={c_bot}" for name in "abc"]
+    words = ["play", *bots, "--family", "loa", "--games", "20"]
     words += ["--tc", "nodes:3000", "--concurrency", "2", "--out", str(out), "--json"]
     environment = {**os.environ, **INTERPRETED}
     process = subprocess.Popen(
-        [*ARENA, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+        [*ARENA, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0, env=environment
     )
     assert process.stderr
+    # However late this reader is, the run waits for it after some forty lines of such long names.
+    fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
     for line in process.stderr:
-        if line.startswith("[7/60]"):
+        if line.startswith(b"[7/60]"):
             os.kill(process.pid, signal.SIGKILL)
             break
     process.wait(timeout=60)
@@ -121,7 +126,7 @@ def test_ctrl_c_finishes_the_running_games_and_keeps_them(c_bot: str, tmp_path: 
         if line.startswith("[3/"):
             process.send_signal(signal.SIGINT)
             break
-    tail = process.communicate(timeout=60)[1]
+    tail = process.communicate(timeout=300)[1]
     assert process.returncode == 130
     assert "finishing the running games" in tail
     assert "games are left to play" in tail

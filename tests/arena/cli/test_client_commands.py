@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from arena.client import keyring
 from referee.record import read_record
 from referee.record_text import read_texts
 from tests.arena.api.filled import Arena
+
+LATER = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT20:00:00Z}"
+"""Whenever this is run: not due yet."""
 
 
 @pytest.fixture(autouse=True)
@@ -91,12 +95,10 @@ def test_logs(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_tournament_from_a_file(arena: Arena, cli: Any, tmp_path: Path) -> None:
     file = tmp_path / "open.toml"
-    file.write_text(
-        'name = "Open"\nfamily = "loa"\nstarts = 2027-01-31T20:00:00Z\n[entries]\nbots = ["greedy", "random"]\n'
-    )
+    file.write_text(f'name = "Open"\nfamily = "loa"\nstarts = {LATER}\n[entries]\nbots = ["greedy", "random"]\n')
     token = ("--token", arena.tokens["organiser"])
     made = cli("tournament", "create", str(file), "--json", *token, is_json=True)
-    assert made["starts"].startswith("2027-01-31T20:00:00") or made["state"] == "scheduled"
+    assert made["starts"].startswith(LATER.rstrip("Z")) or made["state"] == "scheduled"
     for verb, state in (("pause", "paused"), ("resume", "scheduled"), ("cancel", "cancelled")):
         assert cli("tournament", verb, str(made["id"]), "--json", *token, is_json=True)["state"] == state
     assert "cancelled" in cli("tournament", "pause", str(made["id"]), *token, code=Exit.FAILED)
@@ -112,7 +114,7 @@ def test_a_tournament_from_a_file(arena: Arena, cli: Any, tmp_path: Path) -> Non
 
 def test_another_file_for_a_tournament_or_a_schedule(arena: Arena, cli: Any, tmp_path: Path) -> None:
     file, token = tmp_path / "later.toml", ("--token", arena.tokens["organiser"])
-    text = 'name = "{}"\nfamily = "loa"\nstarts = 2027-01-31T20:00:00Z\n[entries]\nbots = ["greedy", "random"]\n'
+    text = f'name = "{{}}"\nfamily = "loa"\nstarts = {LATER}\n[entries]\nbots = ["greedy", "random"]\n'
     file.write_text(text.format("Later"))
     number = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
     file.write_text(text.format("Last") + '[sprt]\nelo1 = "x"\n')
@@ -132,7 +134,7 @@ def test_another_file_for_a_tournament_or_a_schedule(arena: Arena, cli: Any, tmp
 def test_entering_withdrawing_and_extending(arena: Arena, cli: Any, tmp_path: Path) -> None:
     file = tmp_path / "open.toml"
     file.write_text(
-        'name = "Later"\nfamily = "loa"\nformat = "swiss"\nrounds = 2\nstarts = 2027-01-31T20:00:00Z\n'
+        f'name = "Later"\nfamily = "loa"\nformat = "swiss"\nrounds = 2\nstarts = {LATER}\n'
         '[entries]\nbots = ["greedy", "random"]\n'
     )
     token = ("--token", arena.tokens["organiser"])

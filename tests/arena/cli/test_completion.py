@@ -33,7 +33,7 @@ def offered(script: Path, line: str) -> set[str]:
     """What bash offers for the last word of a line."""
     typed = f"COMP_WORDS=({line}); COMP_CWORD=$((${{#COMP_WORDS[@]}}-1))"
     program = f'source "{script}"; {typed}; _arena; echo "${{COMPREPLY[@]}}"'
-    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True, timeout=20)
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert done.stderr == ""
     return set(done.stdout.split())
 

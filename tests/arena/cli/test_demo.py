@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ def test_each_family_begins_when_it_is_ready_though_others_still_compile(
     monkeypatch.setattr(compiling, "have_all_warm", compile_all)
     monkeypatch.setattr(compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
     monkeypatch.setattr(compiling.output, "progress", shown.append)
+    monkeypatch.setattr(compiling, "time", SimpleNamespace(perf_counter=lambda: 7.0))  # it stands still
 
     async def begin(family: str) -> None:
         begun.append(family)

@@ -13,6 +13,7 @@ from arena.cli import doctor, machine
 from arena.store.health import mark_of
 from referee.sandbox import assessment, kernel_memory
 from referee.spec import Limits
+from tests.port import free_port
 
 Parts = dict[str, dict[str, str]]
 NAMES = ("sandbox", "control groups", "setpriv", "cc", "numba cache", "cores", "clock", "lag meter", "sqlite", "broker")
@@ -50,8 +51,8 @@ def test_a_folder_that_others_can_read_is_reported(tmp_path: Path, capsys: pytes
 def test_a_service_that_does_not_answer_is_broken(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
+    port = free_port()
+    with socket.create_server(("127.0.0.1", port)):
         monkeypatch.setenv("ARENA_DATABASE", f"postgresql+psycopg://user:hush@127.0.0.1:{port}/arena")
         code, parts = look(tmp_path, capsys)
         assert (code, parts["database"]["state"]) == (0, "ok")

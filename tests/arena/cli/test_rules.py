@@ -48,7 +48,7 @@ def test_help_is_light(word, code):
         "heavy = {'numba', 'numpy', 'sqlmodel', 'sqlalchemy', 'aiohttp', 'aiomqtt', 'rich', 'asyncio', 'pydantic'}\n"
         "sys.exit(f'loaded: {sorted(heavy & set(sys.modules))}' if heavy & set(sys.modules) else code)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == code, done.stderr
     for command in commands.COMMANDS:
         assert code or f"  {command.name} " in done.stdout
@@ -137,7 +137,7 @@ def test_broken_pipe_is_quiet():
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=200,
     )
     assert done.stderr == ""
     assert families()[0] in done.stdout
@@ -393,7 +393,7 @@ def test_console_script():
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=200,
         env={**os.environ, "NO_COLOR": "1"},
     )
     assert done.returncode == 2

@@ -29,11 +29,11 @@ def test_pages_end_when_the_database_was_upgraded_and_only_then(
 
     monkeypatch.setattr(own_store, "require", look)
     with pytest.raises(SchemaError, match="newer than this program; upgrade the program"):
-        asyncio.run(asyncio.wait_for(serve._until(asyncio.Event(), own_store), 30))
+        asyncio.run(asyncio.wait_for(serve._until(asyncio.Event(), own_store), 100))
     assert looks == 5
 
 
 def test_pages_end_when_they_are_told(own_store: Store) -> None:
     stop = asyncio.Event()
     stop.set()
-    asyncio.run(asyncio.wait_for(serve._until(stop, own_store), 30))
+    asyncio.run(asyncio.wait_for(serve._until(stop, own_store), 100))

@@ -22,7 +22,7 @@ from tests.conftest import INTERPRETED
 from tests.referee.conftest import BLACK, FAST, WHITE, scripted
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 100.0
+PATIENCE_S = 300.0
 ENVIRONMENT = {"ARENA_ALLOW_WEAK_SANDBOX": "1", "ARENA_LOG_FORMAT": "json", "ARENA_LOG_LEVEL": "info"}
 
 BLACK_RESIGNS, WHITE_PLAYS = [*BLACK, "resign"], [*WHITE, "resign"]

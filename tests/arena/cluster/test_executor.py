@@ -87,7 +87,7 @@ def test_calling_off_ends_the_game_and_its_bots(cluster: Cluster, open_executor:
     bots = worker.bots()
     executor.call_off(running)
     assert outcome(running) is CancelledError
-    processes.wait(lambda: are_gone(bots), "the end of its bots", 5)
+    processes.wait(lambda: are_gone(bots), "the end of its bots")
     assert len(outcome(waiting)) == 2, "the slot is free again"
 
 
@@ -97,7 +97,7 @@ def test_an_arena_that_is_gone_wants_nothing_any_more(cluster: Cluster, open_exe
     bots = worker.bots()
     executor.shutdown(cancel_futures=True)
     assert outcome(running) is CancelledError
-    processes.wait(lambda: are_gone(bots), "the end of its bots", 5)
+    processes.wait(lambda: are_gone(bots), "the end of its bots")
     with pytest.raises(RuntimeError, match="closed"):
         executor.submit(play_bundled, pair(MUTE, RESIGN), processes.place(tmp_path), True)
 
@@ -149,7 +149,7 @@ def test_a_worker_that_is_killed_fails_what_it_had_begun_only(
     slot.send_signal(signal.SIGSTOP)  # it cannot see the end of its socket
     family = worker.kill()
     assert outcome(begun) is WorkerLostError
-    processes.wait(lambda: are_gone(family), "the end of slots and bots", 15)
+    processes.wait(lambda: are_gone(family), "the end of slots and bots")
     cluster.worker()
     assert len(played(executor, waiting, pair(RESIGN, RESIGN, 1), tmp_path)) == 2
 

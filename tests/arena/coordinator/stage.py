@@ -50,7 +50,11 @@ class Dice(Executor):
 
     def release(self, count: int = 10**9) -> None:
         """Answer the jobs that wait."""
-        for future, games in self.held[:count]:
+        for _ in range(count):
+            try:  # one by one: a coordinator may submit and release in a thread of its own meanwhile
+                future, games = self.held.pop(0)
+            except IndexError:
+                return
             if future.running() or future.set_running_or_notify_cancel():
                 try:
                     records = [self.reply(game) for game in games]
@@ -59,14 +63,14 @@ class Dice(Executor):
                     continue
                 self.played += [record.id for record in records]
                 future.set_result(records)
-        del self.held[:count]
 
     def call_off(self, future: Future[Any]) -> None:
         """As a slot does it: the game being played ends void, what follows it in the job is not begun."""
         self.called_off.append(future)
-        for number, (held, games) in enumerate(self.held):
+        for job in list(self.held):
+            held, games = job
             if held is future and not future.cancel():
-                del self.held[number]
+                self.held.remove(job)
                 future.set_result([void_of(games[0], Termination.STOPPED)])
                 return
 

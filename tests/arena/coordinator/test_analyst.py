@@ -45,7 +45,7 @@ class Stage:
     def look(self) -> None:
         self.analyst.begin()
         if self.analyst._thread is not None:
-            self.analyst._thread.join(30)
+            self.analyst._thread.join(100)
 
 
 def test_what_somebody_asks_for_goes_first_and_at_once(sqlite_store: Store) -> None:

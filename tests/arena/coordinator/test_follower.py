@@ -26,7 +26,7 @@ def look(follower: Follower, clock: Clock) -> None:
     clock.now += LOOK_S
     follower.begin()
     assert follower._thread is not None
-    follower._thread.join(30)
+    follower._thread.join(100)
 
 
 @pytest.fixture

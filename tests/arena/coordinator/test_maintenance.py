@@ -22,7 +22,7 @@ from tests.arena.coordinator.stage import NOW, Dice, Stage
 def until_done(maintenance: Maintenance) -> None:
     """Wait for the thread."""
     if maintenance._thread is not None:
-        maintenance._thread.join(30)
+        maintenance._thread.join(100)
         assert not maintenance._thread.is_alive()
 
 
@@ -94,7 +94,7 @@ def test_the_order_to_stop_ends_a_long_one(sqlite_store: Store) -> None:
     maintenance = Maintenance(sqlite_store, [])
     maintenance.tasks.append(Task("endless", 0, lambda: endless(maintenance.is_stopping)))
     maintenance.begin(NOW)
-    assert begun.wait(30)
+    assert begun.wait(100)
     maintenance.stop()
     until_done(maintenance)
     assert sqlite_store.daily_tasks.last_done("endless") == 0

@@ -26,8 +26,8 @@ from tests.conftest import INTERPRETED
 from tests.referee.conftest import BLACK, HERE, WHITE
 
 ROOT = Path(__file__).parents[3]
-LIMITS = {"start_ms": 10_000, "ready_ms": 10_000, "move_ms": 5000}
-PATIENCE_S = 60
+LIMITS = {"start_ms": 60_000, "ready_ms": 60_000, "move_ms": 60_000}
+PATIENCE_S = 300
 
 
 class Victim:
@@ -114,7 +114,7 @@ def live(sqlite_store: Store, tmp_path: Path) -> Stage:
 def cup(stage: Stage, **document: Any) -> int:
     """A round robin of those that resign."""
     entries = {"bots": ["one", "two", "three"]}
-    return stage.create(**{"games": 10, "entries": entries, "limits": LIMITS, "time": "5+0", **document})
+    return stage.create(**{"games": 10, "entries": entries, "limits": LIMITS, "time": "100+0", **document})
 
 
 def ended(lines: list[str]) -> list[str]:

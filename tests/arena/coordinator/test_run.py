@@ -17,7 +17,7 @@ from arena.events.messages import Event, GameEnded, RefereeChanged, VersionChang
 from arena.store import ConflictError, SchemaError, Store
 from tests.arena.coordinator.stage import Dice, Stage
 
-PATIENCE_S = 30
+PATIENCE_S = 100
 Events = Subscription[Event]
 
 

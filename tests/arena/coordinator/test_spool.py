@@ -84,7 +84,7 @@ def test_a_database_away_for_longer_than_the_lease_costs_no_result_and_no_runnin
         dice.begin()
         away.is_away = True
         dice.release(3)
-        while away.asked < 20:  # a renewal is tried every 0.07 s, a result every second
+        while away.asked < 20 or waiting(coordinator) != 6:  # a renewal is tried every 0.07 s, a result every second
             await asyncio.sleep(0.01)
         assert (coordinator.state, waiting(coordinator), dice.called_off) == ("acting", 6, [])
         away.is_away = False

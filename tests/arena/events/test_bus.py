@@ -81,7 +81,7 @@ def test_publishing_from_threads_wakes_the_loop() -> None:
             threads = [threading.Thread(target=bus.publish, args=(woken(number),)) for number in range(20)]
             for thread in threads:
                 thread.start()
-            got = {await asyncio.wait_for(events.get(), 10) for _ in threads}
+            got = {await asyncio.wait_for(events.get(), 60) for _ in threads}
             for thread in threads:
                 thread.join()
             assert got == {woken(number) for number in range(20)}

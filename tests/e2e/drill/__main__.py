@@ -29,6 +29,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=30, metavar="N", help="faults (default 30)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the sequence of faults (default 1)")
     parser.add_argument("--pause", type=int, default=80, metavar="MS", help="a move takes that long (default 80)")
+    parser.add_argument("--time", metavar="TIME", help="of a bot in a game (default 8+0.1, of remote bots 10+0.1)")
     parser.add_argument("--lease", type=float, default=10.0, metavar="S", help="lease of the referee (default 10)")
     parser.add_argument(
         "--cut", type=float, default=0.0, metavar="S", help="every cut of a network lasts that long (default 4 to 12)"
@@ -61,6 +62,7 @@ def main() -> int:
                 count=arguments.faults,
                 seed=arguments.seed,
                 pause_ms=arguments.pause,
+                time_control=arguments.time or "8+0.1",  # some faults last longer: charged to a bot, they would show
                 only=arguments.only,
             )
         except DrillError as error:
@@ -90,6 +92,7 @@ def _far_away(arguments: argparse.Namespace) -> int:
             scale=arguments.latency,
             cuts=arguments.cuts,
             restarts=arguments.restarts,
+            time_control=arguments.time or "10+0.1",
             seed=arguments.seed,
             keep=arguments.keep,
         )

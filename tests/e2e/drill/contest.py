@@ -79,6 +79,8 @@ def pairings() -> int:
 class Contest:
     """Bots and a tournament on a server."""
 
+    time_control: str
+
     def __init__(self, url: str, token: str, folder: Path) -> None:
         self._folder = folder
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
@@ -115,7 +117,7 @@ class Contest:
             f"""name = "Drill {seed}, {len(self.numbers) + 1}"
 family = "loa"
 games = {each}
-time = "8+0.1"
+time = "{self.time_control}"
 openings = "random:6:{seed}"
 seed = {seed}
 rulings = {{ max_plies = {MAX_PLIES} }}

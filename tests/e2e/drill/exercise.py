@@ -31,11 +31,14 @@ def tell(line: str) -> None:
     sys.stderr.flush()
 
 
-def drill(stage: Stage, *, games: int, count: int, seed: int, pause_ms: int, only: Sequence[str] = ()) -> Report:
+def drill(
+    stage: Stage, *, games: int, count: int, seed: int, pause_ms: int, time_control: str, only: Sequence[str] = ()
+) -> Report:
     """Play at least so many games under so many faults. Raises DrillError when the drill itself cannot go on."""
     began = time.monotonic()
     with stage:
         contest = stage.contest
+        contest.time_control = time_control
         contest.submit(pause_ms)
         contest.create(games, seed)
         report = Report(stage.name, seed, contest.games)

@@ -291,13 +291,11 @@ def _usurp(stage: Stage, target: str, seconds: float, dice: random.Random) -> st
     service.signal(signal.SIGSTOP)
     try:
         time.sleep(stage.lease_s + seconds)
+        _until(lambda: '"acting"' in stage.log(name), f"{name} does not take over")
     finally:
         service.signal(signal.SIGCONT)
-    has_acted = '"acting"' in stage.log(name)
-    _dismiss(stage, name)
-    if not has_acted:
-        raise AssertionError(f"{name} did not take over within {stage.lease_s + seconds:.1f} s")
-    return f"{target} stopped for {stage.lease_s + seconds:.1f} s, {name} took over, then left"
+        _dismiss(stage, name)
+    return f"{target} stopped for {stage.lease_s + seconds:.1f} s at least, {name} took over, then left"
 
 
 def _stand_by(stage: Stage, dice: random.Random) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import random
 import shutil
@@ -41,13 +42,15 @@ class Proxy:
     """Passes bytes on late, to `port`; one end of a connection in a thread of its own loop.
 
     `delay_ms` one way, give or take `jitter_ms`; `cuts`: the share of a bot's answers at which its connection is cut.
+    From one cut to the next there are twice as many answers as on average at most: however they arrive, some are cut.
     """
 
     def __init__(self, port: int, *, delay_ms: float, jitter_ms: float, cuts: float, seed: int) -> None:
         self.port = free_port()
         self.cut = 0
         self._target, self._delay_s, self._jitter_s, self._cuts = port, delay_ms / 1000, jitter_ms / 1000, cuts
-        self._dice = random.Random(seed)
+        self._dice, self._cut_dice = random.Random(seed), random.Random(f"{seed} cuts")
+        self._left = self._gap()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -57,6 +60,17 @@ class Proxy:
         """Pass nothing on any more."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+
+    def _gap(self) -> float:
+        """How many answers until the next cut."""
+        return self._cut_dice.uniform(0, 2 / self._cuts) if self._cuts else math.inf
+
+    def _is_cut(self) -> bool:
+        self._left -= 1
+        if self._left > 0:
+            return False
+        self._left = self._gap()
+        return True
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -88,7 +102,7 @@ class Proxy:
         delivering, due = asyncio.ensure_future(deliver()), 0.0
         try:
             while data := await reader.read(65_536):
-                if may_cut and self._dice.random() < self._cuts:
+                if may_cut and self._is_cut():
                     self.cut += 1
                     return
                 due = max(due, self._loop.time() + self._delay_s + self._dice.uniform(-self._jitter_s, self._jitter_s))
@@ -219,14 +233,14 @@ class RemoteDrill:
             else:
                 return
 
-    def run(self, restarts: int, patience_s: float) -> RemoteReport:
+    def run(self, restarts: int, time_control: str, patience_s: float) -> RemoteReport:
         """Have them play; pages and referee are killed so often each. Raises DrillError when it takes too long."""
         client, begin = self.start(), time.monotonic()
         document = {
             "name": "Far away",
             "family": "loa",
             "games": min(1000, self.games),
-            "time": "10+0.1",
+            "time": time_control,
             "pool": "remote",
             "rulings": {"max_plies": PLIES},
             "entries": {"bots": list(BOTS)},
@@ -288,6 +302,7 @@ def remote_drill(
     scale: float = 1.0,
     cuts: float = 0.001,
     restarts: int = 2,
+    time_control: str = "10+0.1",
     seed: int = 1,
     patience_s: float = 3600,
     keep: Path | None = None,
@@ -296,7 +311,7 @@ def remote_drill(
     folder = Path(tempfile.mkdtemp(prefix="arena-remote-"))
     found = RemoteDrill(folder, games=games, at_once=at_once, scale=scale, cuts=cuts, seed=seed)
     try:
-        return found.run(restarts, patience_s)
+        return found.run(restarts, time_control, patience_s)
     finally:
         found.close()
         if keep and (folder / "logs").exists():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.port import free_port
 
-PATIENCE_S = 30
+PATIENCE_S = 60
 
 
 def program(name: str = "mosquitto") -> str | None:

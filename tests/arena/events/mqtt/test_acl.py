@@ -81,7 +81,7 @@ def test_who_may_read_and_write(guarded: Mosquitto) -> None:
             assert await told(guarded, user, "arena") == public
             assert await told(guarded, "arena", user) == set()
 
-    asyncio.run(asyncio.wait_for(main(), 60))
+    asyncio.run(asyncio.wait_for(main(), 200))
 
 
 def test_a_server_gets_in_with_its_password_and_not_with_another(guarded: Mosquitto) -> None:
@@ -94,12 +94,12 @@ def test_a_server_gets_in_with_its_password_and_not_with_another(guarded: Mosqui
             async with client(guarded, "arena") as server:
                 body = '{"v":1,"from":"x","tournament":1,"attempt":1,"plies":[]}'
                 await server.publish(GameSnapshot.TOPIC.of(GAME), body)
-            assert await asyncio.wait_for(events.get(), 20)
+            assert await asyncio.wait_for(events.get(), 60)
         with pytest.raises(BusError, match="check the user and the password"):
             async with open_bus(Settings(mqtt=url.format("wrong"))):
                 pass
 
-    asyncio.run(asyncio.wait_for(main(), 60))
+    asyncio.run(asyncio.wait_for(main(), 200))
 
 
 # A handshake that fails leaves a socket to the garbage collector, in paho.
@@ -134,7 +134,7 @@ def test_tls_with_the_authority_that_is_named(tmp_path: Path) -> None:
                 pass
 
     try:
-        asyncio.run(asyncio.wait_for(main(), 60))
+        asyncio.run(asyncio.wait_for(main(), 200))
     finally:
         broker.kill()
     gc.collect()
