@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,20 +37,22 @@ def _unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_leaves_are_counted_until_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter((10.0, 10.1, 10.2, 10.5))
     monkeypatch.setattr(speed, "DEPTH", 1)
-    monkeypatch.setattr("time.perf_counter", lambda: next(times))
+    monkeypatch.setattr(speed, "time", SimpleNamespace(perf_counter=lambda: next(times), monotonic=lambda: 0.0))
     ruleset = load(families()[0]).settle()
     moves = ruleset.rules.kernel.count(ruleset.read(), ruleset.config)
-    assert speed.measure() == pytest.approx(2 * moves / 0.5), "twice within the time"
+    found = speed.measure()
+    assert found == pytest.approx(2 * moves / 0.5), "twice within the time"
+    assert speed.lately() == found, "and not once more"
 
 
 def test_who_was_measured_lately_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     at = [1000.0]
-    monkeypatch.setattr("time.monotonic", lambda: at[0])
-    monkeypatch.setattr(speed, "MEASURED_S", 0.0)
+    monkeypatch.setattr(speed, "time", SimpleNamespace(monotonic=lambda: at[0]))
+    monkeypatch.setattr(speed, "measure", lambda: 7.0)
     monkeypatch.setattr(speed, "_here", speed._Measured(5.0, 1001.0))
     assert speed.lately() == 5.0
     at[0] = 1001.0
-    assert speed.lately() == 0.0, "no time, no leaves"
+    assert speed.lately() == 7.0
 
 
 @pytest.mark.parametrize(

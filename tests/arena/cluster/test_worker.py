@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
 from structlog.testing import capture_logs
 
-from arena.cli.worker import _warming
+from arena.cli.worker import _measuring, _warming
 from arena.cluster import pulse
 from arena.cluster.link import host_towards, version
 from arena.cluster.pulse import Pulse
@@ -21,6 +22,7 @@ from arena.cluster.state import state_of
 from arena.cluster.warm_up import WarmUp
 from referee import speed
 from referee.pool import JobError
+from referee.rules import families
 from referee.sample_warmup import warm_with_samples
 from referee.spec import BotSpec, GameSpec, PlannedGame
 from referee.warmup import Warmed
@@ -89,6 +91,31 @@ def test_it_is_measured_again_and_again() -> None:
         return found
 
     assert asyncio.run(asyncio.wait_for(main(), 30)).leaves == 300
+
+
+@pytest.mark.parametrize("warms_up", [False, True])
+def test_a_worker_is_measured_when_it_is_warm(warms_up: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena.cluster.speed.EVERY_S", 0)
+    done: list[str] = []
+
+    class Warm:
+        async def wait_for(self, family: str, is_awaited: Callable[[], bool]) -> bool:
+            done.append(family)
+            return is_awaited()
+
+    class Told:
+        async def run(self) -> None:
+            done.append("measured")
+
+    worker: Any = SimpleNamespace(warm_up=Warm() if warms_up else None, speed=Told())
+
+    async def main() -> None:
+        async with _measuring(worker):
+            while "measured" not in done:
+                await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(main(), 30))
+    assert done == ([families()[0], "measured"] if warms_up else ["measured"])
 
 
 def test_the_arena_hears_how_fast_its_workers_are() -> None:
