@@ -107,12 +107,7 @@ def mark_moves(
         loss: float | None = None
         mark: Mark = ""
         if before_chance is not None and after_chance is not None:
-            best, chosen = before_chance, instead.get(number)
-            if chosen is not None and (pair := _level(after, after_chance, chosen, curve)):
-                after_chance, chosen_chance = pair
-                if not at.wins_now:
-                    best = chosen_chance if chosen.side == at.side else -chosen_chance
-            later = after_chance if after.side == at.side else -after_chance
+            best, later = _compare(at, after, (before_chance, after_chance), instead.get(number), curve)
             has_choice = at.choices > 1 and move != at.best and number not in book
             loss = max(0.0, best - later) if has_choice else 0.0
             mark = _mark(at, best, later, loss) if has_choice else ""
@@ -120,6 +115,24 @@ def mark_moves(
         chance = None if before_chance is None else round(before_chance, 3)
         found.append(Judged(number, at.side, move, at.score, chance, at.best, loss, mark, at.line))
     return found
+
+
+def _compare(
+    at: Scored, after: Scored, chances: tuple[float, float], chosen: Scored | None, curve: Curve
+) -> tuple[float, float]:
+    """What the best move and the one played were worth to whoever moved.
+
+    `chances` are those of the position before and after the move, by themselves; `chosen` is behind the judge's choice.
+    """
+    best, later = chances
+    if at.depths and not at.wins_now:
+        best = _mean(at, at.depths[-1][0], curve)
+    if chosen is not None and (pair := _level(after, later, chosen, curve)):
+        later, other = pair
+        other = other if chosen.side == at.side else -other
+        if not at.wins_now and other > -CERTAIN:  # a choice that turns out lost is not what is best
+            best = other
+    return best, later if after.side == at.side else -later
 
 
 def _level(after: Scored, after_chance: float, chosen: Scored, curve: Curve) -> tuple[float, float] | None:

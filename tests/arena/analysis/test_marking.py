@@ -122,6 +122,15 @@ def test_positions_are_compared_as_far_as_both_were_searched(
     assert (found.loss, found.mark) == (pytest.approx(loss, abs=1e-3), mark), name
 
 
+def test_a_choice_that_turns_out_lost_is_not_what_is_best() -> None:
+    """The move loses too, but to somebody who had something else it is a gaffe; where all was lost it is none."""
+    lost = at(WIN_IN_3, "second")
+    (found,) = mark_moves([at(0), lost], ["played"], CURVE, instead={1: lost})
+    assert (found.loss, found.mark) == (1, "??")
+    (found,) = mark_moves([at(-WIN_IN_3), lost], ["played"], CURVE, instead={1: lost})
+    assert (found.loss, found.mark) == (0, "")
+
+
 def test_a_side_may_move_twice() -> None:
     assert one(at(100), at(100)).loss == 0
     assert one(at(100), at(-100)).mark == "??"
