@@ -17,8 +17,11 @@ settings.register_profile("arena", deadline=None)  # a busy machine is not an er
 settings.load_profile("arena")
 gc.set_threshold(20_000)  # what tests import stays: walking through it after every 700 new objects takes a tenth more
 OPTIONAL = "optional: "
-INTERPRETED = {"NUMBA_DISABLE_JIT": "1"}
-"""For the environment of processes that play short games: kernels as ordinary Python, ready in half the time."""
+INTERPRETED = {"NUMBA_DISABLE_JIT": "1", "ARENA_ANALYSIS_GAMES_PER_DAY": "0"}
+"""For the environment of processes that play short games: kernels as ordinary Python, ready in half the time.
+
+An arena that rests for a minute, as on a busy machine, analyses nothing of itself: the judge would take a whole core.
+"""
 T = TypeVar("T")
 
 
