@@ -5,6 +5,7 @@ Tests with a browser are skipped where there is none, and fail there under ARENA
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -94,20 +95,54 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     store.close()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium, driven by Playwright.
+class Chromium:
+    """Chromium, driven by Playwright; started anew when it has crashed.
 
-    For one module: as long as Playwright is there its event loop counts as running, and `asyncio.run` refuses to work.
+    Playwright's event loop counts as running as long as Playwright is there, and `asyncio.run` would refuse to work: so
+    it counts only while a test looks.
     """
+
+    def __init__(self, playwright: Any) -> None:
+        self._playwright = playwright
+        self._loop = asyncio.get_running_loop()
+        self._browser = self._launch()
+        self.rest()
+
+    def _launch(self) -> Any:
+        return self._playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE_MS)
+
+    def wake(self) -> Any:
+        """The browser, until `rest`."""
+        asyncio._set_running_loop(self._loop)
+        if not self._browser.is_connected():
+            self._browser = self._launch()
+        return self._browser
+
+    def rest(self) -> None:
+        """Let others have event loops."""
+        asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Chromium]:
+    """One for all tests of this session (and worker)."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM}; install the package chromium")
     with sync_api.sync_playwright() as playwright:
         sync_api.expect.set_options(timeout=PATIENCE_MS)
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE_MS)
+        found = Chromium(playwright)
         yield found
-        found.close()
+        found.wake().close()
+
+
+@pytest.fixture
+def browser(chromium: Chromium) -> Iterator[Any]:
+    """The browser, while a test looks."""
+    try:
+        yield chromium.wake()
+    finally:
+        chromium.rest()
 
 
 @contextmanager
