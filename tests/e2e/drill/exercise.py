@@ -21,7 +21,7 @@ from tests.e2e.drill.verdict import Check
 
 IDLE_S = 180.0
 """How long the tournament may stand still before the drill gives up."""
-_LOOK_S = 0.1
+_LOOK_S = 0.25
 _STRAY_S = 15.0
 
 

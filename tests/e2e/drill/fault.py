@@ -263,7 +263,7 @@ def _until(condition: Callable[[], bool], complaint: str) -> None:
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError(f"{complaint} within {_PATIENCE_S:g} s")
-        time.sleep(0.05)
+        time.sleep(0.2)
 
 
 def _cut(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:

@@ -47,7 +47,7 @@ class Stage(ABC):
         self._tokens: dict[str, str] = {}
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
         self.environment = {**clean, "ARENA_LOG_FORMAT": "json", "ARENA_LEASE_SECONDS": str(lease_s)}
-        # An arena that rests analyses a game, to be hit at that too; more would take the processor from what is drilled.
+        # An arena that rests analyses a game, to be hit at that too; more would leave no processor for what is drilled.
         self.environment |= {"ARENA_ANALYSIS_GAMES_PER_DAY": "1", "ARENA_ANALYSIS_NODES": "100"}
 
     # -- parts ---------------------------------------------------------------------------------------------------------
