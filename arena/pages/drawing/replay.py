@@ -201,7 +201,8 @@ class Replays:
         ruleset = load(spec.family).settle(spec.variant, spec.options)
         scenes, problem = self._scenes((game.id, game.attempt), ruleset, spec.position, moves)
         count = min(len(scenes) - 1, len(moves))
-        clocks = _clocks(spec.time_text, known[:count], scenes[: count + 1])
+        time = "" if spec.scale_clocks else spec.time_text  # only the record will say what the clocks were
+        clocks = _clocks(time, known[:count], scenes[: count + 1])
         return Replay(
             load(spec.family),
             scenes[: count + 1],

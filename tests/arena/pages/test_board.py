@@ -24,9 +24,9 @@ from referee.record import Ply
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind, Termination
 from referee.rules.rules import Rules
-from referee.spec import Adjudication, Limits
+from referee.spec import Adjudication, GameSpec, Limits
 from tests.arena.pages.stage import HOSTILE, random_moves
-from tests.referee.conftest import a_record
+from tests.referee.conftest import a_record, scripted
 from tests.rules import sixth
 
 FAMILIES = [(name, variant) for name in families() for variant in (None, load(name).variants[-1].name)]
@@ -288,3 +288,10 @@ def test_each_clock_runs_by_its_own_time_control() -> None:
     replay = Replays().of_record(replace(record, time="2+0 v 1+0.5"))
     assert replay.clocks == [(2000.0, 1000.0), (1000.0, 1000.0), (1000.0, 1200.0)]
     assert Replays().of_record(replace(record, time="")).clocks == [(None, None)] * 3
+
+
+@pytest.mark.parametrize(("scales", "shown"), [(False, (10_000.0, 10_000.0)), (True, (None, None))])
+def test_clocks_that_only_the_record_will_tell_are_not_shown(scales: bool, shown: tuple[float | None, ...]) -> None:
+    spec = GameSpec("loa", "standard", scripted("one"), scripted("two"), scale_clocks=scales)
+    game: Any = SimpleNamespace(id="g", attempt=1)
+    assert Replays().of_moves(game, spec, ()).clocks == [shown]
