@@ -28,7 +28,6 @@ BATCH = 500
 BUSY_MS = 5000
 """How long a writer of SQLite waits for another one, and a reader of PostgreSQL for a free connection."""
 
-_POSTGRES = f"-c lock_timeout={2 * BUSY_MS} -c idle_in_transaction_session_timeout=300000"
 _ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
 """So that a server whose machine or network is gone without a word is missed within half a minute, not hours."""
 _WRITING = "arena_writing"
@@ -49,7 +48,8 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
         "max_overflow": pool_size,
     }
     if target.get_backend_name() == "postgresql":
-        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": _POSTGRES, **_ALIVE}}
+        waits = f"-c lock_timeout={2 * BUSY_MS} -c idle_in_transaction_session_timeout=300000"
+        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": waits, **_ALIVE}}
     elif target.get_backend_name() != "sqlite":
         raise BadValueError(f"not a database of the arena: {target.drivername}; use sqlite or postgresql+psycopg")
     elif target.database in (None, "", ":memory:"):

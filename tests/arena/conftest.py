@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from argon2 import PasswordHasher
 
-from arena.store import Store, credentials
+from arena.store import Store, credentials, engine
 from tests.arena import postgres
 from tests.arena.field import Field
 
@@ -22,6 +22,12 @@ def cheap_passwords() -> None:
     """Passwords are hashed as always, but in a millisecond: what that costs is not what tests are about."""
     hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
     credentials._hasher = lambda: hasher  # type: ignore[assignment]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_databases() -> None:
+    """Who waits for another writer waits for a minute: on a busy machine it may not get its turn for five seconds."""
+    engine.BUSY_MS = 60_000
 
 
 @pytest.fixture(scope="session")

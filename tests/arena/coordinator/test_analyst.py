@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
 
 import pytest
 
 from arena.analysis.judge import Answers, Spot
 from arena.analysis.marking import Scored
+from arena.coordinator import analyst as module
 from arena.coordinator.analyst import CALM_S, Analyst
 from arena.store import LeaseLostError, Store
+from arena.store.models import now
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord
 from tests.arena.field import Field
 from tests.conftest import INTERPRETED
 
+DAY = now() - timedelta(hours=12)
 Ask = Callable[[GameRecord, Sequence[Spot], int], Answers]
+
+
+@pytest.fixture(autouse=True)
+def _one_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No day ends while a test counts what was analysed in it."""
+    monkeypatch.setattr(module, "today", lambda: DAY)
 
 
 class Clock:
