@@ -135,6 +135,14 @@ def _compare(
     return best, later if after.side == at.side else -later
 
 
+def swing(at: Scored, chosen: Scored | None, curve: Curve) -> float:
+    """By how much the judge's choice looks better or worse than the position before it; 0 where that is not known."""
+    if chosen is None or at.wins_now or _is_ended(chosen) or not (at.depths and chosen.depths):
+        return 0.0
+    after = _mean(chosen, chosen.depths[-1][0], curve)
+    return abs(_mean(at, at.depths[-1][0], curve) - (after if chosen.side == at.side else -after))
+
+
 def _level(after: Scored, after_chance: float, chosen: Scored, curve: Curve) -> tuple[float, float] | None:
     """The chances of two positions that are compared, each for its side to move; None where one is not known.
 

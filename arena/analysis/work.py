@@ -9,10 +9,10 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from arena.analysis.budget import DOUBT, MOST_PLIES, again
+from arena.analysis.budget import DOUBT, MOST_PLIES, ODDS, again
 from arena.analysis.curve import Curve
 from arena.analysis.judge import Answers, Spot
-from arena.analysis.marking import Judged, Scored, Summary, mark_moves, summarise
+from arena.analysis.marking import Judged, Scored, Summary, mark_moves, summarise, swing
 from referee.record import GameRecord
 from referee.rules.core import SIDES
 
@@ -54,12 +54,9 @@ def analyse(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> GameAn
     moves = record.moves[:MOST_PLIES]
     book = {number for number, ply in enumerate(record.plies, 1) if ply.book}
     sight = _Sight(ask, moves, book)
-    sight.look(range(len(moves) + 1), nodes)
-    sight.compare(range(1, len(moves) + 1), nodes)
-    doubtful = [one.number for one in sight.judged(curve) if one.loss is not None and one.loss >= DOUBT]
-    if doubtful:
-        sight.look(sorted({place for number in doubtful for place in (number - 1, number)}), again(nodes))
-        sight.compare(doubtful, again(nodes))
+    sight.study(nodes)
+    if doubtful := sight.doubtful(curve):
+        sight.study(again(nodes), doubtful)
     judged = sight.judged(curve)
     return GameAnalysis(
         record.id, record.family, sight.judge, nodes, curve.version, judged, summarise(judged, record.winner, book)
@@ -75,13 +72,16 @@ class _Sight:
         self._instead: dict[int, Scored] = {}
         self.judge = ""
 
-    def look(self, places: Sequence[int], nodes: int) -> None:
-        """Ask about positions after so many plies."""
+    def study(self, nodes: int, numbers: Sequence[int] = ()) -> None:
+        """Ask about the positions before and after these plies (all without any), and what would have been better."""
+        numbers = numbers or range(1, len(self._moves) + 1)
+        places = sorted({place for number in numbers for place in (number - 1, number)}) or [0]
         answers = self._ask([(place, "") for place in places], nodes)
         self.judge = answers.judge
         self._scored.update(zip(places, answers.scored, strict=True))
+        self._compare(numbers, nodes)
 
-    def compare(self, numbers: Sequence[int], nodes: int) -> None:
+    def _compare(self, numbers: Sequence[int], nodes: int) -> None:
         """Ask about what the judge would have played in place of these plies, where that is something else."""
         for number in numbers:
             self._instead.pop(number, None)
@@ -94,19 +94,35 @@ class _Sight:
         at = self._scored[number - 1]
         return at.score is not None and at.best not in ("", self._moves[number - 1]) and number not in self._book
 
+    def doubtful(self, curve: Curve) -> list[int]:
+        """The plies of which a longer search may say something else: they seem to lose, or the judge's own choice looks
+        other than the position before it did.
+        """
+        return [
+            one.number
+            for one in self.judged(curve)
+            if one.loss is not None
+            and (one.loss >= DOUBT or swing(self._scored[one.number - 1], self._instead.get(one.number), curve) >= ODDS)
+        ]
+
     def judged(self, curve: Curve) -> list[Judged]:
         """The moves by what is known now."""
         scored = [self._scored[place] for place in range(len(self._moves) + 1)]
         return mark_moves(scored, self._moves, curve, self._book, self._instead)
 
 
-def judge_last(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> Judged:
-    """The last move of a game alone, looked at once. Raises what `ask` raises."""
-    last, move = len(record.moves), record.moves[-1]
-    before, after = ask([(last - 1, ""), (last, "")], nodes).scored
-    is_other = before.best not in ("", move)
-    instead = {1: ask([(last - 1, before.best)], nodes).scored[0]} if is_other else {}
-    return mark_moves([before, after], [move], curve, instead=instead)[0]
+def judge_last(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve, looks_again: bool) -> Judged:
+    """The last move of a game alone. Raises what `ask` raises."""
+    before = len(record.moves) - 1
+
+    def ask_there(spots: Sequence[Spot], nodes: int) -> Answers:
+        return ask([(before + place, move) for place, move in spots], nodes)
+
+    sight = _Sight(ask_there, record.moves[-1:], ())
+    sight.study(nodes)
+    if looks_again and sight.doubtful(curve):
+        sight.study(again(nodes))
+    return sight.judged(curve)[0]
 
 
 def ask_position(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from arena.analysis.budget import DOUBT, NODES, again
+from arena.analysis.budget import NODES
 from arena.analysis.curve import shipped
 from arena.analysis.judge import Judge, sample_judge
 from arena.analysis.marking import GAFFE, Judged
@@ -84,17 +84,15 @@ def compare(family: str, count: int, nodes: int, times: int, seed: int = 1) -> A
         for record in samples(family, count, roster, source):
             with Judge(sample_judge(family), roster, record, record.moves) as judge:
                 begin = time.perf_counter()
-                shallow = judged(judge, record, nodes)
-                if shallow.loss is not None and shallow.loss >= DOUBT:
-                    shallow = judged(judge, record, again(nodes))
+                shallow = judged(judge, record, nodes, looks_again=True)
                 found.seconds.append(time.perf_counter() - begin)
-                found.add(shallow, judged(judge, record, times * nodes))
+                found.add(shallow, judged(judge, record, times * nodes, looks_again=False))
     return found
 
 
-def judged(judge: Judge, record: GameRecord, nodes: int) -> Judged:
+def judged(judge: Judge, record: GameRecord, nodes: int, *, looks_again: bool) -> Judged:
     """The last move of a game by a judge with so many nodes."""
-    return judge_last(record, judge.ask_all, nodes=nodes, curve=shipped(record.family))
+    return judge_last(record, judge.ask_all, nodes=nodes, curve=shipped(record.family), looks_again=looks_again)
 
 
 def samples(family: str, count: int, roster: Roster, source: random.Random) -> Iterator[GameRecord]:

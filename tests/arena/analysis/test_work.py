@@ -31,7 +31,7 @@ for line in sys.stdin:
     elif words[:1] == ["isready"]:
         print("readyok", flush=True)
     elif words[:1] == ["position"]:
-        plies = len(words) - words.index("moves") - 1 if "moves" in words else 0
+        plies, move = len(words) - words.index("moves") - 1 if "moves" in words else 0, words[-1]
     elif words[:1] == ["go"]:
         print(plies, words[2], file=sys.stderr, flush=True)
         score = SCORES
@@ -98,6 +98,15 @@ def test_a_move_is_compared_with_what_the_judge_would_have_played(tmp_path: Path
     (tmp_path / "other").mkdir()
     spec = scripted(tmp_path / "other", "100 if plies == 0 else 200")
     assert analysed(record, spec, roster).plies[0].mark == "??", "it does not say what it would have played"
+
+
+def test_a_choice_that_looks_unlike_the_position_before_it_is_looked_at_again(tmp_path: Path, roster: Roster) -> None:
+    """At first the choice looks as bad as the move: neither loses by the other, but the judge contradicts itself."""
+    record = game_of(load("loa").settle(), 1)
+    best = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
+    spec = scripted(tmp_path, f"0 if plies == 0 or (move == {best!r} and words[2] == '400') else 200", best)
+    (found,) = analysed(record, spec, roster).plies
+    assert (found.loss, found.mark) == (pytest.approx(0.762, abs=1e-3), "??")
 
 
 def test_the_depths_of_a_search_are_heard(tmp_path: Path, roster: Roster) -> None:
