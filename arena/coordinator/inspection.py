@@ -169,8 +169,10 @@ class Inspection:
         """Whether bots are slower there. What shows it is a result all the same: both bots were."""
         if self._throttle is None:
             return
-        problem = self._throttle.add(worker, list(speeds_of(game.spec, record)), self._present())
-        if problem:
+        present = self._present()
+        if worker not in present:  # it has left, or nobody has owned up to the game
+            return
+        if problem := self._throttle.add(worker, list(speeds_of(game.spec, record)), present):
             self._log.error("worker shut out", worker=worker, game=game.id, problem=problem)
             self._shut(worker, problem)
             self._unnoted.append((THROTTLED, worker))

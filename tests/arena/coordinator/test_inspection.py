@@ -181,13 +181,14 @@ def test_a_game_that_was_not_asked_for_is_refused(stage: Stage) -> None:
 class Crowd(Cluster):
     """Both workers are honest; on `bad` bots search at three fifths of their speed."""
 
-    def __init__(self) -> None:
+    def __init__(self, *present: str) -> None:
         super().__init__()
         self.is_honest = True
+        self.present = present or ("bad", "good")
 
     def describe(self) -> Any:
         same = {"slots": 1, "busy": 0, "version": "", "sandbox": "", "is_fit": True, "problem": ""}
-        return SimpleNamespace(workers=[SimpleNamespace(id=name, name=name, **same) for name in ("bad", "good")])
+        return SimpleNamespace(workers=[SimpleNamespace(id=name, name=name, **same) for name in self.present])
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future = super().submit(fn, *args, **kwargs)
@@ -221,11 +222,14 @@ def test_a_worker_on_which_bots_are_slower_is_shut_out_and_its_results_stay(
     assert other.refused == {}, "nothing is left to do"
 
 
-def test_slow_workers_go_on_where_speed_does_not_matter(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("tolerance", "present"), [(0.0, ("bad", "good")), (0.25, ("good",))])
+def test_slow_workers_go_on_where_speed_does_not_matter_or_nobody_knows_them(
+    stage: Stage, tolerance: float, present: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(throttle, "SURE", 10)
-    stage.settings = stage.settings.model_copy(update={"throttle_tolerance": 0.0})
+    stage.settings = stage.settings.model_copy(update={"throttle_tolerance": tolerance})
     number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
-    crowd = Crowd()
+    crowd = Crowd(*present)
     play(stage, coordinator(stage, crowd, 0.0), number)
     assert crowd.refused == {}
 
