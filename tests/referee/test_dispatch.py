@@ -17,8 +17,11 @@ from referee.pool import JobError, SlotPool, WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
 from referee.slot import play_games
-from referee.spec import PlannedGame
+from referee.spec import PlannedGame, TimeControl
 from tests.referee.conftest import a_record
+
+LONG = TimeControl("clock", 600_000, 0)
+"""For games that end when they are called off, and not before."""
 
 
 def planned_games(build: Callable[..., PlannedGame], count: int) -> list[PlannedGame]:
@@ -125,17 +128,18 @@ def test_abort_calls_off_a_waiting_game_at_once(game: Callable[..., PlannedGame]
     started = threading.Event()
     pool = SlotPool(1, on_event=lambda event: started.set())
     dispatcher = Dispatcher(pool, 1, lambda record: pytest.fail("nothing stands"))
-    opening = game([], [], opening=("b1b3",))
+    opening = game([], [], opening=("b1b3",), time=LONG)
 
     def stop() -> None:
+        assert started.wait(60)
         pool.submit(os.getpid).add_done_callback(lambda _: None)
         dispatcher.abort()
         pool.abort()
 
-    timer = threading.Timer(1.5, stop)
-    timer.start()
+    stopping = threading.Thread(target=stop)
+    stopping.start()
     left = dispatcher.run([opening])
-    timer.join()
+    stopping.join()
     pool.shutdown(cancel_futures=True)
     assert [record.termination for record in left] in ([Termination.STOPPED], [])
 
@@ -180,7 +184,7 @@ def test_as_soon_as_it_is_enough_what_runs_is_called_off_and_not_played_again(
 
 
 def test_one_job_is_called_off_and_the_others_play_on(game: Callable[..., PlannedGame]) -> None:
-    endless = game([], [], sequence=1)
+    endless = game([], [], sequence=1, time=LONG)
     with SlotPool(2) as pool:
         waiting = pool.submit(play_games, [endless])  # its slot is only just being started
         while not waiting.running():

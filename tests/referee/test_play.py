@@ -21,6 +21,8 @@ from tests.referee.conftest import BLACK, FAST, WHITE, scripted
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "loa.json"
 Build = Callable[..., PlannedGame]
+SOON = TimeControl("clock", 1000, 0)
+"""For games in which somebody never answers: long enough for the others, busy as the machine may be."""
 
 
 def short_games() -> list[dict[str, object]]:
@@ -89,13 +91,13 @@ def test_a_bad_move_loses_with_the_evidence(answer: str, termination: str, game:
 
 
 def test_no_answer_at_all_is_a_stall_and_says_so(game: Build, roster: Roster) -> None:
-    record = play(game(BLACK[:1], WHITE, time=TimeControl("clock", 100, 0)), roster)
+    record = play(game(BLACK[:1], WHITE, time=SOON), roster)
     assert (record.winner, record.termination) == ("second", "stalled")
     assert "no bestmove" in record.detail
 
 
 def test_without_a_clock_the_longest_wait_ends_it(game: Build, roster: Roster) -> None:
-    planned = game(BLACK[:1], WHITE, time=TimeControl("depth", 0, 0, 3), limits=replace(FAST, move_ms=100))
+    planned = game(BLACK[:1], WHITE, time=TimeControl("depth", 0, 0, 3), limits=replace(FAST, move_ms=1000))
     assert play(planned, roster).termination == "stalled"
 
 
@@ -117,7 +119,7 @@ def test_a_crash_names_its_exit_code_and_keeps_the_log(game: Build, roster: Rost
 def test_a_draw_is_agreed_by_two_offers_in_a_row(game: Build, roster: Roster) -> None:
     record = play(game([BLACK[0], f"{BLACK[1]}_draw"], [WHITE[0], f"{WHITE[1]}_draw"]), roster)
     assert (record.winner, record.termination, len(record.moves)) == ("draw", "draw-agreed", 4)
-    planned = game([BLACK[0], f"{BLACK[1]}_draw"], WHITE[:2], time=TimeControl("clock", 200, 0))
+    planned = game([BLACK[0], f"{BLACK[1]}_draw"], WHITE[:2], time=SOON)
     assert play(planned, roster).termination == "stalled"
 
 
@@ -241,7 +243,7 @@ def test_what_waits_to_be_told_is_told_before_a_bot_is_waited_for(game: Build, r
     told: list[int] = []
     seen: list[tuple[int, str]] = []
     roster.on_wait = lambda: told.append(len(seen))
-    record = play(game(BLACK[:1], WHITE, time=TimeControl("clock", 100, 0)), roster, watch_of(seen))
+    record = play(game(BLACK[:1], WHITE, time=SOON), roster, watch_of(seen))
     assert (record.termination, told[-1], len(seen)) == ("stalled", 2, 2)
 
 

@@ -92,8 +92,8 @@ def test_the_games_of_a_suspended_bot_are_lost_and_say_why() -> None:
 def test_a_record_says_whether_play_had_begun(
     first: list[str], second: list[str], expected: tuple[str, str, bool], game: Build, roster: Roster
 ) -> None:
-    limits = replace(FAST, start_ms=300, ready_ms=300, move_ms=100)
-    record = play(game(first, second, limits=limits, time=TimeControl("clock", 100, 0)), roster)
+    limits = replace(FAST, start_ms=2000, ready_ms=1000)  # the other has to keep them too
+    record = play(game(first, second, limits=limits, time=TimeControl("clock", 1000, 0)), roster)
     assert (record.winner, record.termination, record.at_start) == expected
     assert record.as_json().get("at_start", False) is expected[2]
 
