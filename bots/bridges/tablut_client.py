@@ -23,6 +23,8 @@ CONNECT_S = 45.0
 """How long a client may take to connect and tell its name: less than the referee waits for `readyok`."""
 LOOK_S = 0.05
 """How often it is looked whether a client that is waited for has ended."""
+ENDING_S = 2.0
+"""How long a client that has hung up is waited for, so that its exit code can be told."""
 FAREWELL_S = 0.25
 """How long a client may take to leave once its connection is closed; then it is killed."""
 PLACEHOLDERS = ("{role}", "{seconds}", "{server}")
@@ -135,7 +137,7 @@ class Client:
 
     def _ending(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(FAREWELL_S)
+            code = self._process.wait(ENDING_S)
             return f" and ended with {f'signal {-code}' if code < 0 else f'exit code {code}'}"
         return ""
 

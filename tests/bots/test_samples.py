@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -13,10 +14,14 @@ from bots.mcts import MonteCarlo
 from bots.random_mover import RandomMover
 from bots.sdk import Bot, Clock, families
 from protocol.messages import Go
+from referee.play import play
+from referee.roster import Roster
 from referee.rules import load
 from referee.rules.core import other
 from referee.rules.position import Position
-from tests.bots.driver import Driver, sample
+from referee.sandbox import Sandbox
+from referee.spec import Adjudication, BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from tests.bots.driver import ROOT, Driver, sample
 
 SAMPLES: dict[str, type[Bot]] = {
     "random_mover": RandomMover,
@@ -190,27 +195,25 @@ def test_infinite_is_searched_until_stop() -> None:
             bot.send("position startpos", "go infinite", "isready")
             bot.expect("readyok")
             bot.send("stop")
-            move = bot.expect("bestmove ", 3).split()[1]
+            move = bot.expect("bestmove ").split()[1]
             assert move in Position.start(load("loa").settle()).texts
 
 
 def test_a_thousand_milliseconds_and_fifty_more_a_move_are_enough() -> None:
-    """Alpha-beta against itself, its clock kept as a referee keeps it, through the pipes."""
-    import time
-
-    with Driver(sample("alphabeta", "--family", "loa")) as bot:
-        bot.shake_hands()
-        left = {"first": 1000.0, "second": 1000.0}
-        position = Position.start(load("loa").settle())
-        while position.outcome is None and len(line_of(position)) < 40:
-            line = " ".join(line_of(position))
-            began = time.monotonic()
-            go = f"p1time {int(left['first'])} p2time {int(left['second'])} p1inc 50 p2inc 50"
-            move = bot.ask(f"startpos moves {line}" if line else "startpos", go)
-            left[position.side] -= (time.monotonic() - began) * 1000
-            assert left[position.side] > 0
-            left[position.side] += 50
-            position = position.play(move)
+    """Alpha-beta against itself: a referee knows how long a busy machine made it wait."""
+    one, two = (BotSpec(name, tuple(sample("alphabeta", "--family", "loa")), str(ROOT)) for name in ("one", "two"))
+    spec = GameSpec(
+        "loa",
+        "standard",
+        one,
+        two,
+        time=TimeControl("clock", 1000, 50),
+        limits=replace(Limits(), start_ms=60_000, ready_ms=200_000, margin_ms=0),
+        adjudication=Adjudication(max_plies=40),
+    )
+    with Roster(Sandbox("none")) as roster:
+        record = play(PlannedGame.of(spec), roster)
+    assert record.kind in ("rules", "adjudication"), record.detail
 
 
 def test_a_repetition_is_seen_coming() -> None:

@@ -201,7 +201,7 @@ HABITS = [
 @pytest.mark.parametrize(("name", "heard", "said"), HABITS)
 def test_the_doubles_have_the_habits_of_the_originals(name: str, heard: str, said: str) -> None:
     spec = engine(name)
-    done = subprocess.run(spec.command, input=f"{heard}quit\n", capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(spec.command, input=f"{heard}quit\n", capture_output=True, text=True, timeout=60, check=False)
     assert said in (f"{done.stdout}exit {done.returncode}")
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import socket
+import signal
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,6 +31,7 @@ from referee.sandbox import Sandbox
 from referee.spec import BotSpec, TimeControl
 from tests.bots.bridges.table import HERE, LIMITS, ROOT, bridge, has_networks, honest, meet
 from tests.conftest import INTERPRETED
+from tests.port import free_port
 from tests.referee.sandbox.levels import sandbox_or_skip
 
 ASHTON = load("tablut").settle("ashton")
@@ -80,10 +80,7 @@ class Desk:
 @pytest.fixture
 def ports(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ports that nobody uses."""
-    found = {}
-    for role in ("WHITE", "BLACK"):
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            found[role] = listener.getsockname()[1]
+    found = {role: free_port() for role in ("WHITE", "BLACK")}
     monkeypatch.setattr(tablut_client, "PORTS", found)
     monkeypatch.setenv("TABLUT_PORTS", ",".join(map(str, found.values())))
 
@@ -114,7 +111,11 @@ def asked(bridge: Bridge, *moves: str) -> str:
     ids=str,
 )
 def test_a_client_plays_whatever_its_habits(
-    habits: tuple[str, ...], seconds: int, ports: None, capfd: pytest.CaptureFixture[str]
+    habits: tuple[str, ...],
+    seconds: int,
+    ports: None,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with bridged(*habits, seconds=seconds) as bridge:
         moves: list[str] = []
@@ -125,9 +126,9 @@ def test_a_client_plays_whatever_its_habits(
         assert set(bridge.clients) == {"WHITE"}
         assert bridge.clients["WHITE"].name == "my name"
         bridge.handle(Result("p1win", "king-escaped"))
-        begin = time.monotonic()
+        monkeypatch.setattr(tablut_client, "FAREWELL_S", 0.2 if "stays" in habits else 60.0)
         bridge.clients["WHITE"].close()
-        assert (time.monotonic() - begin > 0.2) == ("stays" in habits)
+        assert (bridge.clients["WHITE"]._process.returncode == -signal.SIGKILL) == ("stays" in habits)
     log = capfd.readouterr().err
     assert f"WHITE with {seconds or 7} s" in log
     assert "WHITE heard WHITEWIN" in log

@@ -15,6 +15,7 @@ import pytest
 from referee.bot_argument import read_bot
 from referee.spec import BotSpec, TimeControl
 from tests.bots.bridges.table import ROOT, bridge, honest, meet
+from tests.port import free_port
 
 CMALO = [sys.executable, "-S", "-E", str(ROOT / "tests" / "engines" / "cmalo.py")]
 
@@ -65,8 +66,7 @@ def test_a_bad_address_is_refused(text: str) -> None:
 
 
 def test_nobody_there() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
     record = meet(bridge("tcp", "127.0.0.1", str(port)), honest(), "loa")
     assert (record.termination, record.loser) == ("handshake-failed", "first")
     assert "exit code 69" in record.detail
@@ -90,5 +90,5 @@ for answer in ("id name x\\nugiok", "", "readyok", "", ""):
 def test_the_relay_ends_with_its_input() -> None:
     with served([sys.executable, "-S", "-E", "-c", "import sys; sys.stdout.write(sys.stdin.read())"]) as port:
         spec: BotSpec = bridge("tcp", "127.0.0.1", str(port))
-        done = subprocess.run(spec.command, input=b"one\ntwo\n", capture_output=True, cwd=ROOT, timeout=20, check=True)
+        done = subprocess.run(spec.command, input=b"one\ntwo\n", capture_output=True, cwd=ROOT, timeout=60, check=True)
     assert done.stdout == b"one\ntwo\n"
