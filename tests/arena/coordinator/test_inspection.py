@@ -187,7 +187,7 @@ class Crowd(Cluster):
         self.present = present or ("bad", "good")
 
     def describe(self) -> Any:
-        same = {"slots": 1, "busy": 0, "version": "", "sandbox": "", "is_fit": True, "problem": ""}
+        same = {"slots": 1, "busy": 0, "version": "", "sandbox": "", "is_fit": True, "problem": "", "speed": 0}
         return SimpleNamespace(workers=[SimpleNamespace(id=name, name=name, **same) for name in self.present])
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
