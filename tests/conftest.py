@@ -11,9 +11,10 @@ from collections.abc import Generator, Sequence
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("arena", deadline=None)  # a busy machine is not an error
+# A busy machine is not an error: neither that an example takes long, nor that drawing one does.
+settings.register_profile("arena", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("arena")
 gc.set_threshold(20_000)  # what tests import stays: walking through it after every 700 new objects takes a tenth more
 OPTIONAL = "optional: "

@@ -117,7 +117,7 @@ def test_the_referee_plays_what_is_due_and_leaves_when_told(sqlite_store: Store,
             assert line, process.wait()
         wait(lambda: process.poll() is not None or stage.tournament(number).state == "finished", "the end")
         assert process.poll() is None, process.communicate()[1]
-        with urllib.request.urlopen(line.removeprefix("metrics: ").strip(), timeout=20) as answer:
+        with urllib.request.urlopen(line.removeprefix("metrics: ").strip(), timeout=100) as answer:
             found = {
                 (sample.name, sample.labels.get("kind")): sample.value
                 for family in text_string_to_metric_families(answer.read().decode())
@@ -129,7 +129,7 @@ def test_the_referee_plays_what_is_due_and_leaves_when_told(sqlite_store: Store,
         assert (found["arena_slots", None], found["arena_referee_acting", None]) == (1, 1)
         assert found["arena_commit_seconds_count", None] == found["arena_game_seconds_count", None] == 2
         process.send_signal(signal.SIGINT)
-        _, talk = process.communicate(timeout=60)
+        _, talk = process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 0, talk
