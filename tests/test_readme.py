@@ -20,7 +20,7 @@ PATIENCE_S = 600
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 AS_A_TEST = {
     "make env": "make -o .venv/.runs env",  # the environment is this one
-    "make demo": "make -o .venv/.runs demo ARGS='--once --games 1 --family pijersi --tc nodes:9'",
+    "make demo": "make -o .venv/.runs demo ARGS='--once --games 1 --family pijersi --tc nodes:9 --port 0'",
     "--games 10 --tc 1+0.05": "--games 2 --tc nodes:9",
     'time = "1+0.05"': 'time = "nodes:9"',
     "arena init": "arena init | tee admin",

@@ -144,8 +144,11 @@ class Lobby:
     async def __aenter__(self) -> Lobby:
         # A folder of its own with a short path: those of sockets have at most 107 bytes, and nobody else may look in.
         _sweep()
-        self.place = str(Path(tempfile.mkdtemp(prefix=_FOLDER)) / "seats")
-        self._server = await asyncio.start_unix_server(self._serve, self.place, limit=BACKLOG_BYTES)
+        place = Path(tempfile.mkdtemp(prefix=_FOLDER)) / "seats"
+        # It gets its name when somebody listens: another lobby takes one that refuses for what was left behind.
+        unnamed = place.with_name("new")
+        self._server = await asyncio.start_unix_server(self._serve, unnamed, limit=BACKLOG_BYTES)
+        self.place = str(unnamed.rename(place))
         return self
 
     async def __aexit__(self, *_: object) -> None:

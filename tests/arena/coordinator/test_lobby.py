@@ -6,13 +6,14 @@ import asyncio
 import json
 import socket
 import tempfile
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena.coordinator import lobby as module
 from arena.coordinator.lobby import Lobby
 from referee.play import play
 from referee.record import GameRecord
@@ -174,9 +175,16 @@ def test_a_second_connection_takes_the_place_of_the_first() -> None:
     assert asyncio.run(scene())
 
 
-def test_what_a_killed_lobby_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left, begun = tmp_path / "arena-lobby-left", tmp_path / "arena-lobby-begun"
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where lobbies make their folders, of this test alone; a path short enough for sockets."""
+    with tempfile.TemporaryDirectory() as found:
+        monkeypatch.setattr(tempfile, "tempdir", found)
+        yield Path(found)
+
+
+def test_what_a_killed_lobby_left_is_removed(place: Path) -> None:
+    left, begun = place / "arena-lobby-left", place / "arena-lobby-begun"
     left.mkdir()
     begun.mkdir()
     with socket.socket(socket.AF_UNIX) as killed:
@@ -189,7 +197,27 @@ def test_what_a_killed_lobby_left_is_removed(tmp_path: Path, monkeypatch: pytest
             assert Path(other.place).is_socket()
 
     asyncio.run(scene())
-    assert [path.name for path in tmp_path.iterdir()] == ["arena-lobby-begun"]
+    assert [path.name for path in place.iterdir()] == ["arena-lobby-begun"]
+
+
+@pytest.mark.usefixtures("place")
+def test_lobbies_that_begin_at_the_same_moment_leave_each_other_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene() -> None:
+        async with Lobby(TERMS) as lobby:
+            assert Path(lobby.place).is_socket()
+            reader, writer = await asyncio.open_unix_connection(lobby.place)
+            writer.write(b"{}\n")
+            assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b""
+            writer.close()
+
+    listen = socket.socket.listen
+
+    def late(self: socket.socket, backlog: int) -> None:
+        module._sweep()  # another one begins when this one has its socket, and nobody listens yet
+        listen(self, backlog)
+
+    monkeypatch.setattr(socket.socket, "listen", late)
+    asyncio.run(scene())
 
 
 def test_what_makes_no_sense_is_refused() -> None:
