@@ -30,7 +30,9 @@ class Pulse:
         self._word = word
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(f"{word}\n", encoding="ascii")
+            fresh = self.path.with_name("state.new")  # whoever looks at any moment finds a whole word
+            fresh.write_text(f"{word}\n", encoding="ascii")
+            fresh.replace(self.path)
             self._is_told = False
         except OSError as error:
             if not self._is_told:

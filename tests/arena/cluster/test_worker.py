@@ -135,8 +135,11 @@ def test_a_state_that_is_not_written_anew_grows_old(tmp_path: Path, monkeypatch:
             for word in ("warming", "ready"):
                 found.become(word)
                 before = found.path.stat().st_mtime_ns
-                while found.path.stat().st_mtime_ns == before:
-                    await asyncio.sleep(0.01)
+                with found.path.open() as opened:
+                    while found.path.stat().st_mtime_ns == before:
+                        await asyncio.sleep(0.01)
+                    assert opened.read() == f"{word}\n"
+                    assert not found.path.samefile(f"/proc/self/fd/{opened.fileno()}"), "it is never half written"
                 assert found.path.read_text() == f"{word}\n"
 
     asyncio.run(asyncio.wait_for(main(), 30))
