@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from tests.arena.api.server import Server, settings_in
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Server]:
     """A server over an empty database."""
     folder: Path = tmp_path_factory.mktemp("data")
+    shutil.copy(sqlite_template, folder / "arena.sqlite3")
     store = Store.in_folder(folder)
     running = Server(store, settings_in(folder))
     running.unlimited()

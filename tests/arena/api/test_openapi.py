@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from openapi_spec_validator import validate
 from sqlalchemy import update
 from sqlmodel import col
 
@@ -20,7 +19,8 @@ from arena.store.credentials import digest_of
 from arena.store.models import Token
 from tests.arena.api.filled import Arena
 
-# schemathesis is imported where it is needed: not everybody who collects the tests has three seconds for it.
+# schemathesis and the validator are imported where they are needed: not everybody who collects the tests has three
+# seconds for them.
 if TYPE_CHECKING:
     from requests import Session
     from schemathesis import BaseSchema, Case
@@ -65,6 +65,8 @@ def _may_be_known(name: str, value: Any) -> bool:
 
 
 def test_it_is_valid() -> None:
+    from openapi_spec_validator import validate
+
     validate(DOCUMENT)
 
 

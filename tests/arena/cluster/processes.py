@@ -34,7 +34,7 @@ def wait(condition: Callable[[], object], what: str, seconds: float = PATIENCE_S
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s in vain for {what}"
-        time.sleep(0.02)
+        time.sleep(0.1)  # many conditions go through all processes of the machine
 
 
 class Command:

@@ -6,6 +6,7 @@ Tests with a browser are skipped where there is none, and fail there under ARENA
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -84,9 +85,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Server]:
     """A server of an empty arena, for tests that fill it with their own."""
     folder = tmp_path_factory.mktemp("server")
+    shutil.copy(sqlite_template, folder / "arena.sqlite3")
     store = Store.in_folder(folder)
     found = Server(store, settings_in(folder))
     found.unlimited()
