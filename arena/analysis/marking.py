@@ -136,7 +136,9 @@ def _compare(
 
 
 def swing(at: Scored, chosen: Scored | None, curve: Curve) -> float:
-    """By how much the judge's choice looks better or worse than the position before it; 0 where that is not known."""
+    """By how much the position after the judge's choice, `chosen`, looks better or worse than that before it; 0 where
+    that is not known.
+    """
     if chosen is None or at.wins_now or _is_ended(chosen) or not (at.depths and chosen.depths):
         return 0.0
     after = _mean(chosen, chosen.depths[-1][0], curve)

@@ -101,9 +101,13 @@ class _Sight:
         return [
             one.number
             for one in self.judged(curve)
-            if one.loss is not None
-            and (one.loss >= DOUBT or swing(self._scored[one.number - 1], self._instead.get(one.number), curve) >= ODDS)
+            if one.loss is not None and (one.loss >= DOUBT or self._swing(one.number, curve) >= ODDS)
         ]
+
+    def _swing(self, number: int, curve: Curve) -> float:
+        at, played = self._scored[number - 1], self._scored[number]
+        chosen = played if at.best == self._moves[number - 1] else self._instead.get(number)
+        return 0.0 if number in self._book else swing(at, chosen, curve)
 
     def judged(self, curve: Curve) -> list[Judged]:
         """The moves by what is known now."""

@@ -49,9 +49,9 @@ def roster() -> Iterator[Roster]:
         yield found
 
 
-def scripted(folder: Path, scores: str, best: str = "none") -> BotSpec:
+def scripted(folder: Path, scores: str, best: str = "'none'") -> BotSpec:
     file = folder / "judge.py"
-    file.write_text(JUDGE.replace("SCORES", scores).replace("BEST", repr(best)))
+    file.write_text(JUDGE.replace("SCORES", scores).replace("BEST", best))
     return BotSpec("scripted", (sys.executable, "-I", str(file)))
 
 
@@ -93,7 +93,7 @@ def test_a_move_is_compared_with_what_the_judge_would_have_played(tmp_path: Path
     """Its scores swing with every ply; what is one ply behind the start swings alike, whatever was played."""
     record = game_of(load("loa").settle(), 1)
     best = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
-    spec = scripted(tmp_path, "100 if plies == 0 else 200", best)
+    spec = scripted(tmp_path, "100 if plies == 0 else 200", repr(best))
     assert [(one.loss, one.mark) for one in analysed(record, spec, roster).plies] == [(0, "")]
     (tmp_path / "other").mkdir()
     spec = scripted(tmp_path / "other", "100 if plies == 0 else 200")
@@ -104,9 +104,18 @@ def test_a_choice_that_looks_unlike_the_position_before_it_is_looked_at_again(tm
     """At first the choice looks as bad as the move: neither loses by the other, but the judge contradicts itself."""
     record = game_of(load("loa").settle(), 1)
     best = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
-    spec = scripted(tmp_path, f"0 if plies == 0 or (move == {best!r} and words[2] == '400') else 200", best)
+    spec = scripted(tmp_path, f"0 if plies == 0 or (move == {best!r} and words[2] == '400') else 200", repr(best))
     (found,) = analysed(record, spec, roster).plies
     assert (found.loss, found.mark) == (pytest.approx(0.762, abs=1e-3), "??")
+
+
+def test_a_choice_that_was_played_is_looked_at_again_too(tmp_path: Path, roster: Roster) -> None:
+    record = game_of(load("loa").settle(), 1)
+    other = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
+    best = f"{record.moves[0]!r} if words[2] == '10' else {other!r}"
+    spec = scripted(tmp_path, f"0 if plies == 0 or move == {other!r} else 200", best)
+    (found,) = analysed(record, spec, roster).plies
+    assert (found.best, found.loss, found.mark) == (other, pytest.approx(0.762, abs=1e-3), "??")
 
 
 def test_the_depths_of_a_search_are_heard(tmp_path: Path, roster: Roster) -> None:
