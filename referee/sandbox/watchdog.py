@@ -66,15 +66,16 @@ class Watched:
         census = take_census(self.pid)
         beside = self._written() + self._count_slowly()
         census = replace(census, memory_bytes=census.memory_bytes + beside)
-        if self.memory_bytes and census.memory_bytes > self.memory_bytes:
+        threads = census.threads - self.overhead
+        are_many = 0 < self.processes < threads  # the memory of so many is theirs, and takes too long to count exactly
+        if self.memory_bytes and census.memory_bytes > self.memory_bytes and not are_many:
             # What forked processes share was counted for each of them: count again, exactly, which is slow.
             census = replace(census, memory_bytes=_shared_out(self.pid) + census.kernel_bytes + beside)
-        threads = census.threads - self.overhead
         self.peak = Census(max(self.peak.memory_bytes, census.memory_bytes), max(self.peak.threads, threads))
-        if self.memory_bytes and census.memory_bytes > self.memory_bytes:
-            self.excess = "memory"
-        elif self.processes and threads > self.processes:
+        if are_many:
             self.excess = "processes"
+        elif self.memory_bytes and census.memory_bytes > self.memory_bytes:
+            self.excess = "memory"
         else:
             return
         kill_tree(self.pid)

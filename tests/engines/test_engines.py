@@ -55,7 +55,7 @@ class Reports(dict[str, CheckReport]):
         become_subreaper()
         before = children()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ability, "PATIENCE_MS", 400)
+            patch.setattr(ability, "PATIENCE_MS", 2000)
             self[name] = check(engine(name), [RULES], NONE, LIMITS)
         sweep(before)
         return self[name]

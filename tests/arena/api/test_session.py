@@ -13,8 +13,9 @@ from sqlalchemy import delete
 
 from arena.http.address import PREFIX
 from arena.http.limit import WaitingRoom
+from arena.store import guesses
 from arena.store.credentials import hash_password
-from arena.store.models import Guess
+from arena.store.models import Guess, now
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 
@@ -67,6 +68,13 @@ class Browser:
 def nobody_has_guessed(arena: Arena) -> None:
     with arena.store.writing() as session:
         session.execute(delete(Guess))
+
+
+@pytest.fixture
+def instant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time passes between tries: how long somebody waits does not depend on how busy the machine is."""
+    at = now()
+    monkeypatch.setattr(guesses, "now", lambda: at)
 
 
 @pytest.fixture
@@ -206,6 +214,7 @@ def ask_from(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rep
     return ask
 
 
+@pytest.mark.usefixtures("instant")
 def test_passwords_are_not_for_guessing(ask_from: Callable[..., Reply], ada: str) -> None:
     assert [ask_from("192.0.2.1", ada).status for _ in range(7)] == [401] * 5 + [429, 429]
     late = ask_from("192.0.2.1", ada, PASSWORD)
@@ -213,6 +222,7 @@ def test_passwords_are_not_for_guessing(ask_from: Callable[..., Reply], ada: str
     assert ask_from("192.0.2.1", "nobodyatall").status == 401, "another name is another matter"
 
 
+@pytest.mark.usefixtures("instant")
 def test_nobody_shuts_others_out(arena: Arena, browser: Browser, ask_from: Callable[..., Reply], ada: str) -> None:
     assert ask_from("192.0.2.77", ada, PASSWORD).status == 201
     for number in range(60):
@@ -221,6 +231,7 @@ def test_nobody_shuts_others_out(arena: Arena, browser: Browser, ask_from: Calla
     assert ask_from("192.0.2.77", ada, PASSWORD).status == 201, "a known address"
 
 
+@pytest.mark.usefixtures("instant")
 def test_a_browser_that_is_known_is_not_shut_out_by_its_address(arena: Arena, browser: Browser, ada: str) -> None:
     browser.log_in()
     device = browser.devices[-1]

@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from referee.sandbox import kernel_memory
+from referee.sandbox import kernel_memory, watchdog
 from referee.sandbox.kernel_memory import descriptor_bytes, held_by_descriptors, held_by_mappings
-from referee.sandbox.watchdog import Watched
+from referee.sandbox.watchdog import Census, Watched
 
 
 def test_a_full_socket_holds_no_more_than_a_descriptor_may() -> None:
@@ -56,3 +56,16 @@ def test_an_ordinary_program_is_charged_little() -> None:
         assert not watched.excess
         assert 0 < watched.peak.memory_bytes < 2**24
         cat.communicate()
+
+
+@pytest.mark.parametrize(("threads", "excess"), [(65, "processes"), (64, "memory")])
+def test_too_many_processes_are_named_before_the_memory_they_hold(
+    threads: int, excess: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed: list[int] = []
+    monkeypatch.setattr(watchdog, "take_census", lambda pid: Census(2**40, threads))
+    monkeypatch.setattr(watchdog, "_shared_out", lambda pid: 2**40)
+    monkeypatch.setattr(watchdog, "kill_tree", killed.append)
+    watched = Watched(os.getpid(), 2**30, 64)
+    watched.look()
+    assert (watched.excess, killed) == (excess, [os.getpid()])
