@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from argon2 import PasswordHasher
 
-from arena.store import Store, credentials, engine
+from arena.store import Store, credentials, engine, guesses
+from arena.store.models import now
 from tests.arena import postgres
 from tests.arena.field import Field
 
@@ -28,6 +29,13 @@ def cheap_passwords() -> None:
 def patient_databases() -> None:
     """Who waits for another writer waits for a minute: on a busy machine it may not get its turn for five seconds."""
     engine.BUSY_MS = 60_000
+
+
+@pytest.fixture
+def instant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time passes between log-ins: how long somebody has to wait does not depend on how busy the machine is."""
+    at = now()
+    monkeypatch.setattr(guesses, "now", lambda: at)
 
 
 @pytest.fixture(scope="session")

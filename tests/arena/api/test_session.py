@@ -13,9 +13,8 @@ from sqlalchemy import delete
 
 from arena.http.address import PREFIX
 from arena.http.limit import WaitingRoom
-from arena.store import guesses
 from arena.store.credentials import hash_password
-from arena.store.models import Guess, now
+from arena.store.models import Guess
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 
@@ -68,13 +67,6 @@ class Browser:
 def nobody_has_guessed(arena: Arena) -> None:
     with arena.store.writing() as session:
         session.execute(delete(Guess))
-
-
-@pytest.fixture
-def instant(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No time passes between tries: how long somebody waits does not depend on how busy the machine is."""
-    at = now()
-    monkeypatch.setattr(guesses, "now", lambda: at)
 
 
 @pytest.fixture

@@ -118,6 +118,7 @@ def test_what_a_role_no_longer_gives_is_not_asked_for(arena: Arena, person: Pers
     token.revoke(arena, row.id or 0, by)
 
 
+@pytest.mark.usefixtures("instant")
 def test_wrong_passwords_make_others_wait_nowhere_but_in_strange_places(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     device = account.log_in(arena, "ada", PASSWORD, HOME).device
@@ -131,6 +132,7 @@ def test_wrong_passwords_make_others_wait_nowhere_but_in_strange_places(arena: A
     assert account.authenticate(arena, "ada", PASSWORD, account.Place(AWAY.address, device)).name == "ada"
 
 
+@pytest.mark.usefixtures("instant")
 def test_one_address_is_slowed_down_whatever_names_it_tries(arena: Arena) -> None:
     for number in range(20):
         with pytest.raises(UnauthorisedError):
