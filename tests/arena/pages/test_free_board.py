@@ -163,6 +163,22 @@ def test_a_broadside_by_keyboard_says_where_it_may_go(site: Site, page: Any) -> 
     assert page.url.endswith("?moves=b1b2c1")
 
 
+def test_a_line_is_whole_where_somebody_steps_back_before_a_move_is_answered(site: Site, page: Any) -> None:
+    _open(page, site, "/loa/board?moves=b1b3+h4f2")
+    held: list[Any] = []
+    page.route("**/scenes.json?*move=*", lambda route: held.append(route))  # noqa: PLW0108
+    page.fill("#write input[name=move]", "d1a4")
+    page.click("#write button")
+    page.click('[data-go="left"]')
+    reads(page, "#ply", "1")
+    while not held:
+        page.evaluate("0")
+    held[0].continue_()
+    reads(page, "#ply", "3")
+    assert page.url.endswith("?moves=b1b3+h4f2+d1a4")
+    assert page.locator("#moves a").count() == 3
+
+
 def test_a_finger_moves_a_piece_at_320_pixels(site: Site, browser: Any, witness: Witness) -> None:
     with window(browser, 320, 640, has_touch=True) as page:
         witness.watch(page)

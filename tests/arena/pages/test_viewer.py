@@ -402,6 +402,20 @@ def test_the_front_page_shows_one_game_large_and_follows_it(site: Site, page: An
     bus.publish(GameGone(game=game.id))
 
 
+def test_a_result_between_a_tournaments_page_and_its_stream_is_seen(site: Site, page: Any) -> None:
+    game = begin(site.stage, "loa", "between")
+    store = site.stage.store
+    tournament = store.games.get(game.id).tournament_id
+
+    def late(route: Any) -> None:
+        assert store.results.commit(record_of(game, random_moves(load("loa").settle(), 3, seed=1))) is not None
+        route.continue_()
+
+    page.route("**/stream", late)
+    visit(page, site, f"/tournaments/{tournament}")
+    reads(page, "#progress strong", "1 of 1")
+
+
 async def _think(site: Site, game: str, plies: int, seconds: float) -> None:
     """Once so many plies are known, be some seconds later."""
     games = site.server.context.live.games
