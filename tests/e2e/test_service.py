@@ -22,6 +22,7 @@ from arena.cli.run import run
 from arena.client import Client
 from arena.store import Store
 from arena.store.models import now
+from tests.arena.cluster.processes import slots_of
 from tests.conftest import INTERPRETED
 
 ROOT = Path(__file__).parents[2]
@@ -63,8 +64,7 @@ class Process:
 
     def slots(self) -> list[psutil.Process]:
         """Its game slots."""
-        children = psutil.Process(self.process.pid).children()
-        return [child for child in children if "referee.slot" in " ".join(child.cmdline())]
+        return slots_of(self.process.pid)
 
     def end(self, number: int) -> int:
         """Send a signal and wait; the exit code."""

@@ -95,7 +95,7 @@ class Command:
 
     def slots(self) -> list[psutil.Process]:
         """The game slots among them."""
-        return [process for process in self.family() if "referee.slot" in " ".join(_line(process))]
+        return slots_of(self.pid)
 
     def signal(self, number: signal.Signals) -> None:
         os.kill(self.pid, number)
@@ -119,6 +119,12 @@ class Command:
         self._reader.join(PATIENCE_S)
         assert self.process.stdout is not None
         self.process.stdout.close()
+
+
+def slots_of(pid: int) -> list[psutil.Process]:
+    """The game slots below a process."""
+    below = psutil.Process(pid).children(recursive=True)
+    return [process for process in below if "referee.slot" in " ".join(_line(process))]
 
 
 def _line(process: psutil.Process) -> list[str]:

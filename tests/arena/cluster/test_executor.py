@@ -197,7 +197,7 @@ def test_a_worker_that_is_told_to_end_waits_no_longer_than_it_may(
     assert worker.end() == 0, worker.said
     (record,) = outcome(future)
     assert record.termination == "stopped"
-    assert are_gone(family)
+    processes.wait(lambda: are_gone(family), "the end of slots and bots")
 
 
 def test_nobody_there() -> None:

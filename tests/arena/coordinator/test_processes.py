@@ -20,7 +20,7 @@ from arena.store import Store
 from arena.store.models import now
 from referee.record import read_record
 from referee.verification import verify
-from tests.arena.cluster.processes import wait
+from tests.arena.cluster.processes import slots_of, wait
 from tests.arena.coordinator.stage import Stage
 from tests.conftest import INTERPRETED
 from tests.referee.conftest import BLACK, HERE, WHITE
@@ -183,9 +183,7 @@ def test_a_slot_that_is_killed_costs_no_game(live: Stage) -> None:
     number = cup(live, games=12, entries={"bots": ["black", "white"]})
     with victim(live) as process:
         process.until("end", 2)
-        threads = Path(f"/proc/{process.process.pid}/task").iterdir()
-        slots = {int(slot) for thread in threads for slot in (thread / "children").read_text().split()}
-        os.kill(min(slots), signal.SIGKILL)
+        slots_of(process.process.pid)[0].kill()
         wait(lambda: live.tournament(number).state == "finished", "the end")
         process.stop()
     live.check_exactly_once(number, 12)
