@@ -94,9 +94,9 @@ def test_busy_processes_do_not_keep_the_opponent_from_answering(attack: Attack) 
 
 
 @pytest.fixture
-def servers(tmp_path: Path) -> Iterator[tuple[int, str, str]]:
+def servers(open_folder: Path) -> Iterator[tuple[int, str, str]]:
     """Somebody to talk to on this machine: a TCP port, an abstract socket, a socket in the file system."""
-    abstract, path = f"arena-test-{os.getpid()}", str(tmp_path / "socket")
+    abstract, path = f"arena-test-{os.getpid()}", str(open_folder / "socket")  # short: an address has 107 bytes
     with (
         socket.create_server(("0.0.0.0", 0)) as tcp,
         socket.socket(socket.AF_UNIX) as one,
@@ -264,7 +264,7 @@ def test_a_confined_bot_dies_with_the_process_that_plays_it(bundle: Path) -> Non
         poll.register(descriptor, select.POLLIN)
     gone: set[int] = set()
     while len(gone) < len(watched):
-        events = poll.poll(5000)
+        events = poll.poll(60_000)
         assert events, "a process outlived the referee"
         for descriptor, _ in events:
             gone.add(descriptor)
