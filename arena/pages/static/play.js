@@ -71,8 +71,9 @@ async function offer(detail) {
 $("viewer").addEventListener("arena:position", (event) => offer(event.detail));
 
 $("write").addEventListener("submit", async (event) => {
-  event.preventDefault();
   const what = event.submitter?.value || "move";
+  if (!shown && (what === "move" || what === "draw")) return; // nothing is loaded yet: the form is sent as it is
+  event.preventDefault();
   const field = $("write").elements.move;
   if (what === "move") { if (field.value.trim() && await move(field.value.trim())) field.value = ""; }
   else if (what === "back") decide({ do: "back" });

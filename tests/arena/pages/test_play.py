@@ -158,6 +158,18 @@ def test_a_game_of_every_other_family_by_mouse(family: str, browser: Any, store:
         assert (record.winner, record.termination) == ("first", at.outcome.reason)
 
 
+def test_a_move_is_made_before_the_board_is_loaded(browser: Any, store: Store, tmp_path: Path) -> None:
+    with window(browser) as page, _open(store, tmp_path) as server:
+        page.route("**/games/*/scenes.json*", lambda route: None)  # never answered
+        page.goto(f"{server.url}/play?family=pijersi")
+        page.click("text=Start the game")
+        page.fill("#write input[name=move]", "a1-a2")
+        with page.expect_navigation():
+            page.press("#write input[name=move]", "Enter")
+        while page.inner_text("#last") == "0":
+            page.reload()
+
+
 def test_a_game_by_keyboard_is_taken_back_and_resigned(browser: Any, store: Store, tmp_path: Path) -> None:
     with window(browser) as page:
         page.on("dialog", lambda dialog: dialog.accept())
