@@ -13,8 +13,14 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A busy machine is not an error: neither that an example takes long, nor that drawing one does.
-settings.register_profile("arena", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A busy machine is not an error: neither that an example takes long, nor that drawing one does. Examples are drawn anew
+# at every desk; where a commit is judged they are the same each time, so that it is not judged by those before it.
+settings.register_profile(
+    "arena",
+    deadline=None,
+    derandomize=os.environ.get("ARENA_FORBID_SKIPS") == "1",
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("arena")
 gc.set_threshold(20_000)  # what tests import stays: walking through it after every 700 new objects takes a tenth more
 OPTIONAL = "optional: "
