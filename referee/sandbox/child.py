@@ -17,6 +17,8 @@ from referee.spec import Limits
 
 _NEARLY = 0.9
 """The share of its memory above which a process that died is held to have died of it."""
+_ROUGHLY = 2**24
+"""Each core of a machine keeps up to 32 pages of a process to itself before they are counted: so many bytes in all."""
 
 
 class Child:
@@ -95,8 +97,8 @@ class Child:
         """The most memory the tree, or one process of it, was seen to hold."""
         if self.has_exited:
             self._reap()
-        # The kernel begins this count with what the process held that spawned it: this one.
-        is_own = self._resident <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        # The kernel begins this count with what the process held that spawned it: this one. Its counts are rough.
+        is_own = self._resident <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + _ROUGHLY
         return max(self._watched.peak.memory_bytes, 0 if is_own else self._resident)
 
     def how_it_ended(self) -> str:

@@ -99,7 +99,10 @@ class Watched:
         for child in children(self.pid) if self.scratch else ():
             for place in self.scratch:
                 with contextlib.suppress(OSError):
-                    disk = os.statvfs(f"/proc/{child}/root{place}")
+                    found = f"/proc/{child}/root{place}"
+                    if os.stat(found).st_dev == _device(place):  # it has not been given its own disks yet
+                        continue
+                    disk = os.statvfs(found)
                     total += (disk.f_blocks - disk.f_bfree) * disk.f_frsize + (disk.f_files - disk.f_ffree) * 1024
         return total
 
@@ -147,6 +150,14 @@ def take_census(pid: int) -> Census:
             threads += os.stat(f"/proc/{one}/task").st_nlink - 2
             kernel += held_by_descriptors(one)
     return Census(resident + kernel, threads, kernel)
+
+
+def _device(place: str) -> int | None:
+    """The number of the disk that this process has there, if it has one."""
+    try:
+        return os.stat(place).st_dev
+    except OSError:
+        return None
 
 
 def _shared_out(pid: int) -> int:

@@ -65,7 +65,7 @@ def test_so_is_what_its_connections_and_mappings_can_hold(
 def test_a_fork_bomb_goes_out(bounded: Roster, attack: Attack) -> None:
     before = children()
     record, _ = attack("fork_bomb", time=SHORT)
-    assert outcome(record) == ("process-limit", "first")
+    assert outcome(record) == ("process-limit", "first"), record.detail
     assert children() <= before | {bot.process.pid for bot in bounded.idle}
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from referee.sandbox import kernel_memory, watchdog
 from referee.sandbox.kernel_memory import descriptor_bytes, held_by_descriptors, held_by_mappings
+from referee.sandbox.reaper import children, kill_tree
 from referee.sandbox.watchdog import Census, Watched
 
 
@@ -56,6 +57,18 @@ def test_an_ordinary_program_is_charged_little() -> None:
         assert not watched.excess
         assert 0 < watched.peak.memory_bytes < 2**24
         cat.communicate()
+
+
+def test_a_disk_of_the_machine_is_no_memory_of_a_bot_whose_own_is_not_there_yet() -> None:
+    with subprocess.Popen(["sh", "-c", "sleep 600 & echo; wait"], stdout=subprocess.PIPE) as shell:
+        assert shell.stdout
+        shell.stdout.readline()
+        watched = Watched(shell.pid, 2**24, 64, scratch=("/", "/nowhere"))
+        assert children(shell.pid)
+        watched.look()
+        assert not watched.excess
+        assert 0 < watched.peak.memory_bytes < 2**24
+        kill_tree(shell.pid)
 
 
 @pytest.mark.parametrize(("threads", "excess"), [(65, "processes"), (64, "memory")])
