@@ -60,6 +60,8 @@ _AT_START = replace(LIMITS, start_ms=400)
 _AT_READY = replace(LIMITS, ready_ms=400)
 _SMALL = replace(LIMITS, memory_bytes=MEMORY)
 _FEW = replace(LIMITS, processes=24)
+_PATIENT = replace(LIMITS, grace_ms=5000)
+"""A late move is waited for until it comes, also where the machine is busy."""
 
 FAULTS: tuple[Fault, ...] = (
     # It ends.
@@ -80,7 +82,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("does_not_read", ("stalled",), 400, limits=_AT_READY),
     Fault("no_newline", ("stalled",), 400, limits=_AT_READY),
     _clock("drips", "stalled"),
-    _clock("late", "time", evidence="came later"),
+    replace(_clock("late", "time", evidence="came later"), limits=_PATIENT),
     _clock("talks_past_its_time", "stalled"),
     Fault("talks_through_handshake", ("handshake-failed",), 400, limits=_AT_START),
     # It says what nobody asked for.
