@@ -315,7 +315,7 @@ class Bot:
             )
         if wire.lines and wire.lines[0].startswith(b"bestmove"):
             raise self.process.failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
-        return Thought(move, offer, elapsed / _MS, lag / _MS, _read_info(lines[-1]) if lines else None, None, lines)
+        return Thought(move, offer, elapsed / _MS, lag / _MS, _read_info(lines[-1]) if lines else None, lines=lines)
 
     def _answer(
         self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]

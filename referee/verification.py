@@ -165,7 +165,8 @@ def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
     if starts.find(spec.family, spec.variant, spec.options, record.position)[2] != start:
         refuse("the start", record.position, start)
     if record.clock_scale != 1 and not (spec.scale_clocks and LEAST_SCALE <= record.clock_scale <= MOST_SCALE):
-        refuse("the scale of the clocks", record.clock_scale, "from 0.5 to 4" if spec.scale_clocks else "1")
+        allowed = f"from {LEAST_SCALE:g} to {MOST_SCALE:g}" if spec.scale_clocks else "1"
+        refuse("the scale of the clocks", record.clock_scale, allowed)
     opening = tuple(spec.opening)
     if record.termination is not Termination.SUSPENDED and record.moves[: len(opening)] != opening:
         refuse("the opening", " ".join(record.moves[: len(opening)]), " ".join(opening))

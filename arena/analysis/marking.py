@@ -126,7 +126,7 @@ def _compare(
     """
     best, later = chances
     if at.depths and not at.wins_now:
-        best = _mean(at, at.depths[-1][0], curve)
+        best = _mean(at, curve)
     if chosen is not None and (pair := _level(after, later, chosen, curve)):
         later, other = pair
         other = other if chosen.side == at.side else -other
@@ -141,8 +141,8 @@ def swing(at: Scored, chosen: Scored | None, curve: Curve) -> float:
     """
     if chosen is None or at.wins_now or _is_ended(chosen) or not (at.depths and chosen.depths):
         return 0.0
-    after = _mean(chosen, chosen.depths[-1][0], curve)
-    return abs(_mean(at, at.depths[-1][0], curve) - (after if chosen.side == at.side else -after))
+    after = _mean(chosen, curve)
+    return abs(_mean(at, curve) - (after if chosen.side == at.side else -after))
 
 
 def _level(after: Scored, after_chance: float, chosen: Scored, curve: Curve) -> tuple[float, float] | None:
@@ -156,16 +156,18 @@ def _level(after: Scored, after_chance: float, chosen: Scored, curve: Curve) -> 
         return None
     if after.choices == 1 or _is_ended(after) or _is_ended(chosen) or not (after.depths and chosen.depths):
         return after_chance, chosen_chance
-    depth = min(after.depths[-1][0], chosen.depths[-1][0])
-    if CERTAIN in (abs(after_chance), abs(chosen_chance)):  # no deeper look would change it
-        return _mean(after, after.depths[-1][0], curve), _mean(chosen, chosen.depths[-1][0], curve)
-    return _mean(after, depth, curve), _mean(chosen, depth, curve)
+    is_certain = CERTAIN in (abs(after_chance), abs(chosen_chance))  # no deeper look would change it
+    most = None if is_certain else min(after.depths[-1][0], chosen.depths[-1][0])
+    return _mean(after, curve, most), _mean(chosen, curve, most)
 
 
-def _mean(at: Scored, depth: int, curve: Curve) -> float:
-    """The chance by the last two depths of a search up to `depth`; by the last where that is certain."""
-    first, *others = at.depths
-    chances = [curve.chance(score) for _, score in (first, *(one for one in others if one[0] <= depth))][-2:]
+def _mean(at: Scored, curve: Curve, most: int | None = None) -> float:
+    """The chance by the last two depths of a search, up to `most`; by the last where that is certain.
+
+    A search that began deeper counts by its first depth.
+    """
+    reached = [one for one in at.depths if most is None or one[0] <= most] or at.depths[:1]
+    chances = [curve.chance(score) for _, score in reached[-2:]]
     return chances[-1] if abs(chances[-1]) == CERTAIN else sum(chances) / len(chances)
 
 

@@ -70,10 +70,6 @@ def ply_of(kept: list[Any]) -> tuple[str, Ply]:
     return str(kept[0]), Ply(*kept[1])
 
 
-def _index(side: str) -> int:
-    return 0 if side == "first" else 1
-
-
 def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
     """A move and its ply as they are kept; a draw that was offered with it stands behind them."""
     kept = [ply.ms, ply.charged_ms, ply.lag_ms, ply.score, ply.depth, ply.nodes, ply.book, ply.pv]
@@ -206,7 +202,7 @@ class PeopleGames:
         attempt = self._store.people.start(line.game_id, self._owner)
         with Roster(self._sandbox, table.stop_read) as roster:
             while True:
-                record = self._contest(game, table, roster, attempt, _index(line.side))
+                record = self._contest(game, table, roster, attempt, SIDES.index(line.side))
                 if record.termination is not Termination.STOPPED or not table.is_back:
                     break
                 self._take_back(line, table)
@@ -236,7 +232,7 @@ class PeopleGames:
 
     def _take_back(self, line: PersonLine, table: _Table) -> None:
         """Back to before the person's last move."""
-        mine = _index(line.side)
+        mine = SIDES.index(line.side)
         last = max((index for index in range(len(table.plies)) if index % 2 == mine), default=len(table.plies))
         del table.plies[last:]
         table.is_back, table.hand = False, Hand()
@@ -245,7 +241,7 @@ class PeopleGames:
 
     def _end(self, line: PersonLine, record: GameRecord) -> None:
         """What becomes of it: a result, or nothing where the person never moved or the bot could not be run."""
-        has_moved = len(record.moves) > _index(line.side)
+        has_moved = len(record.moves) > SIDES.index(line.side)
         is_left = record.termination is Termination.TIME and record.loser == line.side
         if record.kind is Kind.VOID or (not has_moved and (is_left or record.termination is Termination.RESIGNED)):
             self._store.people.cancel(line.game_id)

@@ -192,7 +192,7 @@ class DrawOffer:
 
 def draw_offer(line: PersonLine) -> DrawOffer | None:
     """An offer, as long as the person has not moved since; None where there is none."""
-    mine = 0 if line.side == "first" else 1
+    mine = SIDES.index(line.side)
     if is_draw_offered(line.plies, line.side):
         return DrawOffer("offered")
     last = max((number for number in range(len(line.plies)) if number % 2 == mine), default=-1)
@@ -293,7 +293,7 @@ def _require_offer(line: PersonLine, wish: Decided) -> None:
 
 
 def _require_back(line: PersonLine) -> None:
-    mine = 0 if line.side == "first" else 1
+    mine = SIDES.index(line.side)
     if len(line.plies) <= mine:
         raise ConflictError("you have not moved yet", line.state)
     if line.attempt > MOST_TAKEN_BACK:

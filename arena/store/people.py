@@ -20,6 +20,7 @@ from arena.store.errors import ConflictError, NotFoundError
 from arena.store.models import Bot, Game, PersonGame, Tournament, User, Version, VersionFamily, now
 from arena.store.queue import row_of_game
 from arena.store.samples import OWNER
+from referee.rules.core import SIDES
 from referee.spec import GameSpec, PlannedGame, spec_from_json
 
 GUEST = "guest"
@@ -55,7 +56,7 @@ _LINE = (
 
 def is_draw_offered(plies: Sequence[Any], side: str) -> bool:
     """Whether a bot has offered a draw with the last ply to the person on a side, who has moved before."""
-    return len(plies) > 1 and len(plies) % 2 == (0 if side == "first" else 1) and plies[-1][2:] == [DRAW]
+    return len(plies) > 1 and len(plies) % 2 == SIDES.index(side) and plies[-1][2:] == [DRAW]
 
 
 class People:

@@ -65,7 +65,7 @@ async function offer(detail) {
       say(`${$("said").textContent}. Your turn`);
       await tellOffer();
     }
-  } catch { complain("The moves could not be loaded; write yours below."); }
+  } catch { if (mine === turn) complain("The moves could not be loaded; write yours below."); }
 }
 
 $("viewer").addEventListener("arena:position", (event) => offer(event.detail));
