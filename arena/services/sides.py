@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from arena.store.rating_history import games_of
 from referee.ratings.bradley_terry import fit
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ MOST_GAMES, MOST_VERSIONS = 50_000, 200
 """Larger pools are not fitted for a page: that takes longer than it may."""
 GROWTH = 1.02
 """A pool that has grown by less than this is worth to its first sides what it was."""
-_POINTS = {"first": 1.0, "second": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +55,5 @@ def advantage(arena: Arena, pool: str, games: int) -> Advantage | None:
 def _fitted(store: Store, pool: str, games: int) -> Advantage | None:
     if not 0 < games <= MOST_GAMES or store.ratings.size(pool) > MOST_VERSIONS:
         return None
-    fitted = fit(
-        itertools.chain.from_iterable(
-            itertools.repeat((str(one.first_id), str(one.second_id), _POINTS.get(one.winner, 0.5)), one.games)
-            for one in store.rating_history.counts(pool)
-        ),
-        with_advantage=True,
-    )
+    fitted = fit(games_of(store.rating_history.counts(pool)), with_advantage=True)
     return Advantage(fitted.advantage, fitted.advantage_interval, fitted.has_advantage)

@@ -5,8 +5,9 @@ Both follow indexes of a pool's games in commit order: what they cost grows with
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -32,6 +33,21 @@ class Count:
     winner: str
     is_forfeit: bool
     games: int
+
+
+_POINTS = {"first": 1.0, "second": 0.0}
+
+
+def games_of(counts: Iterable[Count], names: Mapping[int, str] | None = None) -> Iterator[tuple[str, str, float]]:
+    """Every game counted: its two versions and the points of the first; with `names`, of those versions alone."""
+    for count in counts:
+        if names is None:
+            first, second = str(count.first_id), str(count.second_id)
+        elif count.first_id in names and count.second_id in names:
+            first, second = names[count.first_id], names[count.second_id]
+        else:
+            continue
+        yield from itertools.repeat((first, second, _POINTS.get(count.winner, 0.5)), count.games)
 
 
 @dataclass(slots=True)

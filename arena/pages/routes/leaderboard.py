@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
@@ -18,7 +17,7 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice, sorting
 from arena.pages.view import arena_of, family_in, page, run, store_of, takes
 from arena.store import Store
-from arena.store.rating_history import Count, Score, scores_of
+from arena.store.rating_history import Count, Score, games_of, scores_of
 from arena.store.rating_line import RatingLine
 from arena.tournaments import pace
 from referee.ratings.bradley_terry import Strength, fit
@@ -126,7 +125,7 @@ def read(store: Store, chosen: Filter, after: str | None) -> Found:
     tallies = scores_of(counts)
     names = {line.version_id: line.name for line in lines}
     lines = [_counted(line, tallies[line.version_id]) for line in lines if line.version_id in tallies]
-    return Found(lines, {one.name: one for one in _fitted(counts, names)})
+    return Found(lines, {one.name: one for one in fit(games_of(counts, names)).strengths})
 
 
 def _present(
@@ -159,17 +158,6 @@ def _counted(line: RatingLine, score: Score) -> RatingLine:
     return replace(
         line, wins=score.wins, draws=score.draws, losses=score.losses, games=score.games, forfeits=score.forfeits
     )
-
-
-def _fitted(counts: Sequence[Count], names: dict[int, str]) -> Sequence[Strength]:
-    points = {"first": 1.0, "second": 0.0}
-    return fit(
-        itertools.chain.from_iterable(
-            itertools.repeat((names[one.first_id], names[one.second_id], points.get(one.winner, 0.5)), one.games)
-            for one in counts
-            if one.first_id in names and one.second_id in names
-        )
-    ).strengths
 
 
 @routes.get("/{family}/leaderboard")
