@@ -135,15 +135,16 @@ def _import(arguments: argparse.Namespace) -> int:
     texts = [(name, source.read_text(name)) for name in arguments.files]  # all are read before anything is kept
     if archive_server.is_meant(arguments):
         return _report(arguments, [archive_server.take_in(arguments, name, text) for name, text in texts])
+    read = []
     for name, text in texts:
         try:
-            read_text(text, ruleset, form)
+            read.append((name, read_text(text, ruleset, form)))
         except ArenaError as error:
             raise CommandError(f"{name}: {error}") from None
     files: list[dict[str, Any]] = []
     with _open(arguments) as arena:
-        for name, text in texts:
-            found = take_in(arena, text, ruleset, "stdin" if name == "-" else Path(name).name, form)
+        for name, collection in read:
+            found = take_in(arena, collection, "stdin" if name == "-" else Path(name).name)
             files.append({**found.as_json(), "file": name})
     return _report(arguments, files)
 

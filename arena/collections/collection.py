@@ -8,7 +8,7 @@ Refuses to know any notation.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from referee.rules.core import Outcome, ParseError
@@ -106,36 +106,53 @@ def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
 
 def read_collection(text: str, form: GameFormat, ruleset: Ruleset) -> Collection:
     """Every game of a text in one notation. Raises ValueError for a text without any game, good or bad."""
-    found = _read_parts(pieces(text), form, ruleset)
+    found = Collection(form.name)
+    _read_on(found, pieces(text), form, ruleset)
     if not found.games and not found.problems:
         raise ValueError("no game in it")
     return found
 
 
-def _read_parts(parts: Iterable[tuple[int, str]], form: GameFormat, ruleset: Ruleset) -> Collection:
-    found = Collection(form.name)
+def _read_on(found: Collection, parts: Iterable[tuple[int, str]], form: GameFormat, ruleset: Ruleset) -> None:
     for line, piece in parts:
         _read_piece(piece, line, form, ruleset, found)
-    return found
 
 
 def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
     """The reading, among several notations, that leaves the fewest bad games and moves. Raises ValueError.
 
-    Of readings that are equally good it is the one whose notation would write the first game in as many lines.
+    Of readings that are equally good it is the one whose notation would write the first game in as many lines. Of a
+    long text the first games tell; the others are looked at in other notations only if some of them are bad.
     """
     # Parts are read each by itself: a notation that cannot read the first ones reads no text better than one that can.
     parts = list(pieces(text))
     able = forms
     if len(parts) > _FIRST:
-        first = [(form, _read_parts(parts[:_FIRST], form, ruleset)) for form in forms]
-        able = tuple(form for form, found in first if not found.problems)
-    readings = [_read_parts(parts, form, ruleset) for form in able]
-    if not any(found.games and not found.problems for found in readings):
-        readings = [_read_parts(parts, form, ruleset) for form in forms]
+        readings = [one for one in _readings(parts[:_FIRST], forms, ruleset) if one.games and not one.problems]
+        if readings:
+            best = _best(readings, forms)
+            able = tuple(form for form in forms if form.name in {one.format for one in readings})
+            _read_on(best, parts[_FIRST:], next(form for form in forms if form.name == best.format), ruleset)
+            if not best.problems:
+                return best
+    readings = _readings(parts, able, ruleset)
+    if len(able) < len(forms) and all(found.problems for found in readings):
+        readings = _readings(parts, forms, ruleset)
     readings = [found for found in readings if found.games or found.problems]
     if not readings:
         raise ValueError("no game in it")
+    return _best(readings, forms)
+
+
+def _readings(parts: Sequence[tuple[int, str]], forms: Iterable[GameFormat], ruleset: Ruleset) -> list[Collection]:
+    found = []
+    for form in forms:
+        found.append(Collection(form.name))
+        _read_on(found[-1], parts, form, ruleset)
+    return found
+
+
+def _best(readings: Sequence[Collection], forms: Iterable[GameFormat]) -> Collection:
     ranks = [(len(found.problems), -sum(len(one.game.moves) for one in found.games)) for found in readings]
     best = [found for found, rank in zip(readings, ranks, strict=True) if rank == min(ranks)]
     writers = {form.name: form.write for form in forms}

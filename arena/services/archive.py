@@ -340,20 +340,20 @@ def upload(
     source = source.strip()
     if not source or len(source) > 80 or not source.isprintable():
         raise BadValueError("a collection needs a name", field="source", hint="80 characters at most")
-    found = take_in(arena, text, ruleset, source, find_format(rules, notation) if notation else None)
+    read = read_text(text, ruleset, find_format(rules, notation) if notation else None)
+    found = take_in(arena, read, source)
     arena.note("archive.import", f"archive:{source}"[:120], by, family=family, new=found.new, bad=len(found.problems))
     return found
 
 
-def take_in(arena: Arena, text: str, ruleset: Ruleset, source: str, form: GameFormat | None = None) -> Import:
-    """Keep the good games of a text, in `form` or in what fits best. Raises NoGameError."""
-    read = read_text(text, ruleset, form)
+def take_in(arena: Arena, read: Collection, source: str) -> Import:
+    """Keep the good games of a text that was read."""
     games = [to_archived(one, source, read.format) for one in read.games]
     return Import(source, read.format, len(games), arena.store.archive.add(games), read.problems)
 
 
 def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None) -> Collection:
-    """The games of a text. Raises NoGameError."""
+    """The games of a text, in `form` or in what fits best. Raises NoGameError."""
     try:
         if form is not None:
             return read_collection(text, form, ruleset)

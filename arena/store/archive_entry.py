@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -37,8 +37,7 @@ class NewGame:
 
 def packed(game: ArchivedGame) -> bytes:
     """An imported game as it is kept."""
-    data = asdict(game)
-    del data["serial"]
+    data = {one.name: getattr(game, one.name) for one in fields(game) if one.name != "serial"}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return zstandard.ZstdCompressor(level=6).compress(text.encode())
 

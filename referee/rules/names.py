@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
 NEAR: Final = 3
@@ -27,6 +28,7 @@ def words(name: str) -> tuple[str, ...]:
     return tuple(_WORD.findall("".join(sign for sign in plain if not unicodedata.combining(sign))))
 
 
+@lru_cache(4096)
 def fold(name: str) -> str:
     """What two spellings of one name share."""
     return "".join(words(name))

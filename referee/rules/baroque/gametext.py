@@ -96,12 +96,13 @@ class _BaroqueDraft(Draft):
                 raise ParseError(error.problem, text=text, hint=error.hint) from None
         played = list(_played(ruleset, self.position, self.exact or self.moves, text))
         for ply, (state, move) in enumerate(played, 1):
-            self._leave_out(ply, explain(move, state, ruleset.config))
+            if ply in self.comments:
+                self._leave_out(ply, explain(move, state, ruleset.config))
         return self.game(write_move(move) for _, move in played)
 
     def _leave_out(self, ply: int, said: str) -> None:
         """Take from a comment what the move says by itself."""
-        comment = self.comments.get(ply, "")
+        comment = self.comments[ply]
         rest = comment.removeprefix(said)
         if said and rest != comment and rest[:1] in ("", " ", ";"):
             self.comments[ply] = rest.lstrip("; ")

@@ -33,12 +33,23 @@ def square_name(square: int) -> str:
 
 def squares_of(bits: int) -> list[int]:
     """The squares of a bitboard, ascending."""
-    return [square for square in range(64) if bits >> square & 1]
+    found = []
+    while bits:
+        found.append((bits & -bits).bit_length() - 1)
+        bits &= bits - 1
+    return found
 
 
 def pieces_of(state: State) -> dict[int, str]:
     """The letter on each occupied square."""
-    return {square: SYMBOLS[place] for place in range(14) for square in squares_of(int(state[place]))}
+    words = state[: len(SYMBOLS)].tolist()
+    return {square: symbol for symbol, bits in zip(SYMBOLS, words, strict=True) for square in squares_of(bits)}
+
+
+def piece_at(state: State, square: int) -> str:
+    """The letter on a square, or nothing."""
+    words = state[: len(SYMBOLS)].tolist()
+    return next((symbol for symbol, bits in zip(SYMBOLS, words, strict=True) if bits >> square & 1), "")
 
 
 # Positions
@@ -239,7 +250,7 @@ def read_move(text: str, state: State, config: Config) -> int:
         if end is None:
             raise _malformed(text)
         return _without_origin(found, text, state, config)
-    stands = pieces_of(state).get(_square(origin), "")
+    stands = piece_at(state, _square(origin))
     if stands.upper() != letter:
         holds = NAMES[LETTERS.index(stands.upper())] if stands else "nothing"
         raise ParseError(f"{origin} holds {holds}, not {letter}", text=text, index=1, hint=MOVE_HINT)
@@ -254,7 +265,7 @@ def write_move(move: int) -> str:
 def display_move(move: int, state: State, config: Config) -> str:
     """`Pc2c4X`, `Kd4xe5`, `Md4-off`: piece, origin, destination; X for a passive capture, x for the king's."""
     origin, end = divmod(move, 64)
-    letter = pieces_of(state).get(origin, "").upper()
+    letter = piece_at(state, origin).upper()
     if origin == end:
         return f"{letter}{square_name(origin)}-off"
     takes = bool(letter and victim_squares(move, state, config))

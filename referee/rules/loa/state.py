@@ -15,6 +15,7 @@ bit `square % 64` of word `square // 64`. Refuses to know how pieces move; numba
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 
@@ -36,6 +37,7 @@ def side(state: State, config: Config) -> int:
     return int(state[SIDE])
 
 
+@cache
 def square_name(square: int) -> str:
     """`a1` for 0, `b1` for 1, `a2` for 16."""
     return f"{chr(ord('a') + square % 16)}{square // 16 + 1}"

@@ -165,6 +165,18 @@ def test_an_empty_collection_is_refused(text: str) -> None:
         best_reading(text, load("abalone").settle(), load("abalone").formats)
 
 
+def test_a_long_text_whose_later_games_are_of_another_notation_is_read_as_that() -> None:
+    rules = load("abalone").settle()
+    game = GameText(("a1b2", "i5h5", "a2b3"), "standard", tags={"Number": "1"})
+    line, table = (form_of("abalone", name).write(game, rules) for name in ("aba-pro", "aba-pro-reversed"))
+    found = best_reading("\n".join([line] * 30), rules, rules.rules.formats)
+    assert (found.format, len(found.games), found.problems) == ("aba-pro", 30, [])
+    mixed = "\n".join([line] * 30 + [table] * 40)
+    alone = [read_collection(mixed, form, rules) for form in rules.rules.formats]
+    found = best_reading(mixed, rules, rules.rules.formats)
+    assert len(found.problems) == min(len(one.problems) for one in alone)
+
+
 def test_a_number_below_a_title_begins_no_game() -> None:
     moves = text_427().rpartition("]")[2].strip()
     text = f"Marguerite irlandaise\n427\n{moves}\n\nMarguerite belge\n\n1.a1b2 i5h5\n"
