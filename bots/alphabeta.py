@@ -6,12 +6,15 @@ games before.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bots.clock import NODES
 from bots.sdk import Bot, Clock, OptionDecl, run
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from referee.rules.position import Position
 
 DEPTH_WITHOUT_LIMIT = 60
@@ -24,6 +27,8 @@ LONGEST_LINE = 8
 class AlphaBeta(Bot):
     """Alpha-beta over any family."""
 
+    search: ClassVar[str] = "alphabeta"
+    """The compiled search, of `bots.search`."""
     name = "alphabeta"
     author = "the arena"
     options = (
@@ -59,13 +64,21 @@ class AlphaBeta(Bot):
 
         family = position.ruleset.rules.family
         if self._search is None or family != self._family:
-            self._family, self._search, self._desk = family, search("alphabeta", family), None
+            self._family, self._search, self._desk = family, search(self.search, family), None
         if self._desk is None:
-            self._desk = self._search.new_desk(self.number("Hash") << 20)
+            self._desk = self.new_desk(position)
             self._desk.work[self._search.GENERATION] = 1
             self._desk.work[self._search.CONTEMPT] = self.number("Contempt")
         side = 0 if position.side == "first" else 1
-        self._search.begin(self._desk, earlier_keys(position, self._search), position.state, side, position.moves[0])
+        self.begin(position, earlier_keys(position, self._search), side)
+
+    def new_desk(self, position: Position) -> Any:
+        """Room for the search of a game under the rules of `position`."""
+        return self._search.new_desk(self.number("Hash") << 20)
+
+    def begin(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
+        """Lay out the search of `position`, after a game whose positions have the digests `earlier`."""
+        self._search.begin(self._desk, earlier, position.state, side, position.moves[0])
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The best move of the deepest iteration that was worth anything."""
@@ -99,8 +112,12 @@ class AlphaBeta(Bot):
             self.info(depth=depth, nodes=int(work[s.NODES]), score=score, win_in=win_in, pv=pv)
             if (win_in is not None and abs(win_in) <= depth) or len(position.moves) == 1:
                 return
-            if clock.is_timed and clock.elapsed_ms() > SPENT * clock.budget_ms():
+            if clock.is_timed and clock.elapsed_ms() > self.enough() * clock.budget_ms():
                 return
+
+    def enough(self) -> float:
+        """The share of the budget after which no new iteration is begun; asked once after each."""
+        return SPENT
 
 
 if __name__ == "__main__":

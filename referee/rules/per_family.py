@@ -34,11 +34,16 @@ def loaded(package: str, name: str, family: str) -> ModuleType:
     return module
 
 
-def kernel_for(module_name: str) -> tuple[Kernel, str]:
-    """The kernel that a file loaded under that name works on, and the folder of its sources."""
+def family_of(module_name: str) -> str:
+    """The family that a file loaded under that name is for."""
     package, found, family = module_name.rpartition(_BETWEEN)
     if not found:
         raise ImportError(f"{package or module_name} needs a family: load it by {__name__}.loaded", name=module_name)
-    rules = load(family)
+    return family
+
+
+def kernel_for(module_name: str) -> tuple[Kernel, str]:
+    """The kernel that a file loaded under that name works on, and the folder of its sources."""
+    rules = load(family_of(module_name))
     module = sys.modules.get(rules.kernel_module) or importlib.import_module(rules.kernel_module)
     return rules.kernel, str(Path(str(module.__file__)).parent)

@@ -320,6 +320,24 @@ class Words:
     terms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What of a state a learned evaluation looks at: which elements are sets of cells, and who is to move."""
+
+    cells: int
+    """How many cells the board has. A plane says of each whether something stands on it."""
+    boards: tuple[tuple[int, int, tuple[int, ...]], ...]
+    """(element of the state, plane, the cell of each of its bits)."""
+    places: tuple[tuple[int, int, int], ...] = ()
+    """(element, plane, n): the element holds a cell plus n, or less than n for no cell."""
+    counts: tuple[tuple[int, int], ...] = ()
+    """(element, most): a number that matters by itself, up to `most`."""
+    mover: tuple[int, int] = (0, 1)
+    """(element, bit): the bit, as a number, is set when the second of the two to move is."""
+    fits: Callable[[Config], bool] = lambda config: True
+    """Whether the states of these rules are laid out so."""
+
+
 def _no_variant(name: str, options: Mapping[str, Value]) -> Variant | None:
     return None
 
@@ -371,6 +389,8 @@ class Rules:
     """The ways to enter a legal move by picking cells; None: by those that its canonical text names, in order."""
     explain: Callable[[int, State, Config], str] | None = None
     """What a move does besides moving, in words (`leaps over the pincer on d5`); empty for nothing."""
+    features: Features | None = None
+    """What a learned evaluation looks at; None: the family's champion knows its kernel's static score alone."""
     opener: str = ""
     """The option that says which of `sides` moves first; empty where the first of them always does. Its values stand in
     the order of `sides`, and it must be a combo."""

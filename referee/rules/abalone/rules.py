@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from referee.rules.abalone.features import FEATURES
 from referee.rules.abalone.gametext import FORMATS
 from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board, clicks, effect
 from referee.rules.abalone.notation import NOTATION
@@ -70,6 +71,7 @@ RULES: Final = Rules(
     board=board,
     side=side,
     symmetry=SYMMETRY,
+    features=FEATURES,
     kernel_module="referee.rules.abalone.kernel",
     reasons=REASONS,
     resolve=resolve,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from referee.rules.baroque.features import FEATURES
 from referee.rules.baroque.gametext import FORMATS
 from referee.rules.baroque.layout import EMBLEM, MARKS, PIECES, board, effect
 from referee.rules.baroque.notation import NOTATION, explain
@@ -93,6 +94,7 @@ RULES = Rules(
     board=board,
     side=side,
     symmetry=SYMMETRY,
+    features=FEATURES,
     kernel_module="referee.rules.baroque.kernel",
     reasons=REASONS,
     resolve=resolve,

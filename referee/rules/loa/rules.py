@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from referee.rules.core import Termination
+from referee.rules.loa.features import FEATURES
 from referee.rules.loa.gametext import FORMATS
 from referee.rules.loa.layout import EMBLEM, MARKS, PIECES, board
 from referee.rules.loa.notation import NOTATION
@@ -77,6 +78,7 @@ RULES = Rules(
     board=board,
     side=side,
     symmetry=SYMMETRY,
+    features=FEATURES,
     kernel_module="referee.rules.loa.kernel",
     reasons=REASONS,
     formats=FORMATS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from referee.rules.core import Termination
+from referee.rules.pijersi.features import FEATURES
 from referee.rules.pijersi.gametext import FORMATS
 from referee.rules.pijersi.layout import EMBLEM, MARKS, PIECES, board, clicks, effect
 from referee.rules.pijersi.notation import NOTATION, write_setup
@@ -60,6 +61,7 @@ RULES = Rules(
     board=board,
     side=side,
     symmetry=SYMMETRY,
+    features=FEATURES,
     kernel_module="referee.rules.pijersi.kernel",
     reasons=REASONS,
     resolve=resolve,

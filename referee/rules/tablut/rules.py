@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from referee.rules.core import Termination
 from referee.rules.rules import Changes, Option, Placing, Rules
+from referee.rules.tablut.features import FEATURES
 from referee.rules.tablut.gametext import FORMATS
 from referee.rules.tablut.layout import EMBLEM, MARKS, PIECES, announce, board, effect
 from referee.rules.tablut.notation import NOTATION
@@ -153,6 +154,7 @@ RULES = Rules(
     board=board,
     side=side,
     symmetry=SYMMETRY,
+    features=FEATURES,
     kernel_module="referee.rules.tablut.kernel",
     reasons=REASONS,
     resolve=resolve,

@@ -1,0 +1,80 @@
+"""The strongest bot here: the search and the learned evaluation of `bots.search.champion`, as weak as one likes.
+
+With a limit of nodes or depth the move is a function of the game so far, the limit and the options, whatever the
+machine and the games before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bots.alphabeta import AlphaBeta
+from bots.chance import number
+from bots.sdk import Clock, OptionDecl, run
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from referee.rules.position import Position
+
+STRENGTH = OptionDecl("Strength", "spin", "100", 0, 100)
+WEAKEST_NODES = 40
+DOUBLED = 8
+"""So many points of strength are worth twice the nodes."""
+MISJUDGED = 25
+"""So many points below the full strength misjudge a move by as much as a static score commonly errs."""
+SURE, UNSURE, STEP = 0.3, 0.7, 0.1
+"""The share of the budget after which no new iteration is begun: less by a step with each that finds the same move."""
+
+
+def nodes_at(strength: int) -> int:
+    """How many nodes a move it looks at, at most; 0 for no limit."""
+    return 0 if strength >= 100 else int(WEAKEST_NODES * 2 ** (strength / DOUBLED))
+
+
+class Champion(AlphaBeta):
+    """The champion of any family; where no weights were learned for the rules, the family's static score alone."""
+
+    search: ClassVar[str] = "champion"
+    name = "champion"
+    options = (*AlphaBeta.options, STRENGTH, OptionDecl("Seed", "spin", "0", 0, 2**31 - 1))
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._config: Any = None
+        self._last, self._streak = -1, 0
+
+    def new_desk(self, position: Position) -> Any:
+        """Room for the search, with the weights that fit the rules."""
+        from bots.search.net import net_for
+
+        ruleset = position.ruleset
+        self._config = tuple(ruleset.config)
+        return self._search.new_desk(self.number("Hash") << 20, net_for(ruleset.rules, ruleset.config))
+
+    def begin(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
+        """Lay out the search of `position`."""
+        s, desk, config = self._search, self._desk, position.ruleset.config
+        s.begin(desk, earlier, position.state, config, side, position.moves[0])
+        self._last, self._streak = -1, 0
+        weakness = 100 - self.number(STRENGTH.name)
+        desk.work[s.NOISE] = weakness * int(desk.maps[0, s.ERROR]) // MISJUDGED
+        desk.work[s.SEED] = number(position, self.number("Seed")) >> 1
+
+    def choose(self, position: Position, clock: Clock) -> int:
+        """The best move of the deepest iteration that was worth anything."""
+        if tuple(position.ruleset.config) != self._config:  # other weights, perhaps
+            self._desk = None
+        clock.cap_nodes(nodes_at(self.number(STRENGTH.name)))
+        return super().choose(position, clock)
+
+    def enough(self) -> float:
+        """Less where the search has made up its mind."""
+        best = int(self._desk.work[self._search.BEST])
+        self._last, self._streak = best, self._streak + 1 if best == self._last else 0
+        return max(SURE, UNSURE - STEP * self._streak)
+
+
+if __name__ == "__main__":
+    run(Champion())

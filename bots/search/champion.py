@@ -1,0 +1,492 @@
+"""The strongest search here, over one family's kernel: alpha-beta that trusts a learned score and cuts by it.
+
+Built on `alphabeta` (digests, repetitions, ends, first looks at moves); what it adds to that: a learned correction of
+the static score, a table of two tiers, null moves, cuts by the static score, reductions that grow with depth and
+number, and replies that refuted the same move before. Which of these a family uses stands with its weights.
+
+Loaded once per family (see the package). A search is a pure function of the position, its history, the limits, the net
+and the table. Refuses to know the time.
+"""
+
+# ruff: noqa: PLR0917 - the compiled functions call each other by position alone
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bots.search import search
+from bots.search.net import (
+    BIAS,
+    DROP,
+    ELEMENT,
+    ERROR,
+    EVEN,
+    FIRST_COLUMN,
+    FIRST_LINE,
+    HEAD,
+    HIDDEN,
+    IS_BOARD,
+    LATE,
+    LATE_FROM,
+    LEAVE,
+    MOVER,
+    MOVER_BIT,
+    NET,
+    ONE,
+    PASS,
+    REST,
+    TECHNIQUES,
+    TEMPO,
+    WINDOW,
+    Net,
+)
+from referee.rules.jit import ctz, jit
+from referee.rules.per_family import family_of, kernel_for
+from referee.rules.rules import Config, State
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_kernel, _folder = kernel_for(__name__)
+_plain = search("alphabeta", family_of(__name__))
+legal, play, result, evaluate = _kernel.legal, _kernel.play, _kernel.result, _kernel.evaluate
+visit, ended, cell_of, put_first, take_best = (
+    _plain.visit,
+    _plain.ended,
+    _plain.cell_of,
+    _plain.put_first,
+    _plain.take_best,
+)
+out_of_nodes, is_forced, key_of = _plain.out_of_nodes, _plain.is_forced, _plain.key_of
+digest = _plain.digest
+
+
+def compiled(function: F) -> F:
+    """`jit`, with a cache that a change of the kernel makes stale."""
+    return jit(function, also=(_folder,))
+
+
+MAX_DEPTH, MAX_LINE = _plain.MAX_DEPTH, _plain.MAX_LINE
+NOUGHT, ONCE, KEY_SIZE, STATE_SIZE = _plain.NOUGHT, _plain.ONCE, _plain.KEY_SIZE, _plain.STATE_SIZE
+WIN, SURE, INFINITE, AT_HAND = _plain.WIN, _plain.SURE, _plain.INFINITE, _plain.AT_HAND
+HISTORY, FORCED, DEPTHS = _plain.HISTORY, _plain.FORCED, _plain.DEPTHS
+EXACT, LOWER, UPPER = _plain.EXACT, _plain.LOWER, _plain.UPPER
+KEY, MOVE, VALUE, META = _plain.KEY, _plain.MOVE, _plain.VALUE, _plain.META
+
+NODES, LIMIT, STOP, ABORTED, BEST, SCORE, ROOT, SIDE, GENERATION, CONTEMPT, NOMINAL = range(11)
+AGE, NOISE, SEED = 11, 12, 13
+"""`work`, besides what alpha-beta keeps there: the number of this search, by which old entries give way; by how much a
+move at the root may be misjudged, and by which lot."""
+WORK_SIZE = 16
+
+OLD, BORN = 16, 24
+"""META is generation << 24 | age << 16 | forced << 15 | depth << 2 | bound."""
+
+
+class Desk(NamedTuple):
+    """Everything a search reads and writes, allocated once. Few arrays: each costs time in every call."""
+
+    work: npt.NDArray[np.int64]
+    states: npt.NDArray[Any]
+    keys: npt.NDArray[np.uint64]
+    line: npt.NDArray[np.uint64]
+    plies: npt.NDArray[np.int64]
+    """[ply, ...]: the columns STATIC .. SECOND_KILLER, then the moves, then their ranks."""
+    history: npt.NDArray[np.int64]
+    """[side, cell of a move]: how often it cut; [2 + side, cell of the move before]: what refuted that last."""
+    sums: npt.NDArray[np.int32]
+    """[ply, unit]: the net's first layer."""
+    table: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
+    """The net's weights, see `Net`."""
+    maps: npt.NDArray[np.int64]
+    """Where a state's elements have their rows, see `Net`."""
+
+
+STATIC, PATH, KILLER, SECOND_KILLER = range(4)
+"""Columns of `plies`: the static score for the side to move, the move that led here, moves that cut lately."""
+MOVES = 4
+RANKS = MOVES + _kernel.MAX_MOVES
+
+_depths, _numbers = np.ogrid[: MAX_DEPTH + 2, :256]
+LESS = (np.log(np.maximum(_depths, 1)) * np.log(np.maximum(_numbers, 1)) / 2.2).astype(np.int64)
+"""[depth, number of the move]: by how many plies it is looked at less deeply."""
+DEEPEST_CUT = 4
+"""Up to this depth a position is left, or a move passed over, for its static score."""
+
+
+def new_desk(table_bytes: int, net: Net) -> Desk:
+    """A desk whose table takes about `table_bytes`. The table is a power of two of entries of 32 bytes."""
+    entries = 1 << max(10, (table_bytes // 32).bit_length() - 1)
+    return Desk(
+        work=np.zeros(WORK_SIZE, dtype=np.int64),
+        states=np.zeros((MAX_DEPTH + 2, _kernel.STATE_SIZE), dtype=_kernel.DTYPE),
+        keys=np.zeros(MAX_DEPTH + 2, dtype=np.uint64),
+        line=np.zeros(MAX_LINE + MAX_DEPTH + 2, dtype=np.uint64),
+        plies=np.zeros((MAX_DEPTH + 2, RANKS + _kernel.MAX_MOVES), dtype=np.int64),
+        history=np.zeros((4, HISTORY), dtype=np.int64),
+        sums=np.zeros((MAX_DEPTH + 2, HIDDEN), dtype=np.int32),
+        table=np.zeros((entries, 4), dtype=np.int64),
+        rows=net.rows,
+        maps=net.maps,
+    )
+
+
+@compiled
+def add_rows(sums: Any, rows: Any, maps: Any, line: int, bits: Any, sign: int) -> None:
+    """Add the rows of the bits of a board to the sums, or take them off."""
+    while bits != 0:
+        row = maps[line, FIRST_COLUMN + ctz(bits)]
+        bits &= bits - np.uint64(1)
+        for unit in range(HIDDEN):
+            sums[unit] += np.int32(sign) * rows[row, unit]
+
+
+@compiled
+def row_of(maps: Any, line: int, value: Any) -> int:
+    """The row of a number's value."""
+    last = maps.shape[1] - 1
+    column = FIRST_COLUMN + value
+    return maps[line, last if value < 0 or column > last else column]  # type: ignore[no-any-return]
+
+
+@compiled
+def sum_up(sums: Any, rows: Any, maps: Any, state: State) -> None:
+    """The net's first layer for a state."""
+    for unit in range(HIDDEN):
+        sums[unit] = rows[BIAS, unit]
+    for line in range(FIRST_LINE, maps.shape[0]):
+        element = maps[line, ELEMENT]
+        if maps[line, IS_BOARD] != 0:
+            add_rows(sums, rows, maps, line, np.uint64(state[element]), ONCE)
+        else:
+            row = row_of(maps, line, np.int64(state[element]))
+            for unit in range(HIDDEN):
+                sums[unit] += rows[row, unit]
+
+
+@compiled
+def sum_on(desk: Desk, ply: int) -> None:
+    """The same for `states[ply]`, from that of the ply before."""
+    sums, rows, maps = desk.sums[ply], desk.rows, desk.maps
+    before, state = desk.states[ply - 1], desk.states[ply]
+    earlier = desk.sums[ply - 1]
+    for unit in range(HIDDEN):
+        sums[unit] = earlier[unit]
+    for line in range(FIRST_LINE, maps.shape[0]):
+        element = maps[line, ELEMENT]
+        if before[element] == state[element]:
+            continue
+        if maps[line, IS_BOARD] != 0:
+            was, now = np.uint64(before[element]), np.uint64(state[element])
+            add_rows(sums, rows, maps, line, was & ~now, -ONCE)
+            add_rows(sums, rows, maps, line, now & ~was, ONCE)
+        else:
+            gone = row_of(maps, line, np.int64(before[element]))
+            come = row_of(maps, line, np.int64(state[element]))
+            for unit in range(HIDDEN):
+                sums[unit] += rows[come, unit] - rows[gone, unit]
+
+
+@compiled
+def corrected(rows: Any, maps: Any, sums: Any, state: State, score: Any) -> Any:
+    """The static score of a state with the net's correction, for the side to move."""
+    if score >= AT_HAND or score <= -AT_HAND:
+        return score
+    is_second = np.int64(state[maps[0, MOVER]]) & maps[0, MOVER_BIT] != 0
+    head, total = HEAD + is_second, NOUGHT
+    for unit in range(HIDDEN):
+        total += min(max(np.int64(sums[unit]), 0), ONE) * rows[head, unit]
+    total >>= 16
+    score += -total if is_second else total
+    return min(max(score, 1 - AT_HAND), AT_HAND - 1)
+
+
+@compiled
+def look(desk: Desk, config: Config, ply: int) -> Any:
+    """Judge the position of `ply`, where the game goes on."""
+    score = evaluate(desk.states[ply], config)
+    if desk.maps[0, TECHNIQUES] & NET != 0:
+        sum_on(desk, ply)
+        score = corrected(desk.rows, desk.maps, desk.sums[ply], desk.states[ply], score)
+    if -AT_HAND < score < AT_HAND:
+        score = min(max(score + desk.maps[0, TEMPO], 1 - AT_HAND), AT_HAND - 1)
+    desk.plies[ply, STATIC] = score
+    return score
+
+
+@compiled
+def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, end: int) -> None:
+    """Rank the moves `begin..end-1` of `ply` by what cut before and, with `looks`, by how the next position looks."""
+    moves, ranks, work = desk.plies[ply, MOVES:RANKS], desk.plies[ply, RANKS:], desk.work
+    side = (work[SIDE] + ply) & 1
+    reply = desk.history[2 + side, cell_of(desk.plies[ply, PATH])] if ply > 0 else -1
+    for i in range(begin, end):
+        move = moves[i]
+        rank = min(desk.history[side, cell_of(move)], 4_000)
+        if move == desk.plies[ply, KILLER]:
+            rank += 3_000
+        elif move == desk.plies[ply, SECOND_KILLER]:
+            rank += 2_000
+        elif move == reply:
+            rank += 2_000
+        if looks and not out_of_nodes(work):
+            play(desk.states[ply], config, move, desk.states[ply + 1])
+            work[NODES] += 1
+            code = result(desk.states[ply + 1], config, ONCE, NOUGHT)
+            if code == 0:
+                rank = rank // 50 - evaluate(desk.states[ply + 1], config)
+            else:
+                rank = 10 * ended(work, code, side, NOUGHT)
+        ranks[i] = rank
+
+
+@compiled
+def find(desk: Desk, ply: int) -> int:
+    """The entry of the table for `ply`, or -1."""
+    slot = np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 2))
+    for at in range(slot, slot + 2):
+        if desk.table[at, KEY] == np.int64(desk.keys[ply]) and desk.table[at, META] >> BORN == desk.work[GENERATION]:
+            return at
+    return -1
+
+
+@compiled
+def store(desk: Desk, ply: int, depth: int, forced: int, move: int, score: int, alpha: int, beta: int) -> None:
+    """Remember what was found out about `ply`: in place of what is shallower or older, else beside it."""
+    work, table = desk.work, desk.table
+    slot = np.int64(desk.keys[ply] & np.uint64(table.shape[0] - 2))
+    key = np.int64(desk.keys[ply])
+    meta = table[slot, META]
+    is_current = meta >> BORN == work[GENERATION] and (meta >> OLD & 255) == work[AGE] & 255
+    if table[slot, KEY] != key and is_current and (meta >> 2 & DEPTHS) > depth:
+        slot += 1
+    bound = EXACT
+    if score <= alpha:
+        bound = UPPER
+    elif score >= beta:
+        bound = LOWER
+    value = score
+    if score > SURE:  # distances to the end count from here in the table, from the root in the search
+        value += ply
+    elif score < -SURE:
+        value -= ply
+    table[slot, KEY], table[slot, MOVE], table[slot, VALUE] = key, move, value
+    table[slot, META] = work[GENERATION] << BORN | (work[AGE] & 255) << OLD | forced | depth << 2 | bound
+
+
+@compiled
+def do_nothing(desk: Desk, config: Config, ply: int) -> bool:
+    """Put into `ply + 1` what follows when the side to move does nothing; whether the game goes on there."""
+    element, bit = desk.maps[0, MOVER], desk.maps[0, MOVER_BIT]
+    state = desk.states[ply + 1]
+    state[:] = desk.states[ply]
+    if np.int64(state[element]) & ~bit != 0:  # a phase of its own
+        return False
+    state[element] = np.int64(state[element]) ^ bit
+    desk.plies[ply + 1, PATH] = -1
+    return visit(desk, config, ply + 1) == 0  # type: ignore[no-any-return]
+
+
+@compiled
+def misjudged(work: Any, move: int) -> int:
+    """By how much a move at the root is misjudged on purpose: -NOISE..NOISE, the same for the same lot."""
+    drawn = (np.uint64(move) ^ np.uint64(work[SEED])) * np.uint64(0x9E3779B97F4A7C15)
+    drawn = (drawn ^ (drawn >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.int64(drawn >> np.uint64(33)) % (2 * work[NOISE] + 1) - work[NOISE]  # type: ignore[no-any-return]
+
+
+@compiled
+def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as one, read beside the textbook's
+    desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: int, may_rest: int
+) -> int:
+    """The score of `states[ply]`, where the game goes on, for the side to move, `depth` > 0 plies deep.
+
+    Fail-soft within alpha..beta. `may_rest`: 0 behind a null move. Meaningless when `work[ABORTED]` is set.
+    """
+    work = desk.work
+    error, techniques = desk.maps[0, ERROR], desk.maps[0, TECHNIQUES]
+    first, forced = -1, 0
+    is_open = beta - alpha > 1
+    if ply == 0:
+        first = work[BEST]
+    else:
+        at = find(desk, ply)
+        if at >= 0:
+            meta = desk.table[at, META]
+            first, forced = desk.table[at, MOVE], meta & FORCED
+            if meta >> 2 & DEPTHS >= depth:
+                value, bound = desk.table[at, VALUE], meta & 3
+                if value > SURE:
+                    value -= ply
+                elif value < -SURE:
+                    value += ply
+                if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
+                    return value  # type: ignore[no-any-return]
+    static = desk.plies[ply, STATIC]
+    is_calm = ply > 0 and not is_open and forced == 0 and alpha > -SURE and beta < SURE and abs(static) < AT_HAND
+    if is_calm and techniques & LEAVE != 0 and depth <= DEEPEST_CUT and static - error * (depth + 1) // 2 >= beta:
+        return static  # type: ignore[no-any-return]
+    if is_calm and techniques & DROP != 0 and depth == 1 and static + error <= alpha:
+        return static  # type: ignore[no-any-return]
+    if (
+        is_calm
+        and techniques & REST != 0
+        and may_rest != 0
+        and depth >= 3
+        and static >= beta
+        and ply + 2 < MAX_DEPTH
+        and do_nothing(desk, config, ply)
+    ):
+        work[NODES] += 1
+        score = -look(desk, config, ply + 1)
+        if score > -AT_HAND:
+            rest = depth - 3 - (depth >= 7)
+            if rest > 0:
+                score = -negamax(desk, config, ply + 1, rest, -beta, 1 - beta, NOUGHT)
+            if work[ABORTED] != 0:
+                return 0
+            if score >= beta:
+                return beta
+    moves, ranks = desk.plies[ply, MOVES:RANKS], desk.plies[ply, RANKS:]
+    found = legal(desk.states[ply], config, moves)
+    if found == 0:
+        return static  # type: ignore[no-any-return]
+    placed = put_first(moves, found, first)
+    side = (work[SIDE] + ply) & 1
+    best, best_move, floor, deeper, looks = -INFINITE, -1, alpha, 0, False
+    for i in range(found):
+        if i == placed:  # not before the table's move, which often is enough
+            looks = depth >= 3 or (depth == 2 and placed == 0)
+            rank_moves(desk, config, ply, looks, i, found)
+            if looks and work[ABORTED] == 0:
+                forced = FORCED if is_forced(ranks, i, found) else 0
+        if out_of_nodes(work):
+            return 0
+        move = moves[i] if i < placed else take_best(moves, ranks, i, found)
+        if forced != 0 and depth >= 2 and ply < 2 * work[NOMINAL] and ply + depth < MAX_DEPTH:
+            deeper = 1
+        if (
+            is_calm
+            and techniques & PASS != 0
+            and looks
+            and i > 2
+            and forced == 0
+            and depth <= DEEPEST_CUT
+            and best > -SURE
+            and ranks[i] - desk.maps[0, TEMPO] + error * depth // 2 <= alpha
+        ):
+            break  # they come in the order of how they look: none of the rest looks better
+        late = 0
+        if techniques & (LATE | EVEN) != 0 and depth >= 3 and i >= desk.maps[0, LATE_FROM] and forced == 0:
+            late = LESS[depth, min(i, 255)]
+            if is_open:
+                late -= 1
+            if techniques & EVEN != 0:
+                late &= ~1
+            late = max(min(late, depth - 2), 0)
+        elif techniques & (LATE | EVEN) == 0 and depth >= 3 and i >= desk.maps[0, LATE_FROM]:
+            late = 1
+        play(desk.states[ply], config, move, desk.states[ply + 1])
+        work[NODES] += 1
+        desk.plies[ply + 1, PATH] = move
+        code = visit(desk, config, ply + 1)
+        judged = 0 if code != 0 else look(desk, config, ply + 1)
+        noise = misjudged(work, move) if ply == 0 and work[NOISE] > 0 else 0
+        low, high = alpha - noise, beta - noise
+        if code != 0:
+            score = ended(work, code, side, ply + 1)
+        elif judged >= AT_HAND:
+            score = ply + 2 - WIN
+        elif depth <= 1 or ply + 1 >= MAX_DEPTH - 1:
+            score = -judged
+        elif i == 0:
+            score = -negamax(desk, config, ply + 1, depth - 1 + deeper, -high, -low, ONCE)
+        else:
+            # Late moves are looked at less deeply first; one that surprises is looked at again.
+            score = -negamax(desk, config, ply + 1, depth - 1 + deeper - late, -low - 1, -low, ONCE)
+            if score > low and work[ABORTED] == 0 and (late > 0 or score < high):
+                score = -negamax(desk, config, ply + 1, depth - 1 + deeper, -high, -low, ONCE)
+        if work[ABORTED] != 0:
+            return 0
+        if -SURE < score < SURE:
+            score += noise
+        if score > best:
+            best, best_move = score, move
+            if ply == 0 and (score > floor or i == 0):
+                work[BEST], work[SCORE] = move, score
+        alpha = max(alpha, score)
+        if best == WIN - ply - 1:  # nothing is better than winning now
+            break
+        if alpha >= beta:
+            if desk.plies[ply, KILLER] != move:
+                desk.plies[ply, SECOND_KILLER] = desk.plies[ply, KILLER]
+                desk.plies[ply, KILLER] = move
+            desk.history[side, cell_of(move)] += depth * depth
+            if ply > 0 and desk.plies[ply, PATH] >= 0:
+                desk.history[2 + side, cell_of(desk.plies[ply, PATH])] = move
+            break
+    store(desk, ply, depth, forced, best_move, best, floor, beta)
+    return best  # type: ignore[no-any-return]
+
+
+def begin(desk: Desk, earlier: npt.NDArray[np.uint64], root: State, config: Config, side: int, first: int) -> None:
+    """Lay out a search of `root`, with `side` (0 first, 1 second) to move and `first` a legal move.
+
+    `earlier` holds the digests (see `key_of`) of the game before.
+    """
+    work, last = desk.work, len(earlier)
+    desk.states[0] = root
+    desk.line[:last] = earlier
+    desk.line[last] = key_of(root)
+    desk.keys[0] = digest(root, KEY_SIZE, STATE_SIZE, desk.line[last])
+    work[ROOT], work[SIDE] = last, side
+    work[NODES], work[ABORTED], work[BEST], work[SCORE] = 0, 0, first, 0
+    work[AGE] += 1
+    desk.plies[:, :MOVES] = -1
+    desk.history[:2], desk.history[2:] = 0, -1
+    sum_up(desk.sums[0], desk.rows, desk.maps, desk.states[0])
+    desk.plies[0, STATIC] = int(evaluate(root, config))
+
+
+def deepen(desk: Desk, config: Config, depth: int) -> None:
+    """One iteration. `work[BEST]` and `work[SCORE]` hold the best so far, `work[ABORTED]` whether it was cut short.
+
+    From depth 4 on it looks first in a window around the last score. Not compiled: see `alphabeta.NOUGHT`.
+    """
+    work = desk.work
+    work[NOMINAL] = depth
+    middle, wide = int(work[SCORE]), 2 * int(desk.maps[0, ERROR])
+    low, high = -INFINITE, INFINITE
+    if depth >= 4 and abs(middle) < SURE and desk.maps[0, TECHNIQUES] & WINDOW and not work[NOISE]:
+        low, high = middle - wide, middle + wide
+    while True:
+        score = negamax(desk, config, 0, depth, low, high, 0)
+        if work[ABORTED] or low < score < high:
+            return
+        wide *= 4
+        if score <= low:
+            low = score - wide if abs(score) < SURE else -INFINITE
+        else:
+            high = score + wide if abs(score) < SURE else INFINITE
+
+
+def variation(desk: Desk, config: Config, most: int) -> list[int]:
+    """The line expected: the best move, then what the table holds for the positions behind it, `most` moves at most."""
+    state, line = desk.states[0].copy(), [int(desk.work[BEST])]
+    moves = np.zeros(_kernel.MAX_MOVES, dtype=np.int64)
+    while len(line) < most:
+        after = np.zeros_like(state)
+        play(state, config, line[-1], after)
+        state = after
+        key = digest(state, KEY_SIZE, STATE_SIZE, np.uint64(key_of(state)))
+        slot = int(key) & (desk.table.shape[0] - 2)
+        entries = [desk.table[at] for at in (slot, slot + 1) if int(desk.table[at, KEY]) % 2**64 == int(key)]
+        entries = [entry for entry in entries if entry[META] >> BORN == desk.work[GENERATION]]
+        count = legal(state, config, moves)
+        if not entries or entries[0][MOVE] not in moves[:count]:  # nothing, or of a position with the same key
+            break
+        line.append(int(entries[0][MOVE]))
+    return line

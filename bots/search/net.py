@@ -1,0 +1,118 @@
+"""A small learned evaluation: what it is made of, and how it is kept.
+
+One layer of `HIDDEN` units sums a row of weights for every feature that is present (`referee.rules.rules.Features`);
+their values, cut to 0..ONE, are weighed by one of two heads, that of the side to move. The sum is a correction of the
+family's own static score. All numbers are whole, so a search finds the same on every machine; and a move changes few
+features, so the sums are kept up by difference (Yu Nasu, 2018, for shogi).
+
+Refuses to know search and training.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from referee.families import folder
+from referee.rules.rules import Config, Features, Rules
+
+HIDDEN = 32
+ONE = 1024
+"""A unit's value when it is fully on."""
+FINE = 64
+"""A head's weight that stands for one hundredth of a piece."""
+WIDTH = 64
+"""Bits of an element of a state, at most."""
+FILE = "net.npz"
+"""The file of weights: in the folder of a family that brings its own, else FAMILY.npz in NETS."""
+NETS = Path(__file__).parents[1] / "nets"
+
+
+BIAS, HEAD, FIRST_ROW = 0, 1, 3
+"""Rows of the weights that are no feature's: the sums with no feature at all; what the units are worth to the first of
+the two movers, when that one moves and when the other does."""
+MOVER, MOVER_BIT, TECHNIQUES, TEMPO, ERROR, LATE_FROM = range(6)
+"""The first line of the map: element and bit that say who is to move, the techniques that the search uses, what it is
+worth to be on move beyond what the static score says, how far that score commonly is from what a search finds, and
+which move of a position is the first late one."""
+LATE, EVEN, REST, LEAVE, PASS, WINDOW, NET, DROP = 1, 2, 4, 8, 16, 32, 64, 128
+"""Techniques, as bits: late moves are looked at less deeply, the less the later, or so by an even number of plies; a
+side that stands well is asked to hold even if it does nothing; near the leaves, positions that stand well, moves that
+look bad and positions that stand badly are left; iterations begin in a window around the last score; the net corrects
+the static score."""
+ELEMENT, IS_BOARD, FIRST_COLUMN = range(3)
+"""Each further line is for an element of the state: which, whether it is a set of cells, then the row of each of its
+bits or values; a number beyond the last column counts as that."""
+FIRST_LINE = 1
+Learned = tuple[int, int, int, int]
+UNTRAINED: Learned = (0, 0, 60, 12)
+"""TECHNIQUES to LATE_FROM where nothing was learned."""
+
+
+class Net(NamedTuple):
+    """A net laid out for the compiled search: weights int32 [row, unit], the last row all zeros, and the map."""
+
+    rows: npt.NDArray[np.int32]
+    maps: npt.NDArray[np.int64]
+
+
+def feature_count(features: Features) -> int:
+    """The number of features: cells times planes, then each value of each number."""
+    return _planes(features) * features.cells + sum(most + 1 for _, most in features.counts)
+
+
+def _planes(features: Features) -> int:
+    planes = [plane for _, plane, _ in features.boards] + [plane for _, plane, _ in features.places]
+    return max(planes) + 1
+
+
+def lay_out(features: Features, weights: npt.NDArray[np.int32], learned: Learned = UNTRAINED) -> Net:
+    """A net for states of which `features` tells. `weights`: bias, two heads, then a row for each feature."""
+    none, cells = len(weights), features.cells
+    last = max([WIDTH, cells + 2, *(most + 1 for _, most in features.counts)])
+    lines = [[features.mover[0], features.mover[1], *learned]]
+    for element, plane, of_bits in features.boards:
+        first = FIRST_ROW + plane * cells
+        lines.append([element, 1, *(first + cell if cell >= 0 else none for cell in of_bits)])
+    for element, plane, shift in features.places:
+        first = FIRST_ROW + plane * cells
+        lines.append([element, 0, *[none] * shift, *range(first, first + cells)])
+    at = FIRST_ROW + _planes(features) * cells
+    for element, most in features.counts:
+        lines.append([element, 0, *(at + min(value, most) for value in range(last))])
+        at += most + 1
+    maps = np.full((len(lines), FIRST_COLUMN + last), none, dtype=np.int64)
+    for number, line in enumerate(lines):
+        maps[number, : len(line)] = line
+    zeros = np.zeros((1, HIDDEN), dtype=np.int32)
+    return Net(np.ascontiguousarray(np.vstack([weights, zeros]), dtype=np.int32), maps)
+
+
+def blank(features: Features | None, learned: Learned = UNTRAINED) -> Net:
+    """A net that says nothing, for rules that none was trained for."""
+    features = features or Features(cells=1, boards=((0, 0, (0,)),))
+    return lay_out(features, np.zeros((FIRST_ROW + feature_count(features), HIDDEN), dtype=np.int32), learned)
+
+
+def place_of(rules: Rules) -> Path:
+    """Where the weights of a family are; the file need not be there."""
+    own = Path(folder(rules.family)) / FILE
+    return own if own.exists() else NETS / f"{rules.family}.npz"
+
+
+def net_for(rules: Rules, config: Config, path: Path | None = None) -> Net:
+    """The net of a family, or that in the file `path`; a blank one for rules whose states it was not made for."""
+    path = path or place_of(rules)
+    features = rules.features
+    if features is None or not features.fits(config):
+        return blank(None)
+    if not path.exists():
+        return blank(features)
+    with np.load(path) as kept:
+        learned = int(kept["techniques"]), int(kept["tempo"]), int(kept["error"]), int(kept["late_from"])
+        if learned[0] & NET == 0:
+            return blank(features, learned)
+        return lay_out(features, kept["weights"].astype(np.int32), learned)

@@ -1,0 +1,17 @@
+"""What a learned evaluation of Abalone looks at: the marbles of either side and how many each has lost."""
+
+from __future__ import annotations
+
+from referee.rules.abalone.state import BLACK, BY_BLACK, BY_WHITE, SIDE, WHITE
+from referee.rules.abalone.tables import PLACES
+from referee.rules.rules import Features
+
+_BITS = tuple(PLACES)
+_CELLS = tuple(_BITS.index(bit) if bit in _BITS else -1 for bit in range(max(_BITS) + 1))
+
+FEATURES = Features(
+    cells=len(_BITS),
+    boards=((BLACK, 0, _CELLS), (WHITE, 1, _CELLS)),
+    counts=((BY_BLACK, 7), (BY_WHITE, 7)),
+    mover=(SIDE, 1),
+)

@@ -1,0 +1,15 @@
+"""What a learned evaluation of Lines of Action looks at: the pieces of both sides, on 8x8."""
+
+from __future__ import annotations
+
+from referee.rules.loa.state import FIRST, SECOND, SIDE, SIZE
+from referee.rules.rules import Config, Features
+
+_CELLS = tuple(range(64))
+
+
+def _fits(config: Config) -> bool:
+    return int(config[SIZE]) == 8
+
+
+FEATURES = Features(cells=64, boards=((FIRST, 0, _CELLS), (SECOND, 1, _CELLS)), mover=(SIDE, 1), fits=_fits)

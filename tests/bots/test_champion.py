@@ -1,0 +1,55 @@
+"""The champion: it takes what wins, keeps its limits, plays the same again, and is as weak as it is told to be."""
+
+from __future__ import annotations
+
+import pytest
+
+from bots.alphabeta import AlphaBeta
+from bots.champion import Champion, nodes_at
+from bots.sdk import Clock, families
+from protocol.messages import Go
+from referee.rules import load
+from referee.rules.position import Position
+
+
+def choose(bot: AlphaBeta, position: Position, nodes: int) -> int:
+    move = bot.choose(position, Clock(Go(nodes=nodes), 0 if position.side == "first" else 1))
+    assert move in position.moves
+    return move
+
+
+@pytest.mark.parametrize("family", families())
+def test_it_plays_legal_moves_and_the_same_again(family: str) -> None:
+    def game(bot: Champion) -> list[int]:
+        position, moves = Position.start(load(family).settle()), []
+        for _ in range(8):
+            moves.append(choose(bot, position, 200))
+            position = position.play(moves[-1])
+        assert int(bot._desk.work[bot._search.NODES]) <= 200
+        return moves
+
+    bot = Champion()
+    assert game(bot) == game(bot) == game(Champion())
+
+
+def test_a_weaker_one_looks_at_less_and_errs_more() -> None:
+    assert [nodes_at(strength) for strength in (0, 8, 80, 100)] == [40, 80, 40960, 0]
+    position = Position.start(load("abalone").settle())
+    bot = Champion()
+    bot._values["Strength"] = "0"
+    found = set()
+    for seed in range(12):
+        bot._values["Seed"] = str(seed)
+        found.add(choose(bot, position, 5_000))
+        assert int(bot._desk.work[bot._search.NODES]) <= 40
+    assert len(found) > 1
+
+
+def test_it_is_sure_when_it_finds_the_same_again() -> None:
+    bot = Champion()
+    choose(bot, Position.start(load("loa").settle()), 50)
+    bot._last, bot._streak = -1, 0
+    shares = [bot.enough() for _ in range(6)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] == 0.7
+    assert shares[-1] == 0.3
