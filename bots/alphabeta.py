@@ -31,7 +31,7 @@ class AlphaBeta(Bot):
     """The compiled search, of `bots.search`."""
     name = "alphabeta"
     author = "the arena"
-    options = (
+    options: ClassVar[tuple[OptionDecl, ...]] = (
         NODES,
         OptionDecl("Hash", "spin", "16", 1, 4096),
         OptionDecl("Contempt", "spin", "150", 0, 10_000),
