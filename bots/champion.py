@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STRENGTH = OptionDecl("Strength", "spin", "100", 0, 100)
 WEAKEST_NODES = 40
-DOUBLED = 8
+DOUBLED = 10
 """So many points of strength are worth twice the nodes."""
 MISJUDGED = 25
 """So many points below the full strength misjudge a move by as much as a static score commonly errs."""

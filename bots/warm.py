@@ -18,6 +18,7 @@ SAMPLES = {
     "greedy": "bots.greedy.Greedy",
     "alphabeta": "bots.alphabeta.AlphaBeta",
     "mcts": "bots.mcts.MonteCarlo",
+    "champion": "bots.champion.Champion",
 }
 """The sample bots by name, those with most to compile last."""
 

@@ -34,6 +34,7 @@ SAMPLES = {
     "greedy": "bots.greedy",
     "alphabeta": "bots.alphabeta",
     "mcts": "bots.mcts",
+    "champion": "bots.champion",
 }
 
 RELAY = "bots.bridges.tcp"

@@ -25,8 +25,16 @@ from referee.spec import BotSpec
 from referee.warmup import Warmed, warm
 
 _ROOT = Path(__file__).resolve().parents[1]
-SAMPLES = {"bots.random_mover": "random", "bots.greedy": "greedy", "bots.alphabeta": "alphabeta", "bots.mcts": "mcts"}
+SAMPLES = {
+    "bots.random_mover": "random",
+    "bots.greedy": "greedy",
+    "bots.alphabeta": "alphabeta",
+    "bots.mcts": "mcts",
+    "bots.champion": "champion",
+}
 """Module -> name, as `bots.warm` knows it."""
+USUAL = ("random", "greedy", "alphabeta", "mcts")
+"""Those made ready before anybody asks: the champion has as much to compile as these together, and waits for a game."""
 _FOLDERS = ("bots/search", "referee/rules")
 """Whose sources are compiled, with those of the family."""
 COMPILING = b"compiling "
@@ -46,15 +54,20 @@ def have_warm(specs: Iterable[BotSpec], family: str, stop_fd: int | None = None)
         _ready.update((family, name) for name in playing)
 
 
-def have_all_warm(family: str, stop_fd: int | None = None, tell: Callable[[str], None] = lambda name: None) -> str:
-    """Compile what all samples call unless that is done; waits for others at it. In words why it could not be done.
+def have_all_warm(
+    family: str,
+    stop_fd: int | None = None,
+    tell: Callable[[str], None] = lambda name: None,
+    names: Iterable[str] = USUAL,
+) -> str:
+    """Compile what these samples call unless that is done; waits for others at it. In words why it could not be done.
 
     `tell` is called with the name of each bot it is done for, as that begins, and again with the names of bot and
     function, one blank between them, as each function is compiled.
 
     Does nothing where compiled code cannot be kept. Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
-    return _have(family, SAMPLES.values(), stop_fd, tell)
+    return _have(family, names, stop_fd, tell)
 
 
 def _have(

@@ -29,6 +29,7 @@ from referee.pool import SlotPool
 from referee.ratings.pairings import pairings
 from referee.ratings.standings import standings
 from referee.rules import families, load
+from referee.sample_warmup import USUAL
 from referee.sandbox_choice import choose
 from referee.spec import BotSpec, Limits, read_time_control
 
@@ -112,7 +113,7 @@ def _tell(store: Store, tournaments: list[int]) -> None:
 def _samples(store: Store) -> list[Version]:
     """The sample bots of the arena, made if need be."""
     variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
-    return list(store.samples.ensure(SAMPLES, variants).values())
+    return list(store.samples.ensure({name: SAMPLES[name] for name in USUAL}, variants).values())
 
 
 def _create(store: Store, versions: list[Version], family: str, name: str, arguments: argparse.Namespace) -> Tournament:
@@ -146,7 +147,7 @@ async def _play(
     spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], names[0]))
     sandbox, notes = choose("auto", [spec], Limits(), may_be_none=True)  # it is the arena's own
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {arguments.concurrency} games at once")
-    pool = SlotPool(arguments.concurrency, sandbox=sandbox.name, spare=len(SAMPLES) - 2, on_event=publisher(bus))
+    pool = SlotPool(arguments.concurrency, sandbox=sandbox.name, spare=len(USUAL) - 2, on_event=publisher(bus))
     coordinator = Coordinator(settings, store, bus, pool)
     stop = asyncio.Event()
     event = f"demo {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"

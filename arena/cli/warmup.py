@@ -80,13 +80,13 @@ def warm_bots(names: list[str], jobs: int) -> None:
 
 
 def _warm_bots(family: str) -> float:
-    from referee.sample_warmup import have_all_warm
+    from referee.sample_warmup import SAMPLES, have_all_warm
 
     def tell(what: str) -> None:
         if " " not in what:
             output.note(f"{family:<10} compiling what {what} calls ...")
 
     started = time.perf_counter()
-    if problem := have_all_warm(family, tell=tell):
+    if problem := have_all_warm(family, tell=tell, names=SAMPLES.values()):
         raise CommandError(f"the sample bots of {family} cannot be made ready: {problem[-400:]}", Exit.FAILED)
     return time.perf_counter() - started

@@ -35,7 +35,7 @@ def test_it_plays_legal_moves_and_the_same_again(family: str) -> None:
 
 
 def test_a_weaker_one_looks_at_less_and_errs_more() -> None:
-    assert [nodes_at(strength) for strength in (0, 8, 80, 100)] == [40, 80, 40960, 0]
+    assert [nodes_at(strength) for strength in (0, 10, 80, 100)] == [40, 80, 10240, 0]
     position = Position.start(load("abalone").settle())
     bot = Champion()
     bot._values["Strength"] = "0"

@@ -38,7 +38,7 @@ def test_a_new_arena(run: Run, tmp_path: Path) -> None:
     identity = store.users.by_token(digest_of(admin["token"]))
     assert identity is not None
     assert "admin" in identity.scopes
-    assert {line.name for line in store.bots.page().items} == {"random", "greedy", "alphabeta", "mcts"}
+    assert {line.name for line in store.bots.page().items} == {"random", "greedy", "alphabeta", "mcts", "champion"}
     assert admin["token"] not in (tmp_path / "data" / "arena.toml").read_text()
     (tmp_path / "data" / "arena.toml").write_text("port = 9000\n")
     again = run("init", "--json")

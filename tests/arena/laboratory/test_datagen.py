@@ -15,6 +15,8 @@ import pytest
 from arena.__main__ import main
 from arena.laboratory.parameter import LaboratoryError
 from arena.laboratory.positions import SCHEMA, Positions, Seen, positions_of, read_positions, read_schema
+from bots.search.net import NET, TECHNIQUES, TEMPO, net_for
+from bots.training import main as train
 from referee.record import GameRecord, Ply, read_record
 from referee.rules import load
 from referee.rules.core import Termination
@@ -49,6 +51,22 @@ def test_a_folder_says_what_is_in_it(generated: Path) -> None:
         assert (found.dtype.name, list(found.shape[1:])) == (column["type"], column["shape"])
         assert column["meaning"]
     assert len(schema["shards"]) > 1
+
+
+def test_a_net_of_the_champion_is_made_of_it(generated: Path, tmp_path: Path) -> None:
+    """By command, from nothing, and the same again."""
+    files = [tmp_path / "one.npz", tmp_path / "two.npz"]
+    for file in files:
+        train([str(generated), "--out", str(file), "--epochs", "2", "--held-out", "0.3", "--tempo", "7"])
+    one, two = (np.load(file) for file in files)
+    assert one["weights"].any()
+    assert (one["weights"] == two["weights"]).all()
+    origin = json.loads(str(one["provenance"]))
+    assert (origin["family"], origin["positions"], origin["data"][0]["seed"]) == ("loa", COUNT, 1)
+    ruleset = load("loa").settle()
+    net = net_for(ruleset.rules, ruleset.config, files[0])
+    assert (net.maps[0, TEMPO], net.maps[0, TECHNIQUES]) == (7, NET)
+    assert (net.rows[:-1] == one["weights"]).all()
 
 
 def test_positions_are_those_of_the_games_with_their_labels(generated: Path) -> None:

@@ -1,0 +1,277 @@
+"""`python -m bots.training DATA… --out FILE`: the champion's net of a family, fitted to positions of `arena datagen`.
+
+What the net adds to the static score brings the chance of winning nearer to the truth: partly how the game ended,
+partly what a search thought of the position. Whole games are held out. Plain numpy; everything follows from the
+positions and the arguments, which are kept in the file beside the weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bots.search.net import BIAS, FINE, FIRST_ROW, HEAD, HIDDEN, ONE, feature_count
+from referee.rules import load
+from referee.rules.rules import Features, Ruleset
+
+Floats = npt.NDArray[np.float32]
+
+BATCH = 1024
+STEP = 2e-3
+DECAY = 1e-6
+MOST_SCORE = 3_000
+"""Scores count up to here, in hundredths of a piece."""
+DECIDED = 9_000
+"""Positions whose scores reach this are won or lost: nothing is learned from them."""
+SCALES = np.geomspace(20, 3_000, 60)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Positions, one a row; numbers are for the side to move."""
+
+    state: npt.NDArray[Any]
+    score: npt.NDArray[np.int32]
+    """What a search thought of it, in hundredths of a piece."""
+    result: npt.NDArray[np.int8]
+    """How the game ended: 1 won, 0 drawn, -1 lost."""
+    game: npt.NDArray[np.int64]
+
+    @classmethod
+    def read(cls, folders: Sequence[Path]) -> tuple[Ruleset, Sample, list[dict[str, Any]]]:
+        """The undecided positions of folders that `arena datagen` made, their rules, and where they come from.
+
+        Raises OSError, ValueError and KeyError for folders that are none such, or not of one variant.
+        """
+        parts, origins = [], []
+        for number, folder in enumerate(folders):
+            schema = json.loads((folder / "schema.json").read_text(encoding="utf-8"))
+            origins.append({key: value for key, value in schema.items() if key != "fields"})
+            for shard in schema["shards"]:
+                with np.load(folder / shard["file"]) as kept:
+                    game = kept["game"].astype(np.int64) + (number << 32)
+                    parts.append(cls(kept["state"], kept["score"], kept["result"], game))
+        if len({json.dumps([one["family"], one["variant"], one["options"]], sort_keys=True) for one in origins}) != 1:
+            raise ValueError("the positions are not all of one variant; give folders that go together")
+        ruleset = load(origins[0]["family"]).settle(origins[0]["variant"], origins[0]["options"])
+        whole = cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
+        return ruleset, whole.take(np.abs(whole.score) < DECIDED), origins
+
+    def take(self, rows: npt.NDArray[Any]) -> Sample:
+        """Those of these rows."""
+        return Sample(*(getattr(self, one.name)[rows] for one in fields(Sample)))
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Weights as `bots.search.net` has them, and the mean log losses on games that were held out."""
+
+    weights: npt.NDArray[np.int32]
+    scale: float
+    """The score that stands for a chance of winning of 73 %."""
+    before: float
+    """With the static score alone."""
+    after: float
+
+
+def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """[position, feature]: which features each position has."""
+    found = np.zeros((len(states), feature_count(features)), dtype=np.bool_)
+    for element, plane, cells in features.boards:
+        words = states[:, element].astype(np.uint64)
+        for bit, cell in enumerate(cells):
+            if cell >= 0:
+                found[:, plane * features.cells + cell] |= (words >> np.uint64(bit)) & np.uint64(1) != 0
+    every = np.arange(len(states))
+    for element, plane, shift in features.places:
+        at = states[:, element].astype(np.int64) - shift
+        there = at >= 0
+        found[every[there], plane * features.cells + at[there]] = True
+    first = _plane_count(features) * features.cells
+    for element, most in features.counts:
+        found[every, first + np.clip(states[:, element].astype(np.int64), 0, most)] = True
+        first += most + 1
+    return found
+
+
+def turns(features: Features, ruleset: Ruleset) -> npt.NDArray[np.int64]:
+    """[image, feature]: which feature takes the place of each when the board is turned or mirrored."""
+    plain = np.arange(feature_count(features))
+    found = []
+    symmetry = ruleset.rules.symmetry
+    for image in symmetry.images(ruleset.config) if symmetry is not None else ():
+        if image.symbols == tuple(range(len(image.symbols))) and len(image.cells) == features.cells:
+            order = plain.copy()
+            for plane in range(_plane_count(features)):
+                start = plane * features.cells
+                order[start : start + features.cells] = start + np.array(image.cells)
+            found.append(order)
+    return np.array(found or [plain])
+
+
+def _plane_count(features: Features) -> int:
+    return 1 + max(plane for _, plane, _ in (*features.boards, *features.places))
+
+
+def chance(score: Floats) -> Floats:
+    """The logistic function."""
+    return np.asarray(1 / (1 + np.exp(np.clip(-score, -60, 60))), dtype=np.float32)
+
+
+def loss(truth: Floats, guess: Floats) -> float:
+    """The mean log loss."""
+    kept = np.clip(guess, 1e-6, 1 - 1e-6)
+    return float(-(truth * np.log(kept) + (1 - truth) * np.log(1 - kept)).mean())
+
+
+class _Adam:
+    """Adam (Kingma and Ba, 2015) over several arrays."""
+
+    def __init__(self, arrays: list[Floats]) -> None:
+        self.arrays, self.time = arrays, 0
+        self.first = [np.zeros_like(array) for array in arrays]
+        self.second = [np.zeros_like(array) for array in arrays]
+
+    def step(self, gradients: list[Floats], rate: float) -> None:
+        """One step against the gradients."""
+        self.time += 1
+        for array, gradient, first, second in zip(self.arrays, gradients, self.first, self.second, strict=True):
+            first += np.float32(0.1) * (gradient - first)
+            second += np.float32(0.001) * (gradient * gradient - second)
+            up = first / np.float32(1 - 0.9**self.time)
+            down = np.sqrt(second / np.float32(1 - 0.999**self.time)) + np.float32(1e-8)
+            array -= np.float32(rate) * (up / down)
+
+
+class _Net:
+    """The net in floating point, for positions whose features are `here`. Units and heads as in `bots.search.net`."""
+
+    def __init__(self, here: npt.NDArray[np.bool_], second: npt.NDArray[np.int64], base: Floats, rng: Any) -> None:
+        self.here, self.second, self.base = here, second, base
+        self.sign = np.where(second == 1, np.float32(-1), np.float32(1))
+        self.rows = rng.normal(0, 0.15, (here.shape[1], HIDDEN)).astype(np.float32)
+        self.bias = np.full(HIDDEN, 0.3, dtype=np.float32)
+        self.heads = rng.normal(0, 0.02, (2, HIDDEN)).astype(np.float32)
+        self._adam = _Adam([self.rows, self.bias, self.heads])
+
+    def guess(self, some: npt.NDArray[np.int64]) -> Floats:
+        """The chances of winning of these positions."""
+        units = np.clip(self.here[some].astype(np.float32) @ self.rows + self.bias, 0, 1)
+        return chance(self.base[some] + (units * self.heads[self.second[some]]).sum(axis=1) * self.sign[some])
+
+    def learn(self, some: npt.NDArray[np.int64], turn: npt.NDArray[np.int64], truth: Floats, rate: float) -> None:
+        """One step towards the truth about these positions, turned on the board by `turn`."""
+        x = self.here[some].astype(np.float32)[:, turn]
+        sums = x @ self.rows + self.bias
+        units, second, sign = np.clip(sums, 0, 1), self.second[some], self.sign[some]
+        own = self.heads[second]
+        off = (chance(self.base[some] + (units * own).sum(axis=1) * sign) - truth) / np.float32(len(some)) * sign
+        back = off[:, None] * own * ((sums > 0) & (sums < 1))
+        on_heads = np.stack([(off[:, None] * units)[second == head].sum(axis=0) for head in (0, 1)])
+        self._adam.step([x.T @ back + np.float32(DECAY) * self.rows, back.sum(axis=0), on_heads], rate)
+
+    def weights(self, scale: float) -> npt.NDArray[np.int32]:
+        """In whole numbers."""
+        found = np.zeros((FIRST_ROW + len(self.rows), HIDDEN), dtype=np.int32)
+        found[BIAS] = np.round(self.bias * ONE)
+        found[HEAD : HEAD + 2] = np.round(self.heads * scale * FINE)
+        found[FIRST_ROW:] = np.round(self.rows * ONE)
+        return found
+
+
+def fit(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: float, seed: int) -> Fitted:
+    """A net for positions by these rules, of which a `share` of the games is held out.
+
+    The truth is `trust` times the result, the rest the score. Raises ValueError where the family tells of no features
+    or there are too few games.
+    """
+    rules, rng = ruleset.rules, np.random.default_rng(seed)
+    features = rules.features
+    if features is None or not features.fits(ruleset.config):
+        raise ValueError(f"{rules.family} tells of no features of these rules: give its rules `features`")
+    evaluate = rules.kernel.evaluate
+    static = np.array([int(evaluate(state, ruleset.config)) for state in sample.state])
+    sample, static = sample.take(np.abs(static) < DECIDED), static[np.abs(static) < DECIDED]
+    known = np.unique(sample.game)
+    if len(known) < 4:
+        raise ValueError(f"{len(known)} games are too few to learn from some and hold out others; make more positions")
+    held_games = rng.permutation(known)[: max(1, round(len(known) * share))]
+    held = np.isin(sample.game, held_games)
+    score = np.clip(sample.score, -MOST_SCORE, MOST_SCORE).astype(np.float32)
+    result = np.asarray((1 + sample.result) / 2, dtype=np.float32)
+    scale = float(min(SCALES, key=lambda one: loss(result, chance(score / np.float32(one)))))
+    truth = (trust * result + (1 - trust) * chance(score / np.float32(scale))).astype(np.float32)
+    element, bit = features.mover
+    second = (sample.state[:, element].astype(np.int64) & bit != 0).astype(np.int64)
+    base = (np.clip(static, -MOST_SCORE, MOST_SCORE) / scale).astype(np.float32)
+    net = _Net(present(features, sample.state), second, base, rng)
+    images, learned = turns(features, ruleset), np.flatnonzero(~held)
+    steps = max(1, len(learned) // BATCH)
+    for epoch in range(epochs):
+        order = rng.permutation(learned)
+        for number in range(steps):
+            some = order[number * BATCH : (number + 1) * BATCH]
+            rate = STEP * (1 - (epoch + number / steps) / epochs) + STEP / 100
+            net.learn(some, images[rng.integers(len(images))], truth[some], rate)
+    after = loss(truth[held], net.guess(np.flatnonzero(held)))
+    return Fitted(net.weights(scale), scale, loss(truth[held], chance(base[held])), after)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command line."""
+    from bots.search.net import NET, UNTRAINED
+
+    parser = argparse.ArgumentParser(prog="python -m bots.training", description="Fit the champion's net of a family.")
+    parser.add_argument("data", nargs="*", type=Path, metavar="DATA", help="folders of positions (arena datagen)")
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where the weights go (.npz)")
+    parser.add_argument("--trust", type=float, default=0.5, metavar="T", help="in results, against scores (0.5)")
+    parser.add_argument("--epochs", type=int, default=20, metavar="N", help="how often each position is seen (20)")
+    parser.add_argument("--held-out", type=float, default=0.05, metavar="S", help="the share of games held out (0.05)")
+    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    _, tempo, error, late_from = UNTRAINED
+    parser.add_argument("--techniques", type=int, default=0, metavar="BITS", help="of the search (bots.search.net)")
+    parser.add_argument("--tempo", type=int, default=tempo, metavar="T", help="what being on move is worth")
+    parser.add_argument("--error", type=int, default=error, metavar="E", help="how far a static score commonly is off")
+    parser.add_argument("--late-from", type=int, default=late_from, metavar="N", help="the first late move")
+    given = parser.parse_args(argv)
+    try:
+        ruleset, sample, origins = Sample.read(given.data)
+        settings = {"trust": given.trust, "epochs": given.epochs, "share": given.held_out, "seed": given.seed}
+        found = fit(ruleset, sample, **settings)
+    except (OSError, ValueError, KeyError) as error_found:
+        parser.error(str(error_found))
+    origin = {
+        "family": ruleset.rules.family,
+        "variant": ruleset.variant.name,
+        "positions": len(sample.state),
+        "games": len(np.unique(sample.game)),
+        "settings": settings,
+        "scale": round(found.scale, 3),
+        "loss_held_out": {"static": round(found.before, 5), "net": round(found.after, 5)},
+        "data": origins,
+    }
+    np.savez_compressed(
+        given.out,
+        weights=found.weights,
+        techniques=given.techniques | NET,
+        tempo=given.tempo,
+        error=given.error,
+        late_from=given.late_from,
+        provenance=json.dumps(origin),
+    )
+    sys.stdout.write(
+        f"{origin['positions']} positions of {origin['games']} games, scale {found.scale:.0f}, "
+        f"log loss on games held out {found.before:.4f} -> {found.after:.4f}\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
