@@ -6,6 +6,7 @@ machine and the games before.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bots.alphabeta import AlphaBeta
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from referee.rules.position import Position
 
 STRENGTH = OptionDecl("Strength", "spin", "100", 0, 100)
+WEIGHTS = OptionDecl("Weights", "string", "")
+"""A file of weights in place of the family's own, or `none`."""
+NONE = "none"
+STRAY = OptionDecl("Stray", "spin", "0", 0, 100)
+"""So many moves of a hundred are drawn by lot: games to learn from must show what bad moves lead to."""
 WEAKEST_NODES = 40
 DOUBLED = 10
 """So many points of strength are worth twice the nodes."""
@@ -38,7 +44,7 @@ class Champion(AlphaBeta):
 
     search: ClassVar[str] = "champion"
     name = "champion"
-    options = (*AlphaBeta.options, STRENGTH, OptionDecl("Seed", "spin", "0", 0, 2**31 - 1))
+    options = (*AlphaBeta.options, STRENGTH, OptionDecl("Seed", "spin", "0", 0, 2**31 - 1), WEIGHTS, STRAY)
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,11 +53,17 @@ class Champion(AlphaBeta):
 
     def new_desk(self, position: Position) -> Any:
         """Room for the search, with the weights that fit the rules."""
-        from bots.search.net import net_for
+        from bots.search.net import blank, net_for
 
-        ruleset = position.ruleset
+        ruleset, given = position.ruleset, self.value(WEIGHTS.name)
         self._config = tuple(ruleset.config)
-        return self._search.new_desk(self.number("Hash") << 20, net_for(ruleset.rules, ruleset.config))
+        if given == NONE:
+            net = blank(None)
+        elif given and not Path(given).is_file():
+            raise SystemExit(f"option Weights: no file {given}; name one that bots.training made, or {NONE}")
+        else:
+            net = net_for(ruleset.rules, ruleset.config, Path(given) if given else None)
+        return self._search.new_desk(self.number("Hash") << 20, net)
 
     def begin(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
         """Lay out the search of `position`."""
@@ -66,6 +78,9 @@ class Champion(AlphaBeta):
         """The best move of the deepest iteration that was worth anything."""
         if tuple(position.ruleset.config) != self._config:  # other weights, perhaps
             self._desk = None
+        lot = number(position, self.number("Seed"))
+        if lot % 100 < self.number(STRAY.name):
+            return position.moves[lot // 100 % len(position.moves)]
         clock.cap_nodes(nodes_at(self.number(STRENGTH.name)))
         return super().choose(position, clock)
 

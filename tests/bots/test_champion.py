@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bots.alphabeta import AlphaBeta
@@ -55,3 +57,27 @@ def test_it_is_sure_when_it_finds_the_same_again() -> None:
     assert shares == sorted(shares, reverse=True)
     assert shares[0] == 0.7
     assert shares[-1] == 0.3
+
+
+def test_moves_are_drawn_by_lot_where_it_is_told_to_stray() -> None:
+    position, bot = Position.start(load("loa").settle()), Champion()
+    bot._values["Stray"] = "100"
+    found = set()
+    for seed in range(8):
+        bot._values["Seed"] = str(seed)
+        found.add(choose(bot, position, 10))
+    assert len(found) > 3
+
+
+def test_weights_are_those_it_is_told_to_take(tmp_path: Path) -> None:
+    position, bot = Position.start(load("abalone").settle()), Champion()
+    choose(bot, position, 10)
+    assert bot._desk.rows.any()
+    bot._values["Weights"] = "none"
+    bot.option_changed("Weights")
+    choose(bot, position, 10)
+    assert not bot._desk.rows.any()
+    bot._values["Weights"] = str(tmp_path / "none.npz")
+    bot.option_changed("Weights")
+    with pytest.raises(SystemExit, match=r"no file .*none\.npz"):
+        choose(bot, position, 10)
