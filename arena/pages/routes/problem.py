@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -49,7 +50,9 @@ def _address(name: str, path: str) -> str:
     return f"/{filters.path_part(name)}"
 
 
+@cache
 def _environment() -> jinja2.Environment:
+    """Kept: with it templates stay compiled, which takes many times as long as filling them in."""
     loader = jinja2.FileSystemLoader(Path(__file__).parents[1] / "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["plain"] = filters.plain

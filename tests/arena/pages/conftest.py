@@ -108,21 +108,57 @@ class Chromium:
         self._playwright = playwright
         self._loop = asyncio.get_running_loop()
         self._browser = self._launch()
+        self._shared: Any = None
         self.rest()
 
     def _launch(self) -> Any:
         return self._playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE_MS)
 
-    def wake(self) -> Any:
-        """The browser, until `rest`."""
+    def wake(self) -> Chromium:
+        """Let it be used, until `rest`."""
         asyncio._set_running_loop(self._loop)
         if not self._browser.is_connected():
-            self._browser = self._launch()
-        return self._browser
+            self._browser, self._shared = self._launch(), None
+        return self
 
     def rest(self) -> None:
         """Let others have event loops."""
         asyncio._set_running_loop(None)
+
+    def close(self) -> None:
+        """End it."""
+        self.wake()._browser.close()
+
+    def profile(self, **words: Any) -> Any:
+        """A fresh profile, with a process of its own that takes a second to get going."""
+        found = self._browser.new_context(reduced_motion="reduce", **words)
+        found.set_default_timeout(PATIENCE_MS)
+        return found
+
+    def shared(self) -> Any:
+        """The profile of whoever needs no other. A page that rests in it keeps its process."""
+        if self._shared is None:
+            self._shared = self.profile()
+            resting = self._shared.new_page()
+            resting.route("**", lambda route: route.fulfill(body=""))
+            resting.goto("http://127.0.0.1/")
+        return self._shared
+
+    def tidy(self, page: Any) -> None:
+        """Close a page of the shared profile and forget what it left there; the profile too where that fails."""
+        from playwright.sync_api import Error
+
+        context = page.context
+        try:
+            if page.url.startswith("http"):
+                page.evaluate("localStorage.clear()")
+            page.close()
+            context.clear_cookies()
+            context.clear_permissions()
+            context.set_offline(False)
+        except Error:
+            self._shared = None
+            context.close()
 
 
 @pytest.fixture(scope="session")
@@ -135,11 +171,11 @@ def chromium() -> Iterator[Chromium]:
         sync_api.expect.set_options(timeout=PATIENCE_MS)
         found = Chromium(playwright)
         yield found
-        found.wake().close()
+        found.close()
 
 
 @pytest.fixture
-def browser(chromium: Chromium) -> Iterator[Any]:
+def browser(chromium: Chromium) -> Iterator[Chromium]:
     """The browser, while a test looks."""
     try:
         yield chromium.wake()
@@ -148,14 +184,21 @@ def browser(chromium: Chromium) -> Iterator[Any]:
 
 
 @contextmanager
-def window(browser: Any, width: int = 1280, height: int = 900, **words: Any) -> Iterator[Any]:
-    """A page in a fresh profile."""
-    context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **words)
-    context.set_default_timeout(PATIENCE_MS)
+def window(
+    browser: Chromium, width: int = 1280, height: int = 900, *, is_apart: bool = False, **words: Any
+) -> Iterator[Any]:
+    """A page: in a fresh profile with these words, or to be apart; otherwise in the shared one, which is empty."""
+    is_fresh = is_apart or bool(words)
+    context = browser.profile(**words) if is_fresh else browser.shared()
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": height})
     try:
-        yield context.new_page()
+        yield page
     finally:
-        context.close()
+        if is_fresh:
+            context.close()
+        else:
+            browser.tidy(page)
 
 
 @pytest.fixture
@@ -167,7 +210,7 @@ def witness(site: Site) -> Iterator[Witness]:
 
 
 @pytest.fixture
-def page(browser: Any, witness: Witness) -> Iterator[Any]:
+def page(browser: Chromium, witness: Witness) -> Iterator[Any]:
     """A large window that the witness watches."""
     with window(browser) as found:
         witness.watch(found)

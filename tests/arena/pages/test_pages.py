@@ -22,6 +22,8 @@ from tests.arena.pages.stage import HOSTILE, NAMES, PASSWORD
 AXE = Path(__file__).parents[2] / "data" / "axe" / "axe.min.js"
 PARTS = 8
 """Pages are looked at in so many portions, side by side."""
+MORE_OF_THE_SAME = ("tr:nth-child(n+13)", "article:nth-of-type(n+4)", "[aria-labelledby=documents] > :nth-child(n+25)")
+"""What loops of templates write after the first dozen: axe takes longest, and sees nothing new there."""
 
 
 def visit(page: Any, site: Site, path: str) -> Any:
@@ -41,13 +43,23 @@ def violations(page: Any, *rules: str) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
     chosen = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
-    found = page.evaluate("(chosen) => axe.run(document, chosen)", chosen)
+    within = {"exclude": [[one] for one in MORE_OF_THE_SAME]}
+    found = page.evaluate("([within, chosen]) => axe.run(within, chosen)", [within, chosen])
     return [
         f"{one['id']} ({one['impact']}): {node['target']} {node['failureSummary'][:300]}"
         for one in found["violations"]
         if one["impact"] in ("serious", "critical")
         for node in one["nodes"][:3]
     ]
+
+
+PHONE = {"width": 320, "height": 640}
+
+
+def too_wide(page: Any, path: str) -> list[str]:
+    """Whether a page has to be moved sideways on a phone, as a problem."""
+    width = page.evaluate("document.documentElement.scrollWidth")
+    return [f"{path} is {width} px wide on a screen of {PHONE['width']}"] if width > PHONE["width"] else []
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -59,19 +71,21 @@ def test_every_page_in_a_browser(site: Site, page: Any, witness: Any, part: int)
     problems = []
     looked_at = [*kinds(site), "/lao"]
     others = [one for one in pages(site) if one not in looked_at]
-    for path in [*looked_at, *others][part::PARTS]:
+    for path in looked_at[part::PARTS]:
         page.emulate_media(color_scheme="light")
         page.set_viewport_size({"width": 1280, "height": 900})
         visit(page, site, path)
-        if path in looked_at:
-            problems += [f"{path}: {one}" for one in violations(page)]
-            page.emulate_media(color_scheme="dark")
-            problems += [f"{path}, dark: {one}" for one in violations(page, "color-contrast")]
-        page.set_viewport_size({"width": 320, "height": 640})
-        if (width := page.evaluate("document.documentElement.scrollWidth")) > 320:
-            problems.append(f"{path} is {width} px wide on a screen of 320")
-        if path == "/lao" or "nothing." in path:
-            witness.faults = [one for one in witness.faults if "404" not in one]
+        problems += [f"{path}: {one}" for one in violations(page)]
+        page.emulate_media(color_scheme="dark")
+        problems += [f"{path}, dark: {one}" for one in violations(page, "color-contrast")]
+        page.set_viewport_size(PHONE)
+        problems += too_wide(page, path)
+    page.set_viewport_size(PHONE)
+    for path in others[part::PARTS]:
+        visit(page, site, path)
+        problems += too_wide(page, path)
+    absent = ("/lao", "/nothing.")
+    witness.faults = [one for one in witness.faults if "404" not in one or not any(path in one for path in absent)]
     assert not problems, "\n".join(problems)
 
 

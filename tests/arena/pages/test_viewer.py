@@ -11,7 +11,7 @@ import pytest
 from arena.events.messages import GameGone, GamePly, GameStarted, PlyNews
 from referee.rules import families, load
 from referee.rules.position import Position
-from tests.arena.pages.conftest import Site, Witness
+from tests.arena.pages.conftest import Site, Witness, window
 from tests.arena.pages.stage import begin, random_moves, record_of
 from tests.arena.pages.test_pages import visit
 
@@ -62,17 +62,17 @@ def test_a_replay_by_keyboard(site: Site, page: Any, family: str) -> None:
     assert same(_layers(page), turned)
 
     # The script draws what the server draws, at every ply and turned round.
-    for ply in (0, 1, last // 2, last):
-        page.goto(f"{site.url}/games/{game}?ply={ply}")
-        page.wait_for_selector("#viewer[data-ready=yes]", state="attached")
+    visit(page, site, f"/games/{game}?ply={last // 2}")
+    page.focus("#frame")
+    for key, ply in (("", last // 2), ("End", last), ("Home", 0), ("ArrowRight", 1)):
+        if key:
+            press(key, ply)
         scripted = _layers(page)
-        page.focus("#frame")
         page.keyboard.press("f")
         turned = _layers(page)
-        plain = page.request.get(f"{site.url}/games/{game}?ply={ply}").text()
-        flipped = page.request.get(f"{site.url}/games/{game}?ply={ply}&flip=1").text()
-        assert same(scripted, _layers_of(page, plain)), ply
-        assert same(turned, _layers_of(page, flipped)), ply
+        page.keyboard.press("f")
+        assert same(scripted, _layers_written(site, page, f"/games/{game}?ply={ply}")), ply
+        assert same(turned, _layers_written(site, page, f"/games/{game}?ply={ply}&flip=1")), ply
 
     page.goto(f"{site.url}/games/{game}#3")
     page.wait_for_selector("#viewer[data-ready=yes]", state="attached")
@@ -116,8 +116,9 @@ def _layers(page: Any) -> Any:
     return page.eval_on_selector("svg.board", _READ)
 
 
-def _layers_of(page: Any, text: str) -> Any:
+def _layers_written(site: Site, page: Any, address: str) -> Any:
     """The same of a page as the server wrote it."""
+    text = site.server.get(address).body.decode()
     return page.evaluate(
         f"(text) => ({_READ})(new DOMParser().parseFromString(text, 'text/html').querySelector('svg.board'))", text
     )
@@ -368,24 +369,26 @@ def test_the_end_is_the_last_word_whatever_is_answered_late(site: Site, page: An
         assert page.inner_text("#connection") == "The game is over."
 
 
-def test_what_was_not_answered_is_asked_again_without_news(site: Site, page: Any, witness: Witness) -> None:
+def test_what_was_not_answered_is_asked_again_without_news(site: Site, browser: Any, witness: Witness) -> None:
     game = begin(site.stage, "loa", "no news")
-    page.clock.install()
-    page.route("**/scenes.json*", lambda route: route.abort(), times=1)
-    with page.expect_event("requestfailed"):
-        page.goto(f"{site.url}/games/{game.id}")
-    reads(page, "#connection", "The moves could not be loaded, trying again… The links below the board work.")
-    page.clock.fast_forward(3000)
-    reads(page, "#connection", "Live")
-    page.route("**/scenes.json*", lambda route: route.abort(), times=1)
-    record = record_of(game, random_moves(load("loa").settle(), 3, seed=1))
-    assert site.stage.store.results.commit(record) is not None
-    with page.expect_event("requestfailed"):
-        site.server.context.arena.bus.publish(GameGone(game=game.id))
-    page.clock.fast_forward(3000)
-    reads(page, "#last", "3")
-    reads(page, "#connection", "The game is over.")
-    forget_cuts(witness)
+    with window(browser, is_apart=True) as page:  # with a clock that stays
+        witness.watch(page)
+        page.clock.install()
+        page.route("**/scenes.json*", lambda route: route.abort(), times=1)
+        with page.expect_event("requestfailed"):
+            page.goto(f"{site.url}/games/{game.id}")
+        reads(page, "#connection", "The moves could not be loaded, trying again… The links below the board work.")
+        page.clock.fast_forward(3000)
+        reads(page, "#connection", "Live")
+        page.route("**/scenes.json*", lambda route: route.abort(), times=1)
+        record = record_of(game, random_moves(load("loa").settle(), 3, seed=1))
+        assert site.stage.store.results.commit(record) is not None
+        with page.expect_event("requestfailed"):
+            site.server.context.arena.bus.publish(GameGone(game=game.id))
+        page.clock.fast_forward(3000)
+        reads(page, "#last", "3")
+        reads(page, "#connection", "The game is over.")
+        forget_cuts(witness)
 
 
 def test_the_front_page_shows_one_game_large_and_follows_it(site: Site, page: Any) -> None:
