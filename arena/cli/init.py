@@ -29,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     from arena.config import FILE
     from arena.data_folder import make_folder
     from arena.services.arena import Arena
+    from arena.store.samples import LEVELS
     from referee.bot_argument import SAMPLES
     from referee.rules import families, load
 
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     is_written = not arguments.config and _write_settings(file)
     with closing(open_any(settings)) as store:
         before, after = store.upgrade()
-        store.samples.ensure(SAMPLES, variants)
+        store.samples.ensure({**SAMPLES, **dict.fromkeys(LEVELS, SAMPLES["champion"])}, variants)
         made = _ensure_admin(Arena(store, settings), arguments.admin)
     if arguments.json:
         output.document(

@@ -15,6 +15,11 @@ from arena.store.versions import Versions
 OWNER = "arena"
 """The user that owns the sample bots. It has no password and no tokens."""
 
+LEVELS: Mapping[str, Mapping[str, str]] = {
+    f"champion-{strength}": {"Strength": str(strength)} for strength in (25, 50, 75)
+}
+"""Weaker champions by name, with their options: for people, and so that there are neighbours at every strength."""
+
 
 class Samples:
     """The sample bots and their owner."""
@@ -32,7 +37,7 @@ class Samples:
         """The sample bots as active bots of the arena's own user: name -> module in, name -> newest version out.
 
         They run as a command of this installation: `python` stands for its interpreter, `{family}` for the family.
-        `variants` are those of each family.
+        `variants` are those of each family. Those named in `LEVELS` get their options.
         """
         owner_id = self.owner_id() or self._add_owner()
         with self._sessions.reading() as session:
@@ -41,7 +46,7 @@ class Samples:
         for name, module in samples.items():
             bot = bots.get(name) or self._bots.add(name, owner_id, "A sample bot of the arena.")
             if bot.owner_id == owner_id:  # else somebody took the name first: theirs it is
-                found[name] = self._ensure_version(bot.id or 0, module, variants)
+                found[name] = self._ensure_version(bot, module, variants)
         return found
 
     def _add_owner(self) -> int:
@@ -51,12 +56,15 @@ class Samples:
         assert owner.id is not None
         return owner.id
 
-    def _ensure_version(self, bot_id: int, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
-        """The newest active version, if it runs that module in just these families; else a new one."""
+    def _ensure_version(self, bot: Bot, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
+        """The newest active version, if it runs that module so in just these families; else a new one."""
+        bot_id, options = bot.id or 0, dict(LEVELS.get(bot.name, {}))
         command = ["python", "-m", module, "--family", "{family}"]
         line = next((line for line in self._versions.of_bot(bot_id) if line.state == "active"), None)
         if line is not None and set(line.families) == set(variants):
             version = self._versions.get(line.id)
-            if version.command == command:
+            if (version.command, version.options) == (command, options):
                 return version
-        return self._versions.add(bot_id, command=command, families=list(variants), state="active", variants=variants)
+        return self._versions.add(
+            bot_id, command=command, families=list(variants), options=options, state="active", variants=variants
+        )

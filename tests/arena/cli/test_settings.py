@@ -11,6 +11,7 @@ import pytest
 from arena.__main__ import main
 from arena.store import Store, schema, url_in
 from arena.store.credentials import digest_of, verify_password
+from arena.store.samples import LEVELS
 
 Run = Callable[..., object]
 
@@ -38,7 +39,8 @@ def test_a_new_arena(run: Run, tmp_path: Path) -> None:
     identity = store.users.by_token(digest_of(admin["token"]))
     assert identity is not None
     assert "admin" in identity.scopes
-    assert {line.name for line in store.bots.page().items} == {"random", "greedy", "alphabeta", "mcts", "champion"}
+    names = {line.name for line in store.bots.page().items}
+    assert names == {"random", "greedy", "alphabeta", "mcts", "champion", *LEVELS}
     assert admin["token"] not in (tmp_path / "data" / "arena.toml").read_text()
     (tmp_path / "data" / "arena.toml").write_text("port = 9000\n")
     again = run("init", "--json")

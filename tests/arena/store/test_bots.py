@@ -160,11 +160,15 @@ def test_sample_bots_are_made_once(store: Store) -> None:
     first = store.samples.ensure(SAMPLES, variants)
     assert set(first) == set(SAMPLES)
     assert first["greedy"].command == ["python", "-m", "bots.greedy", "--family", "{family}"]
+    level = {"champion-50": "bots.champion"}
+    weaker = store.samples.ensure(level, variants)["champion-50"]
+    assert weaker.options == {"Strength": "50"}
+    assert weaker.id == store.samples.ensure(level, variants)["champion-50"].id
     again = store.samples.ensure(SAMPLES, variants)
     assert {name: version.id for name, version in again.items()} == {name: each.id for name, each in first.items()}
     more = store.samples.ensure(SAMPLES, {**variants, "abalone": ("standard",)})
     assert {version.number for version in more.values()} == {2}
-    assert len(store.versions.active("loa")) == 2 * len(SAMPLES)
+    assert len(store.versions.active("loa")) == 2 * len(SAMPLES) + 1
 
 
 def test_from_when_on_a_version_is_fit_is_known_by_family(store: Store) -> None:
