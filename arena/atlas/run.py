@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import json
 import os
-import queue
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from arena.atlas.plan import Plan, PlanError, Start, starts_of
+from referee.pool import JobError, WorkerLostError
 
 GAMES, PLAN = "games.ndjson", "plan.json"
 PROGRAM = "bots.selfplay"
+ATTEMPTS = 3
+"""So often a lot is handed out whose worker is lost."""
 
 
 class RunError(PlanError):
@@ -59,8 +63,17 @@ def lots_of(plan: Plan) -> list[Lot]:
     return [Lot(start, nodes) for nodes in plan.nodes for start in starts]
 
 
-def run(plan: Plan, folder: Path, slots: int, tell: Callable[[Progress], None] = lambda progress: None) -> None:
-    """Play what is not played yet. Raises RunError for a folder of another plan, or a program that fails."""
+def run(
+    plan: Plan,
+    folder: Path,
+    executor: Executor,
+    at_once: Callable[[], int],
+    tell: Callable[[Progress], None] = lambda progress: None,
+) -> None:
+    """Play what is not played yet, `at_once` lots of it at a time (`programs`, or the slots of a cluster).
+
+    Raises RunError for a folder of another plan, or a program that fails.
+    """
     lots = lots_of(plan)
     folder.mkdir(parents=True, exist_ok=True)
     _claim(plan, folder)
@@ -69,7 +82,7 @@ def run(plan: Plan, folder: Path, slots: int, tell: Callable[[Progress], None] =
     began, done = time.monotonic(), len(lots) - len(missing)
     if missing:
         with open(folder / GAMES, "a", encoding="utf-8") as file:
-            for number, line in enumerate(_played(plan, missing, slots), 1):
+            for number, line in enumerate(_played(plan, missing, executor, at_once), 1):
                 file.write(line)
                 file.flush()
                 left = (time.monotonic() - began) / number * (len(missing) - number)
@@ -150,17 +163,22 @@ class _Program:
             [sys.executable, "-m", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
         )
 
-    def play(self, plan: Plan, lot: Lot) -> str:
+    def play(self, task: str) -> str:
         """The line of a lot. Raises RunError when the program ends before."""
         assert self._process.stdin
         assert self._process.stdout
         with suppress(BrokenPipeError):
-            self._process.stdin.write(_task(plan, lot))
+            self._process.stdin.write(task)
             self._process.stdin.flush()
             line = self._process.stdout.readline()
             if line.endswith("\n"):
                 return line
-        raise RunError(f"{PROGRAM} ended in the games of {lot.start.name}", hint="its last words are above")
+        raise RunError(f"{PROGRAM} ended in the games of {json.loads(task)['key']}", hint="its last words are above")
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
 
     def close(self) -> None:
         """End it."""
@@ -169,25 +187,53 @@ class _Program:
             self._process.communicate()
 
 
-def _played(plan: Plan, lots: Sequence[Lot], slots: int) -> Iterator[str]:
-    """The lines of lots as they are done. Raises RunError."""
-    programs = [_Program() for _ in range(max(1, min(slots, len(lots))))]
-    idle: queue.SimpleQueue[_Program] = queue.SimpleQueue()
-    for program in programs:
-        idle.put(program)
+_mine = threading.local()
+"""`program`: that of this thread, or of a cluster's slot. It ends with its input, that is, with this process."""
+_begun: set[_Program] = set()
 
-    def play(lot: Lot) -> str:
-        program = idle.get()
-        try:
-            return program.play(plan, lot)
-        finally:
-            idle.put(program)
 
-    pool = ThreadPoolExecutor(len(programs))
+def play_lot(task: str) -> str:
+    """The line of a lot, played by a program kept for further ones. Raises RunError when it ends before."""
+    if not hasattr(_mine, "program") or not _mine.program.is_there:  # a slot that is cleared ends what it began
+        _mine.program = _Program()
+        _begun.add(_mine.program)
+    return str(_mine.program.play(task))
+
+
+@contextmanager
+def programs(slots: int) -> Iterator[Executor]:
+    """So many programs on this machine; none is left behind."""
+    pool = ThreadPoolExecutor(slots)
     try:
-        for future in as_completed([pool.submit(play, lot) for lot in lots]):
-            yield future.result()
+        yield pool
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        for program in programs:
-            program.close()
+        while _begun:
+            _begun.pop().close()
+
+
+def _played(plan: Plan, lots: Sequence[Lot], executor: Executor, at_once: Callable[[], int]) -> Iterator[str]:
+    """The lines of lots as they are done. Raises RunError."""
+    waiting, running = deque(lots), dict[Future[str], Lot]()
+    lost: Counter[str] = Counter()
+    try:
+        while waiting or running:
+            while waiting and len(running) < at_once():
+                lot = waiting.popleft()
+                running[executor.submit(play_lot, _task(plan, lot))] = lot
+            for future in wait(running, timeout=1, return_when=FIRST_COMPLETED).done:
+                lot = running.pop(future)
+                try:
+                    yield future.result()
+                except CancelledError:  # it had not begun when the scheduler was lost
+                    waiting.append(lot)
+                except WorkerLostError as error:
+                    lost[lot.key] += 1
+                    if lost[lot.key] == ATTEMPTS:
+                        raise RunError(f"{lot.key}: {error}, for the third time", hint="look at its log") from None
+                    waiting.append(lot)
+                except JobError as error:
+                    raise RunError(str(error), hint="look at the log of the worker") from None
+    finally:
+        for future in running:
+            future.cancel()

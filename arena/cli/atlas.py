@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli import choice, output, source
+from arena.cli import choice, laboratory, output, source
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
 
@@ -27,10 +27,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         "play the games of a plan; the same command goes on where it was interrupted",
         "arena atlas run arena/atlas/plans/tablut.toml --out runs/tablut",
         "arena atlas run plan.toml --out runs/mine --concurrency 8",
+        "arena atlas run plan.toml --out runs/mine --executor dask://10.0.0.1:8786",
     )
     run.add_argument("plan", type=Path, metavar="PLAN.toml")
     run.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of the run")
     run.add_argument("--concurrency", type=choice.positive, metavar="C", help="processes (default: one a processor)")
+    laboratory.add_executor(run, "whose workers play them in their slots")
 
     report = actions.add(
         "report",
@@ -52,12 +54,17 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from arena.atlas.plan import read_plan
-    from arena.atlas.run import run
+    from arena.atlas.run import programs, run
 
     plan = read_plan(source.read_text(arguments.plan))
-    slots = arguments.concurrency or len(os.sched_getaffinity(0))
-    choice.refuse_concurrency(slots)
-    run(plan, arguments.out, slots, _tell)
+    if arguments.executor != "local":
+        with laboratory.cluster(arguments.executor) as (executor, at_once):
+            run(plan, arguments.out, executor, at_once, _tell)
+    else:
+        slots = arguments.concurrency or len(os.sched_getaffinity(0))
+        choice.refuse_concurrency(slots)
+        with programs(slots) as executor:
+            run(plan, arguments.out, executor, lambda: slots, _tell)
     output.note(f"all games are in {arguments.out}; look at them with: arena atlas report {arguments.out}")
     return Exit.DONE
 

@@ -33,15 +33,20 @@ def add_games(parser: argparse.ArgumentParser) -> None:
         "--max-plies", type=choice.whole, default=0, metavar="N", help="draw after N plies (default 0: by the rules)"
     )
     parser.add_argument("--concurrency", type=choice.positive, default=1, metavar="C", help="games at once (default 1)")
+    add_executor(parser, "where the bot must be installed alike")
+    add_memory(parser)
+    add_sandbox(parser)
+    parser.set_defaults(affinity="off", format="round-robin", first="swap", pondering="frozen", draw=None, resign=None)
+
+
+def add_executor(parser: argparse.ArgumentParser, needs: str) -> None:
+    """The argument that says where games are played; a cluster `needs` something there."""
     parser.add_argument(
         "--executor",
         default="local",
         metavar="E",
-        help="where games are played: local (default), or dask://HOST:PORT, where the bot must be installed alike",
+        help=f"where games are played: local (default), or dask://HOST:PORT, {needs}",
     )
-    add_memory(parser)
-    add_sandbox(parser)
-    parser.set_defaults(affinity="off", format="round-robin", first="swap", pondering="frozen", draw=None, resign=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +125,19 @@ def opened(arguments: argparse.Namespace, bot: BotSpec) -> Iterator[tuple[Execut
         with open_slots(arguments, [bot]) as pool:
             yield pool, lambda: AHEAD * pool.size
         return
+    with cluster(arguments.executor) as (executor, at_once):
+        yield executor, at_once
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[tuple[Executor, Callable[[], int]]]:
+    """The slots of a cluster, and how many jobs to give it at once. Raises CommandError."""
     from arena.config import read_settings
     from arena.coordinator.executors import open_executor, slots_of
     from arena.events.bus import Bus
 
     try:
-        executor = open_executor(read_settings(None, executor=arguments.executor), Bus())
+        executor = open_executor(read_settings(None, executor=address), Bus())
     except ValueError as error:
         if type(error) is ValueError:
             raise CommandError(str(error)) from None

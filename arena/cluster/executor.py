@@ -254,7 +254,11 @@ def _settle(future: Future[Any], result: Any = None, error: BaseException | None
     with contextlib.suppress(InvalidStateError):
         if error is None:
             future.set_result(result)
-        elif not (isinstance(error, CancelledError) and future.cancel()):
+        elif future.cancelled():
+            return
+        elif isinstance(error, CancelledError) and future.cancel():
+            future.set_running_or_notify_cancel()  # else nobody who waits for several would hear of it
+        else:
             future.set_exception(error)
 
 

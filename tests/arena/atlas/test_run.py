@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Executor, Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +14,8 @@ from arena.__main__ import main
 from arena.atlas import run as running
 from arena.atlas.plan import Plan, PlanError, read_plan, starts_of
 from arena.atlas.report import from_csv, report, to_csv
-from arena.atlas.run import GAMES, RunError, lots_of, read_games, run
+from arena.atlas.run import GAMES, RunError, lots_of, programs, read_games, run
+from referee.pool import JobError, WorkerLostError
 from tests.conftest import INTERPRETED
 
 PLAN = """
@@ -42,6 +46,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+def go_on(plan: Plan, folder: Path, tell: Callable[[running.Progress], None] = lambda progress: None) -> None:
+    """A run by one program on this machine."""
+    with programs(1) as executor:
+        run(plan, folder, executor, lambda: 1, tell)
+
+
 def test_a_run_has_all_games_of_its_plan(played: Path) -> None:
     games = read_games(played)
     assert list(games) == [
@@ -65,32 +75,66 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     class Again:
         """Plays what is left: the lines of the run that was not interrupted."""
 
-        def play(self, plan: Plan, lot: running.Lot) -> str:
-            asked.append(lot.key)
-            return next(line for line in lines if json.loads(line)["key"] == lot.key).decode()
+        is_there = True
+
+        def play(self, task: str) -> str:
+            key = json.loads(task)["key"]
+            asked.append(key)
+            return next(line for line in lines if json.loads(line)["key"] == key).decode()
 
         def close(self) -> None:
             """Nothing to end."""
 
     monkeypatch.setattr(running, "_Program", Again)
-    run(plan, tmp_path, 1, told.append)
+    go_on(plan, tmp_path, told.append)
     assert (tmp_path / GAMES).read_bytes() == whole
     assert asked == [lot.key for number, lot in enumerate(lots_of(plan)) if number not in (1, 4)]
     assert (told[0].done, told[-1].done, told[-1].total, told[-1].left_s) == (3, 6, 6, 0)
     asked.clear()
-    run(plan, tmp_path, 1)
+    go_on(plan, tmp_path)
     assert not asked
     with pytest.raises(RunError, match="another plan"):
-        run(plan.model_copy(update={"seed": 8}), tmp_path, 1)
+        go_on(plan.model_copy(update={"seed": 8}), tmp_path)
     (tmp_path / GAMES).write_text("nonsense\n")
     with pytest.raises(RunError, match="damaged"):
-        run(plan, tmp_path, 1)
+        go_on(plan, tmp_path)
+
+
+class Unsteady(Executor):
+    """Plays at once; the first tries of lots end as they do on a cluster that loses what it has."""
+
+    def __init__(self, *ends: type[Exception]) -> None:
+        self._ends = list(ends)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **_: Any) -> Future[Any]:
+        """Done, or lost, when this returns."""
+        future: Future[Any] = Future()
+        if self._ends:
+            future.set_exception(self._ends.pop(0)("away"))
+        else:
+            future.set_result(fn(*args))
+        return future
+
+
+def test_a_lot_whose_worker_is_lost_is_played_again(
+    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = (played / GAMES).read_text()
+    lines = {json.loads(line)["key"]: line + "\n" for line in whole.splitlines()}
+    monkeypatch.setattr(running, "play_lot", lambda task: lines[json.loads(task)["key"]])
+    unsteady = Unsteady(WorkerLostError, CancelledError, WorkerLostError, CancelledError, CancelledError)
+    run(read_plan(PLAN), tmp_path / "run", unsteady, lambda: 2)
+    assert (tmp_path / "run" / GAMES).read_text() == whole
+    with pytest.raises(RunError, match="5 bell: away, for the third time"):
+        run(read_plan(PLAN), tmp_path / "lost", Unsteady(*[WorkerLostError] * 13), lambda: 1)
+    with pytest.raises(RunError, match="a mistake"):
+        run(read_plan(PLAN), tmp_path / "bad", Unsteady(lambda _: JobError("a mistake")), lambda: 1)  # type: ignore[arg-type, return-value]
 
 
 def test_a_program_that_ends_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "PROGRAM", "bots.none")
-    with pytest.raises(RunError, match=r"bots\.none ended in the games of bell"):
-        run(read_plan(PLAN), tmp_path, 1)
+    with pytest.raises(RunError, match=r"bots\.none ended in the games of 5 bell"):
+        go_on(read_plan(PLAN), tmp_path)
 
 
 def test_a_report_is_the_same_bytes_and_is_read_again(played: Path, tmp_path: Path) -> None:

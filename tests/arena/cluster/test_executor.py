@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 from concurrent.futures import CancelledError, Future, wait
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
-from arena.cluster.executor import ClusterExecutor
+from arena.cluster.executor import ClusterExecutor, _settle
 from arena.cluster.link import ClusterError
 from arena.worker import play_bundled
 from referee.pool import JobError, WorkerLostError
@@ -152,6 +153,23 @@ def test_a_worker_that_is_killed_fails_what_it_had_begun_only(
     processes.wait(lambda: are_gone(family), "the end of slots and bots")
     cluster.worker()
     assert len(played(executor, waiting, pair(RESIGN, RESIGN, 1), tmp_path)) == 2
+
+
+def test_a_job_that_is_handed_back_is_told_to_who_waits_for_several() -> None:
+    future: Future[int] = Future()
+    settled = Event()
+    waiting = Thread(target=lambda: wait([future], 60).done and settled.set())
+    waiting.start()
+    _settle(future, error=CancelledError())
+    waiting.join()
+    assert settled.is_set()
+    assert future.cancelled()
+    _settle(future, error=CancelledError())
+    _settle(future, 1)
+    running: Future[int] = Future()
+    assert running.set_running_or_notify_cancel()
+    _settle(running, error=CancelledError())
+    assert isinstance(running.exception(), CancelledError)
 
 
 def test_a_worker_that_is_shut_out_leaves_and_says_why(open_executor: Opener, tmp_path: Path) -> None:
