@@ -30,7 +30,7 @@ DOUBLED = 10
 """So many points of strength are worth twice the nodes."""
 MISJUDGED = 25
 """So many points below the full strength misjudge a move by as much as a static score commonly errs."""
-SURE, UNSURE, STEP = 0.3, 0.7, 0.1
+SURE, UNSURE, STEP = 0.5, 1.0, 0.1
 """The share of the budget after which no new iteration is begun: less by a step with each that finds the same move."""
 
 

@@ -55,8 +55,8 @@ def test_it_is_sure_when_it_finds_the_same_again() -> None:
     bot._last, bot._streak = -1, 0
     shares = [bot.enough() for _ in range(6)]
     assert shares == sorted(shares, reverse=True)
-    assert shares[0] == 0.7
-    assert shares[-1] == 0.3
+    assert shares[0] == 1.0
+    assert shares[-1] == 0.5
 
 
 def test_moves_are_drawn_by_lot_where_it_is_told_to_stray() -> None:
