@@ -10,12 +10,7 @@ import logging
 import sys
 from typing import Any, Literal, TextIO, cast
 
-import structlog
-
 Form = Literal["auto", "json", "text"]
-
-_TRACE = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
-"""Local variables hold secrets: a trace shows where, never with what."""
 
 
 class _Stderr:
@@ -38,7 +33,11 @@ def _written(event: Any, **_: Any) -> str:
 
 def configure(form: Form = "auto", level: str = "info") -> None:
     """Set up logging for this process; `auto` is text on a terminal, JSON elsewhere."""
+    import structlog
+
     is_text = form == "text" or (form == "auto" and sys.stderr.isatty())
+    # Local variables hold secrets: a trace shows where, never with what.
+    trace = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -47,7 +46,7 @@ def configure(form: Form = "auto", level: str = "info") -> None:
     last: list[Any] = (
         [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
         if is_text
-        else [structlog.processors.ExceptionRenderer(_TRACE), structlog.processors.JSONRenderer(_written)]
+        else [structlog.processors.ExceptionRenderer(trace), structlog.processors.JSONRenderer(_written)]
     )
     number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
     structlog.configure(
@@ -66,6 +65,18 @@ def configure(form: Form = "auto", level: str = "info") -> None:
     logging.basicConfig(handlers=[handler], level=max(number, logging.WARNING), force=True)
 
 
+class Logger:
+    """Says things in the name of a part. What it takes to say them is loaded with the first: most commands say none."""
+
+    def __init__(self, part: str) -> None:
+        self._part = part
+
+    def __getattr__(self, level: str) -> Any:
+        import structlog
+
+        return getattr(structlog.get_logger(part=self._part), level)
+
+
 def logger(name: str) -> Any:
     """A logger whose lines carry `part=name`."""
-    return structlog.get_logger(part=name)
+    return Logger(name)

@@ -39,11 +39,9 @@ GAMES = {
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    found = Store.in_folder(tmp_path)
-    found.samples.ensure({"first": "bots.first"}, {"pijersi": [one.name for one in load("pijersi").variants]})
-    yield found
-    found.close()
+def store(sqlite_store: Store) -> Store:
+    sqlite_store.samples.ensure({"first": "bots.first"}, {"pijersi": [one.name for one in load("pijersi").variants]})
+    return sqlite_store
 
 
 @contextmanager
