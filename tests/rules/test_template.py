@@ -26,7 +26,8 @@ FILES = {
     "tables.py",
     "words.py",
 }
-"""What every folder has; a kernel may have parts (`kernel_*.py`), and the vectors may stand beside the rules."""
+"""What every folder has; a kernel may have parts (`kernel_*.py`), there may be features for a learned score, and the
+vectors may stand beside the rules."""
 
 
 def part(family: str, name: str):
@@ -44,7 +45,7 @@ def test_the_files(family):
     load(family)
     folder = Path(str(sys.modules[f"referee.rules.{family}"].__file__)).parent
     found = {path.name for path in folder.iterdir() if path.name != "__pycache__"}
-    more = {name for name in found - FILES if not re.fullmatch(r"kernel_\w+\.py|vectors\.json", name)}
+    more = {name for name in found - FILES if not re.fullmatch(r"kernel_\w+\.py|features\.py|vectors\.json", name)}
     assert (FILES - found, more) == (set(), set())
 
 
