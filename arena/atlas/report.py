@@ -262,7 +262,7 @@ def _agreement(tallies: Sequence[_Tally], groups: Mapping[str, _Tally]) -> float
         return None
     shared = [one for one in groups.values() if one.members > 1]
     within = sum(one.first + one.draw / 4 - one.games * one.share**2 for one in shared) / sum(
-        one.games for one in shared
+        one.games - 1 for one in shared
     )
     if within <= 0:
         return 1.0

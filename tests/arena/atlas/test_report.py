@@ -88,6 +88,10 @@ def test_images_that_do_not_agree_are_noticed_and_pooled(tmp_path: Path) -> None
     assert equal.spreads[0].images_agree > 0.001
     assert len(equal.pooled) == len(several)
     assert [one.games for one in equal.pooled] == [40 * len(group) for group in several]
+    images = [name for group in groups.values() if len(group) > 1 for name in group]
+    few = thrown(tmp_path / "few", dict.fromkeys(images, 0.5), 2).spreads[0].images_agree
+    assert few is not None
+    assert few > 0.05  # the spread among few games of an image is not taken for less than it is
     odd = {name: 0.3 if number else 0.7 for group in several for number, name in enumerate(group)}
     assert thrown(tmp_path / "odd", odd, 40).spreads[0].images_agree == 0
 
