@@ -528,7 +528,7 @@ class Checker:
             self.report.fault("crashes-at-quit", f"killed by {signal.Signals(-code).name}")
         elif code:
             self.report.note("exit-code", f"it ends with exit code {code} on `quit`", "0 is usual")
-        until = time.monotonic() + 0.1  # for its children to see it
+        until = time.monotonic() + min(2.0, talk.patience)  # for its children to see it, on a busy machine too
         while (left := talk.engine.others()) and time.monotonic() < until:
             time.sleep(0.01)
         if left:
