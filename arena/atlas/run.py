@@ -194,10 +194,15 @@ _begun: set[_Program] = set()
 
 def play_lot(task: str) -> str:
     """The line of a lot, played by a program kept for further ones. Raises RunError when it ends before."""
-    if not hasattr(_mine, "program") or not _mine.program.is_there:  # a slot that is cleared ends what it began
-        _mine.program = _Program()
-        _begun.add(_mine.program)
-    return str(_mine.program.play(task))
+    program: _Program | None = getattr(_mine, "program", None)
+    if program is not None and not program.is_there:  # a slot that is cleared ends what it began
+        program.close()
+        _begun.discard(program)
+        program = None
+    if program is None:
+        program = _mine.program = _Program()
+        _begun.add(program)
+    return program.play(task)
 
 
 @contextmanager
