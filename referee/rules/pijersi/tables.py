@@ -62,8 +62,8 @@ def _jumps() -> npt.NDArray[np.int64]:
     """[cell, which of the six neighbours are empty (a bit per direction)] -> cells two steps behind them."""
     jumps = np.zeros((CELL_COUNT, 64), dtype=np.int64)
     for cell in range(CELL_COUNT):
-        for free in range(64):
-            jumps[cell, free] = sum(_ray(cell, d, 2) for d in range(6) if free >> d & 1 and _ray(cell, d, 1))
+        behind = [(1 << d, _ray(cell, d, 2)) for d in range(6) if _ray(cell, d, 1)]
+        jumps[cell] = [sum(two for bit, two in behind if free & bit) for free in range(64)]
     return jumps
 
 

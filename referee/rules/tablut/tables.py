@@ -77,29 +77,18 @@ def _sight(place: int, blockers: int) -> int:
     return seen
 
 
-def _slides(own: int, blocked: int, skip: int) -> int:
-    """The number of moves of the pieces `own` along a line; `skip` may be passed but not stopped on."""
-    return sum(
-        (_sight(place, own | blocked) & ~(own | blocked | skip)).bit_count()
-        for place in range(SIZE)
-        if own >> place & 1
-    )
-
-
-def _slide_counts() -> tuple[_Table, _Table]:
-    """`TERNARY` and `SLIDES`: see there."""
-    ternary = [sum(3**place for place in range(SIZE) if bits >> place & 1) for bits in range(FULL + 1)]
-    counts = [[0] * 3**SIZE for _ in range(2)]
-    for own in range(FULL + 1):
-        rest = blocked = FULL & ~own
-        while True:
-            at = ternary[own] + 2 * ternary[blocked]
-            counts[0][at] = _slides(own, blocked, 0)
-            counts[1][at] = _slides(own, blocked, 16)
-            if not blocked:
-                break
-            blocked = (blocked - 1) & rest
-    return _table(ternary, np.int16), _table(counts[0] + counts[1], np.uint8)
+def _slides() -> _Table:
+    """`SLIDES`: see there. All arrangements at once: one by one they would take as long as everything else here."""
+    bits = np.arange(FULL + 1)
+    kinds = np.arange(3**SIZE)[:, None] // 3 ** np.arange(SIZE) % 3  # 0 empty, 1 own, 2 blocked
+    taken = (kinds > 0) @ (1 << np.arange(SIZE))
+    seen = SIGHT.reshape(SIZE, FULL + 1)
+    halves = []
+    for skip in (0, 1 << SIZE // 2):
+        stops = seen & ~(bits | skip)
+        count = np.sum([stops >> place & 1 for place in range(SIZE)], axis=0)  # [place, taken]
+        halves.append(np.where(kinds == 1, count.T[taken], 0).sum(axis=1))
+    return _table(np.concatenate(halves), np.uint8)
 
 
 def _own_bases() -> list[int]:
@@ -116,9 +105,15 @@ def _own_bases() -> list[int]:
 SIGHT = _table([_sight(place, bits) for place in range(SIZE) for bits in range(FULL + 1)], np.int16)
 """[place * 512 + blockers]: the bits a piece sees along a line, first blockers included."""
 
-TERNARY, SLIDES = _slide_counts()
-"""TERNARY[bits]: the bits read in base 3. SLIDES[TERNARY[own] + 2 * TERNARY[blocked]]: how many moves the pieces
-`own` have along a line; 19,683 entries further on the same where the empty middle cell is passed, never stopped on."""
+TERNARY = _table(
+    [sum(3**place for place in range(SIZE) if bits >> place & 1) for bits in range(FULL + 1)],
+    np.int16,
+)
+"""[bits]: the bits read in base 3."""
+
+SLIDES = _slides()
+"""[TERNARY[own] + 2 * TERNARY[blocked]]: how many moves the pieces `own` have along a line; 19,683 entries further on
+the same where the empty middle cell is passed, never stopped on."""
 
 PASSING = 3**SIZE
 """Where the second half of `SLIDES` begins."""
