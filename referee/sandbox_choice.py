@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from referee.bot import Bot
+from referee.bot_argument import SAMPLES
 from referee.failure import BotError, SandboxError
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
 from referee.sandbox.view import look
@@ -40,26 +42,33 @@ def choose(
     """
     if name != "auto":
         return open_sandbox(name), ()
-    levels = [level for level in LEVELS if assess(level).works]
+    working = (level for level in LEVELS if assess(level).works)  # a weaker one is tried when it is wanted
+    level = next(working)
     notes: list[str] = []
-    if levels[0] == "none":
+    if level == "none":
         notes.append("no sandbox works here, bots run without one; arena doctor says how to get one")
-    for spec in specs:
-        complaint = why_not(spec, open_sandbox(levels[0]), limits)
-        if not complaint or levels[0] == "none" or why_not(spec, open_sandbox("none"), limits):
+    for spec in _programs(specs):
+        complaint = why_not(spec, open_sandbox(level), limits)
+        if not complaint or level == "none" or why_not(spec, open_sandbox("none"), limits):
             continue
-        stronger = levels[0]
-        del levels[0]
-        while levels[0] != "none" and why_not(spec, open_sandbox(levels[0]), limits):
-            del levels[0]
+        stronger, level = level, next(working)
+        while level != "none" and why_not(spec, open_sandbox(level), limits):
+            level = next(working)
         words = f"bot {spec.name or ' '.join(spec.command)!r}"
         advice = _advice(spec, complaint)
-        if levels[0] == "none" and not may_be_none:
+        if level == "none" and not may_be_none:
             raise ValueError(f"{words} starts in no sandbox; in {stronger}: {complaint.reason}; {advice}; {ALONE}")
-        notes.append(
-            f"{words} does not start in sandbox {stronger} ({complaint.reason}): {levels[0]} is used; {advice}"
-        )
-    return open_sandbox(levels[0]), tuple(notes)
+        notes.append(f"{words} does not start in sandbox {stronger} ({complaint.reason}): {level} is used; {advice}")
+    return open_sandbox(level), tuple(notes)
+
+
+def _programs(specs: Sequence[BotSpec]) -> Iterable[BotSpec]:
+    """One bot of each program; the samples are one, for they need the same files."""
+    found: dict[object, BotSpec] = {}
+    for spec in specs:
+        is_sample = spec.command[:2] == (sys.executable, "-m") and spec.command[2] in SAMPLES.values()
+        found.setdefault(is_sample or (spec.command, spec.folder, spec.options), spec)
+    return found.values()
 
 
 def why_not(spec: BotSpec, sandbox: Sandbox, limits: Limits) -> Complaint | None:

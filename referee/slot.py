@@ -111,10 +111,11 @@ class Outbox:
 def open_slot(
     sandbox: str = "none", stop_fd: int | None = None, emit: Emit | None = None, spare: int = 0, number: int = 0
 ) -> Roster:
-    """Make this process a game slot. Raises ValueError for an unknown sandbox."""
+    """Make this process a game slot. Whoever opens it has tried the sandbox. Raises ValueError for an unknown one."""
     global _roster, _emit
     is_reaper = become_subreaper()
-    _roster, _emit = Roster(open_sandbox(sandbox), stop_fd, is_reaper=is_reaper, spare=spare, number=number), emit
+    known = open_sandbox(sandbox, is_tried=True)
+    _roster, _emit = Roster(known, stop_fd, is_reaper=is_reaper, spare=spare, number=number), emit
     return _roster
 
 
