@@ -163,10 +163,16 @@ class Settings(BaseSettings):
         "0: none.",
     )
     analysis_nodes: int = Field(
-        20_000, ge=100, le=10_000_000, description="How many nodes the judge of these games searches for a position."
+        10_000,
+        ge=100,
+        le=10_000_000,
+        description="Unit of its searches, in nodes: 8 times for each position, 100 times for one in doubt.",
     )
     analysis_most_nodes: int = Field(
-        1_000_000, ge=100, le=100_000_000, description="How many nodes users may ask for, for a position."
+        1_000_000,
+        ge=100,
+        le=100_000_000,
+        description="The greatest unit users may ask for, and the most nodes for a position alone.",
     )
     remote_bind: str = Field(
         "",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from arena.analysis.budget import DOUBT, MOST_PLIES, ODDS, again
+from arena.analysis.budget import DOUBT, MOST_PLIES, ODDS, at_first, in_doubt
 from arena.analysis.curve import Curve
 from arena.analysis.judge import Answers, Spot
 from arena.analysis.marking import Judged, Scored, Summary, mark_moves, summarise, swing
@@ -50,13 +50,13 @@ class GameAnalysis:
 
 
 def analyse(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> GameAnalysis:
-    """Ask a judge about a game. Raises what `ask` raises."""
+    """Ask a judge about a game; `nodes` is the unit, see `arena.analysis.budget`. Raises what `ask` raises."""
     moves = record.moves[:MOST_PLIES]
     book = {number for number, ply in enumerate(record.plies, 1) if ply.book}
     sight = _Sight(ask, moves, book)
-    sight.study(nodes)
+    sight.study(at_first(nodes))
     if doubtful := sight.doubtful(curve):
-        sight.study(again(nodes), doubtful)
+        sight.study(in_doubt(nodes), doubtful)
     judged = sight.judged(curve)
     return GameAnalysis(
         record.id, record.family, sight.judge, nodes, curve.version, judged, summarise(judged, record.winner, book)
@@ -95,13 +95,14 @@ class _Sight:
         return at.score is not None and at.best not in ("", self._moves[number - 1]) and number not in self._book
 
     def doubtful(self, curve: Curve) -> list[int]:
-        """The plies of which a longer search may say something else: they seem to lose, or the judge's own choice looks
-        other than the position before it did.
+        """The plies of which a longer search may say something else: they seem to lose about as much as a gaffe, or the
+        judge's own choice looks other than the position before it did.
         """
+        least, most = DOUBT
         return [
             one.number
             for one in self.judged(curve)
-            if one.loss is not None and (one.loss >= DOUBT or self._swing(one.number, curve) >= ODDS)
+            if one.loss is not None and (least <= one.loss <= most or self._swing(one.number, curve) >= ODDS)
         ]
 
     def _swing(self, number: int, curve: Curve) -> float:
@@ -115,17 +116,17 @@ class _Sight:
         return mark_moves(scored, self._moves, curve, self._book, self._instead)
 
 
-def judge_last(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve, looks_again: bool) -> Judged:
-    """The last move of a game alone. Raises what `ask` raises."""
+def judge_last(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve, is_plain: bool = False) -> Judged:
+    """The last move of a game alone; `is_plain`: by one search of so many nodes. Raises what `ask` raises."""
     before = len(record.moves) - 1
 
     def ask_there(spots: Sequence[Spot], nodes: int) -> Answers:
         return ask([(before + place, move) for place, move in spots], nodes)
 
     sight = _Sight(ask_there, record.moves[-1:], ())
-    sight.study(nodes)
-    if looks_again and sight.doubtful(curve):
-        sight.study(again(nodes))
+    sight.study(nodes if is_plain else at_first(nodes))
+    if not is_plain and sight.doubtful(curve):
+        sight.study(in_doubt(nodes))
     return sight.judged(curve)[0]
 
 

@@ -35,7 +35,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--game", dest="pick", metavar="ID|N", help="which game of a file: its id or number from 1")
     parser.add_argument(
-        "--nodes", metavar="N", type=_nodes, default=NODES, help=f"for each position (default {NODES}; doubts get more)"
+        "--nodes",
+        metavar="N",
+        type=_nodes,
+        default=NODES,
+        help=f"unit: a position is searched with 8 times as many, one in doubt with 100 (default {NODES})",
     )
     parser.add_argument("--bot", metavar="BOT", help="the judge, any bot that gives scores (default sample:alphabeta)")
     add_sandbox(parser)
@@ -122,7 +126,7 @@ def _show(found: GameAnalysis, record: GameRecord, arguments: argparse.Namespace
         name = record.first if side == "first" else record.second
         shown = "-" if accuracy is None else f"{accuracy:.1f}"
         output.text(f"{name}: {gaffes} gaffes, accuracy {shown}")
-    output.text(f"judge {found.judge}, {found.nodes} nodes a position, curve {found.fit}", "")
+    output.text(f"judge {found.judge}, unit {found.nodes} nodes, curve {found.fit}", "")
     output.table(
         ("ply", "move", "mark", "loss", "chance", "score", "best"),
         [

@@ -84,15 +84,15 @@ def compare(family: str, count: int, nodes: int, times: int, seed: int = 1) -> A
         for record in samples(family, count, roster, source):
             with Judge(sample_judge(family), roster, record, record.moves) as judge:
                 begin = time.perf_counter()
-                shallow = judged(judge, record, nodes, looks_again=True)
+                shallow = judged(judge, record, nodes)
                 found.seconds.append(time.perf_counter() - begin)
-                found.add(shallow, judged(judge, record, times * nodes, looks_again=False))
+                found.add(shallow, judged(judge, record, times * nodes, is_plain=True))
     return found
 
 
-def judged(judge: Judge, record: GameRecord, nodes: int, *, looks_again: bool) -> Judged:
-    """The last move of a game by a judge with so many nodes."""
-    return judge_last(record, judge.ask_all, nodes=nodes, curve=shipped(record.family), looks_again=looks_again)
+def judged(judge: Judge, record: GameRecord, nodes: int, *, is_plain: bool = False) -> Judged:
+    """The last move of a game as it is analysed, or by one search of so many nodes."""
+    return judge_last(record, judge.ask_all, nodes=nodes, curve=shipped(record.family), is_plain=is_plain)
 
 
 def samples(family: str, count: int, roster: Roster, source: random.Random) -> Iterator[GameRecord]:

@@ -52,7 +52,7 @@ class AnalysisDocument(Out):
 
 
 class AnalysisWish(In):
-    """How many nodes the judge is to search for each position; what is usual here without it."""
+    """Unit of the judge's searches, 8 times for each position, 100 times in doubt; what is usual here without it."""
 
     nodes: int | None = None
 

@@ -51,7 +51,7 @@ def test_a_game_shows_marks_chances_and_figures(server: Server, games: list[Game
     shown = words(page)
     assert "Chance by the judge" in shown
     assert "accuracy 3.0, 1 gaffe" in shown
-    assert "fake, 20,000 nodes a position, curve test" in shown
+    assert "fake, unit 20,000 nodes, curve test" in shown
     assert "Nobody has asked the judge" in words(server.get(f"/games/{games[0].id}").body.decode())
 
 

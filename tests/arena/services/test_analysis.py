@@ -17,7 +17,7 @@ from tests.arena.field import Field
 from tests.arena.store.test_analyses import figures
 
 DATA: dict[str, Any] = {
-    "nodes": 20_000,
+    "nodes": 10_000,
     "plies": [{"number": 1, "side": "first", "mark": "??"}, {"number": 2, "side": "second", "mark": ""}],
 }
 
