@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from referee.bot import Bot
-from referee.bot_argument import SAMPLES
 from referee.failure import BotError, SandboxError
+from referee.sample_warmup import SAMPLES
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
 from referee.sandbox.view import look
 from referee.spec import BotSpec, Limits
@@ -66,7 +66,7 @@ def _programs(specs: Sequence[BotSpec]) -> Iterable[BotSpec]:
     """One bot of each program; the samples are one, for they need the same files."""
     found: dict[object, BotSpec] = {}
     for spec in specs:
-        is_sample = spec.command[:2] == (sys.executable, "-m") and spec.command[2] in SAMPLES.values()
+        is_sample = spec.command[:2] == (sys.executable, "-m") and spec.command[2] in SAMPLES
         found.setdefault(is_sample or (spec.command, spec.folder, spec.options), spec)
     return found.values()
 
