@@ -1,8 +1,8 @@
 """`python -m bots.training DATA… --out FILE`: the champion's net of a family, fitted to positions of `arena datagen`.
 
 What the net adds to the static score brings the chance of winning nearer to the truth: partly how the game ended,
-partly what a search thought of the position. Whole games are held out. Plain numpy; everything follows from the
-positions and the arguments, which are kept in the file beside the weights.
+partly what a search thought of the position. Each position is learned from in all its images. Whole games are held
+out. Plain numpy; everything follows from the positions and the arguments, which are kept beside the weights.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,10 @@ import numpy.typing as npt
 
 from bots.search.net import BIAS, FINE, FIRST_ROW, HEAD, HIDDEN, ONE, feature_count
 from referee.rules import load
-from referee.rules.rules import Features, Ruleset
+from referee.rules.rules import FeatureImage, Features, Ruleset
 
 Floats = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.int64]
 
 BATCH = 1024
 STEP = 2e-3
@@ -31,7 +32,11 @@ MOST_SCORE = 3_000
 """Scores count up to here, in hundredths of a piece."""
 DECIDED = 9_000
 """Positions whose scores reach this are won or lost: nothing is learned from them."""
-SCALES = np.geomspace(20, 3_000, 60)
+LEAST_SCALE = 20.0
+FOLDER = 32
+"""The lowest bit of a folder's number."""
+STEPS = 20
+"""Of Newton's method, on two unknowns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,7 @@ class Sample:
     result: npt.NDArray[np.int8]
     """How the game ended: 1 won, 0 drawn, -1 lost."""
     game: npt.NDArray[np.int64]
+    """Its number, and above it that of the folder."""
 
     @classmethod
     def read(cls, folders: Sequence[Path]) -> tuple[Ruleset, Sample, list[dict[str, Any]]]:
@@ -57,7 +63,7 @@ class Sample:
             origins.append({key: value for key, value in schema.items() if key != "fields"})
             for shard in schema["shards"]:
                 with np.load(folder / shard["file"]) as kept:
-                    game = kept["game"].astype(np.int64) + (number << 32)
+                    game = kept["game"].astype(np.int64) + (number << FOLDER)
                     parts.append(cls(kept["state"], kept["score"], kept["result"], game))
         if len({json.dumps([one["family"], one["variant"], one["options"]], sort_keys=True) for one in origins}) != 1:
             raise ValueError("the positions are not all of one variant; give folders that go together")
@@ -78,7 +84,7 @@ class Fitted:
     scale: float
     """The score that stands for a chance of winning of 73 %."""
     before: float
-    """With the static score alone."""
+    """With the static score alone, and which side wins more."""
     after: float
 
 
@@ -102,19 +108,35 @@ def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
     return found
 
 
-def turns(features: Features, ruleset: Ruleset) -> npt.NDArray[np.int64]:
-    """[image, feature]: which feature takes the place of each when the board is turned or mirrored."""
-    plain = np.arange(feature_count(features))
-    found = []
-    symmetry = ruleset.rules.symmetry
+def images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
+    """The images of a position: which feature takes the place of each, and 1 where the sides change places."""
+    symmetry, every = ruleset.rules.symmetry, tuple(range(_plane_count(features)))
+    counts = tuple(range(len(features.counts)))
+    found = [(np.arange(feature_count(features)), 0)]
+    steps = list(features.images)
     for image in symmetry.images(ruleset.config) if symmetry is not None else ():
         if image.symbols == tuple(range(len(image.symbols))) and len(image.cells) == features.cells:
-            order = plain.copy()
-            for plane in range(_plane_count(features)):
-                start = plane * features.cells
-                order[start : start + features.cells] = start + np.array(image.cells)
-            found.append(order)
-    return np.array(found or [plain])
+            steps.append(FeatureImage(planes=every, cells=image.cells))
+    orders = [
+        (_order(features, replace(step, counts=step.counts or counts)), int(step.changes_sides)) for step in steps
+    ]
+    known = {found[0][0].tobytes()}
+    for before, sides in found:  # grows while it is walked: images of images are images
+        for order, changes in orders:
+            if (both := before[order]).tobytes() not in known:
+                known.add(both.tobytes())
+                found.append((both, sides ^ changes))
+    return found
+
+
+def _order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
+    """Which feature takes the place of each."""
+    cells = np.array(image.cells or range(features.cells))
+    found = [plane * features.cells + cells for plane in image.planes]
+    sizes = [most + 1 for _, most in features.counts]
+    firsts = np.cumsum([len(image.planes) * features.cells, *sizes])
+    found += [firsts[count] + np.arange(sizes[count]) for count in image.counts]
+    return np.concatenate(found)
 
 
 def _plane_count(features: Features) -> int:
@@ -130,6 +152,24 @@ def loss(truth: Floats, guess: Floats) -> float:
     """The mean log loss."""
     kept = np.clip(guess, 1e-6, 1 - 1e-6)
     return float(-(truth * np.log(kept) + (1 - truth) * np.log(1 - kept)).mean())
+
+
+def meaning(scores: Floats, result: Floats, sides: Floats | None) -> tuple[float, float]:
+    """What scores for the side to move say of results: a scale and an offset, by a logistic fit (Newton's method).
+
+    The scale is the score that stands for a chance of winning of 73 %. With `sides`, 1 where the second of the two
+    moves and -1 where the first does, the offset is what has to be added to scores of the second and taken off the
+    first's, since one side may be better off than scores say; else 0.
+    """
+    columns = [scores / np.float32(MOST_SCORE), *([] if sides is None else [sides])]
+    known = np.column_stack(columns).astype(np.float64)
+    found = np.zeros(len(columns))
+    for _ in range(STEPS):
+        guess = 1 / (1 + np.exp(-known @ found))
+        bend = (known * (guess * (1 - guess))[:, np.newaxis]).T @ known + 1e-3 * np.eye(len(columns))
+        found += np.linalg.solve(bend, known.T @ (result - guess))
+    scale = float(MOST_SCORE / np.clip(found[0], 1, MOST_SCORE / LEAST_SCALE))
+    return scale, 0.0 if sides is None else float(found[1]) * scale
 
 
 class _Adam:
@@ -162,16 +202,17 @@ class _Net:
         self.heads = rng.normal(0, 0.02, (2, HIDDEN)).astype(np.float32)
         self._adam = _Adam([self.rows, self.bias, self.heads])
 
-    def guess(self, some: npt.NDArray[np.int64]) -> Floats:
+    def guess(self, some: Rows) -> Floats:
         """The chances of winning of these positions."""
         units = np.clip(self.here[some].astype(np.float32) @ self.rows + self.bias, 0, 1)
         return chance(self.base[some] + (units * self.heads[self.second[some]]).sum(axis=1) * self.sign[some])
 
-    def learn(self, some: npt.NDArray[np.int64], turn: npt.NDArray[np.int64], truth: Floats, rate: float) -> None:
-        """One step towards the truth about these positions, turned on the board by `turn`."""
-        x = self.here[some].astype(np.float32)[:, turn]
+    def learn(self, some: Rows, image: tuple[npt.NDArray[np.int64], int], truth: Floats, rate: float) -> None:
+        """One step towards the truth about these positions, seen in an image of theirs."""
+        order, changes = image
+        x = self.here[some].astype(np.float32)[:, order]
         sums = x @ self.rows + self.bias
-        units, second, sign = np.clip(sums, 0, 1), self.second[some], self.sign[some]
+        units, second, sign = np.clip(sums, 0, 1), self.second[some] ^ changes, self.sign[some] * (1 - 2 * changes)
         own = self.heads[second]
         off = (chance(self.base[some] + (units * own).sum(axis=1) * sign) - truth) / np.float32(len(some)) * sign
         back = off[:, None] * own * ((sums > 0) & (sums < 1))
@@ -185,6 +226,18 @@ class _Net:
         found[HEAD : HEAD + 2] = np.round(self.heads * scale * FINE)
         found[FIRST_ROW:] = np.round(self.rows * ONE)
         return found
+
+
+def foretold(sample: Sample, result: Floats, sides: Floats | None) -> Floats:
+    """The chances of winning that the scores speak of, by what those of each folder mean."""
+    found, score = np.empty_like(result), np.clip(sample.score, -MOST_SCORE, MOST_SCORE).astype(np.float32)
+    folder = sample.game >> FOLDER
+    for number in np.unique(folder):
+        rows = folder == number
+        own = None if sides is None else sides[rows]
+        scale, offset = meaning(score[rows], result[rows], own)
+        found[rows] = chance((score[rows] + (0 if own is None else own * np.float32(offset))) / np.float32(scale))
+    return found
 
 
 def fit(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: float, seed: int) -> Fitted:
@@ -205,24 +258,26 @@ def fit(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: f
         raise ValueError(f"{len(known)} games are too few to learn from some and hold out others; make more positions")
     held_games = rng.permutation(known)[: max(1, round(len(known) * share))]
     held = np.isin(sample.game, held_games)
-    score = np.clip(sample.score, -MOST_SCORE, MOST_SCORE).astype(np.float32)
-    result = np.asarray((1 + sample.result) / 2, dtype=np.float32)
-    scale = float(min(SCALES, key=lambda one: loss(result, chance(score / np.float32(one)))))
-    truth = (trust * result + (1 - trust) * chance(score / np.float32(scale))).astype(np.float32)
     element, bit = features.mover
     second = (sample.state[:, element].astype(np.int64) & bit != 0).astype(np.int64)
-    base = (np.clip(static, -MOST_SCORE, MOST_SCORE) / scale).astype(np.float32)
-    net = _Net(present(features, sample.state), second, base, rng)
-    images, learned = turns(features, ruleset), np.flatnonzero(~held)
+    seen = images(features, ruleset)
+    sides = None if any(changes for _, changes in seen) else np.where(second == 1, 1, -1).astype(np.float32)
+    result = np.asarray((1 + sample.result) / 2, dtype=np.float32)
+    truth = trust * result + (1 - trust) * foretold(sample, result, sides)
+    plain = np.clip(static, -MOST_SCORE, MOST_SCORE).astype(np.float32)
+    scale, offset = meaning(plain, result, sides)
+    base = plain / np.float32(scale)
+    net, learned = _Net(present(features, sample.state), second, base, rng), np.flatnonzero(~held)
     steps = max(1, len(learned) // BATCH)
     for epoch in range(epochs):
         order = rng.permutation(learned)
         for number in range(steps):
             some = order[number * BATCH : (number + 1) * BATCH]
             rate = STEP * (1 - (epoch + number / steps) / epochs) + STEP / 100
-            net.learn(some, images[rng.integers(len(images))], truth[some], rate)
-    after = loss(truth[held], net.guess(np.flatnonzero(held)))
-    return Fitted(net.weights(scale), scale, loss(truth[held], chance(base[held])), after)
+            net.learn(some, seen[rng.integers(len(seen))], truth[some], rate)
+    before = chance(base if sides is None else base + sides * np.float32(offset / scale))[held]
+    after = net.guess(np.flatnonzero(held))
+    return Fitted(net.weights(scale), scale, loss(truth[held], before), loss(truth[held], after))
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -321,6 +321,22 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
+class FeatureImage:
+    """Another way to look at a position, worth the same to who is to move: where what it shows comes from.
+
+    With `changes_sides` each side takes the place of the other, on move too.
+    """
+
+    planes: tuple[int, ...]
+    """Of each plane: which one takes its place."""
+    cells: tuple[int, ...] = ()
+    """Of each cell likewise; none given: all stay where they are."""
+    counts: tuple[int, ...] = ()
+    """Of each number likewise."""
+    changes_sides: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Features:
     """What of a state a learned evaluation looks at: which elements are sets of cells, and who is to move."""
 
@@ -336,6 +352,9 @@ class Features:
     """(element, bit): the bit, as a number, is set when the second of the two to move is."""
     fits: Callable[[Config], bool] = lambda config: True
     """Whether the states of these rules are laid out so."""
+    images: tuple[FeatureImage, ...] = ()
+    """What the maps of the board in `Symmetry` leave out: changes of what the pieces are and whose. All that follow
+    from these and from one another are understood."""
 
 
 def _no_variant(name: str, options: Mapping[str, Value]) -> Variant | None:

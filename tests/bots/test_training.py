@@ -5,28 +5,33 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from bots.search import search
 from bots.search.net import BIAS, HEAD, lay_out
-from bots.training import Sample, fit, main, present
+from bots.training import Sample, fit, images, main, meaning, present
 from referee.rules import load
 from referee.rules.loa.state import FIRST, SECOND
 from referee.rules.position import Position
+from referee.rules.rules import Features, State
 
 RULESET = load("loa").settle()
 GAMES, LENGTH = 60, 16
+EDGE = 0xFF818181818181FF
+ROUNDED = 4
+"""Static scores round towards one corner of the board: by so many hundredths two images may differ."""
 
 
 def sample() -> Sample:
-    """Positions of random games; whoever has more pieces on the first file wins, whatever they are to the eye."""
+    """Positions of random games; whoever has more pieces on the edge wins, whatever they are to the eye."""
     rng = np.random.default_rng(1)
     states, results, games = [], [], []
     for game in range(GAMES):
         position = Position.start(RULESET)
         for _ in range(LENGTH):
             position = position.play(position.moves[rng.integers(len(position.moves))])
-            first, second = (int(position.state[element]) & 0x0101010101010101 for element in (FIRST, SECOND))
+            first, second = (int(position.state[element]) & EDGE for element in (FIRST, SECOND))
             lead = first.bit_count() - second.bit_count()
             states.append(position.state)
             results.append(np.sign(lead if position.side == "first" else -lead))
@@ -36,7 +41,7 @@ def sample() -> Sample:
 
 
 def test_it_learns_what_was_planted_and_the_search_agrees() -> None:
-    found = fit(RULESET, sample(), trust=0.5, epochs=40, share=0.2, seed=1)
+    found = fit(RULESET, sample(), trust=0.5, epochs=150, share=0.2, seed=1)
     assert found.after < 0.8 * found.before
     features = RULESET.rules.features
     assert features is not None
@@ -52,3 +57,45 @@ def test_folders_without_positions_are_refused(tmp_path: Path, capsys: pytest.Ca
     with pytest.raises(SystemExit, match="2"):
         main([str(tmp_path), "--out", str(tmp_path / "net.npz")])
     assert "schema.json" in capsys.readouterr().err
+
+
+def seen_as(features: Features, state: State, image: tuple[npt.NDArray[np.int64], int]) -> State:
+    """The state that looks as this one does in an image, where a state is what it shows."""
+    order, changes = image
+    shown = present(features, state[None])[0][order]
+    found = state.copy()
+    for element, plane, cells in features.boards:
+        bits = [bit for bit, cell in enumerate(cells) if cell >= 0 and shown[plane * features.cells + cell]]
+        found[element] = sum(1 << bit for bit in bits)
+    first = len(shown) - sum(most + 1 for _, most in features.counts)
+    for element, most in features.counts:
+        (found[element],) = np.flatnonzero(shown[first : first + most + 1])
+        first += most + 1
+    found[features.mover[0]] ^= found.dtype.type(changes * features.mover[1])
+    return found
+
+
+@pytest.mark.parametrize(("family", "count"), [("abalone", 24), ("baroque", 16), ("loa", 16), ("pijersi", 12)])
+def test_an_image_is_worth_the_same_and_has_as_many_moves(family: str, count: int) -> None:
+    ruleset, rng = load(family).settle(), np.random.default_rng(1)
+    features, kernel = ruleset.rules.features, ruleset.rules.kernel
+    assert features is not None
+    found = images(features, ruleset)
+    assert len(found) == count
+    moves, position = np.zeros(kernel.MAX_MOVES, dtype=np.int64), Position.start(ruleset)
+    for _ in range(12):
+        position = position.play(position.moves[rng.integers(len(position.moves))])
+        score = kernel.evaluate(position.state, ruleset.config)
+        for image in found:
+            state = seen_as(features, position.state, image)
+            assert kernel.legal(state, ruleset.config, moves) == len(position.moves)
+            assert abs(kernel.evaluate(state, ruleset.config) - score) <= ROUNDED
+
+
+def test_which_side_wins_more_is_told_from_what_a_score_means() -> None:
+    rng = np.random.default_rng(1)
+    score, sides = rng.normal(0, 200, 20_000).astype(np.float32), np.sign(rng.normal(0, 1, 20_000)).astype(np.float32)
+    chances = 1 / (1 + np.exp(-(score + 150 * sides) / 300))
+    result = (rng.random(20_000) < chances).astype(np.float32)
+    assert meaning(score, result, sides) == pytest.approx((300, 150), rel=0.05)
+    assert meaning(score * np.float32(2), result, None)[0] > 600

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.rules.loa.state import FIRST, SECOND, SIDE, SIZE
-from referee.rules.rules import Config, Features
+from referee.rules.rules import Config, FeatureImage, Features
 
 _CELLS = tuple(range(64))
 
@@ -12,4 +12,10 @@ def _fits(config: Config) -> bool:
     return int(config[SIZE]) == 8
 
 
-FEATURES = Features(cells=64, boards=((FIRST, 0, _CELLS), (SECOND, 1, _CELLS)), mover=(SIDE, 1), fits=_fits)
+FEATURES = Features(
+    cells=64,
+    boards=((FIRST, 0, _CELLS), (SECOND, 1, _CELLS)),
+    mover=(SIDE, 1),
+    fits=_fits,
+    images=(FeatureImage(planes=(1, 0), changes_sides=True),),
+)
