@@ -39,7 +39,7 @@ def test_whatever_is_hit_every_game_has_one_result_and_nothing_is_left_behind(to
         "--topology",
         topology,
         "--games",
-        "30",
+        "16",
         "--faults",
         str(len(FAULTS[topology])),
         "--lease",

@@ -6,6 +6,8 @@ second without using the processor.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -17,6 +19,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from arena.__main__ import main
 from arena.client import Client
 
 ROOT = Path(__file__).parents[3]
@@ -38,14 +41,24 @@ class DrillError(Exception):
 
 
 def command(*words: str, environment: Mapping[str, str], codes: tuple[int, ...] = (0,)) -> str:
-    """Run an arena command to its end; its standard output. Raises DrillError."""
-    line = [sys.executable, "-m", "arena", *words]
-    done = subprocess.run(
-        line, capture_output=True, text=True, env=dict(environment), timeout=300, check=False, cwd=ROOT
-    )
-    if done.returncode not in codes:
-        raise DrillError(f"arena {' '.join(words[:3])} ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-    return done.stdout
+    """Run an arena command to its end in this process; its standard output. Raises DrillError.
+
+    One at a time. A process of its own would first load for a second what is loaded here.
+    """
+    output, errors = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    before = dict(os.environ)
+    try:
+        os.environ.clear()
+        os.environ.update(environment)
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+            code = main(words)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    if code not in codes:
+        raise DrillError(f"arena {' '.join(words[:3])} ended with {code}: {errors.getvalue().strip()[-500:]}")
+    output.seek(0)
+    return output.read()
 
 
 def build(folder: Path, pause_ms: int) -> dict[str, Path]:
@@ -97,9 +110,14 @@ class Contest:
         bundles = build(self._folder / "bundles", pause_ms)
 
         def upload(name: str) -> dict[str, Any]:
-            found: dict[str, Any] = self._ask(
-                "bot", "submit", str(bundles[name]), "--name", name, "--family", "loa", "--watch", "--json"
+            words = ("bot", "submit", str(bundles[name]), "--name", name, "--family", "loa", "--watch", "--json")
+            line = [sys.executable, "-m", "arena", *words]
+            done = subprocess.run(
+                line, capture_output=True, text=True, env=self._environment, timeout=300, check=False, cwd=ROOT
             )
+            if done.returncode != 0:
+                raise DrillError(f"{name} could not be submitted: {done.stderr.strip()[-500:]}")
+            found: dict[str, Any] = json.loads(done.stdout)
             return found
 
         with ThreadPoolExecutor(len(bundles)) as pool:
