@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 # What runs the arena, and what tests it as well.
 RUNS := $(VENV)/.runs
 READY := $(VENV)/.ready
+# What was loaded once is kept beside the sources.
+COLLECTED := $(VENV)/.collected
 ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
@@ -20,7 +22,7 @@ demo: $(RUNS)
 
 # Tests start hundreds of interpreters, and each would compile the project anew where bytecode is not kept.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: $(READY)
+test: $(READY) $(COLLECTED)
 	$(BIN)/arena warmup --bots
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
@@ -45,6 +47,12 @@ format: $(READY)
 $(RUNS): pyproject.toml constraints.txt
 	@echo "making the environment in $(VENV): some 30 packages, a minute or a few by network and machine"
 	@$(call install,.)
+	@touch $@
+
+# When tests are loaded first they are written anew for pytest, and sources searched for examples: once, not by each
+# worker. What fails here says so where it is needed.
+$(COLLECTED): $(READY)
+	@$(BIN)/arena warmup --bots & $(BIN)/python -m pytest --collect-only -q >/dev/null; wait
 	@touch $@
 
 $(READY): pyproject.toml constraints.txt

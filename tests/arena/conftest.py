@@ -5,10 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
+from sqlalchemy import create_engine
 
 from arena.store import Store, credentials, engine, guesses
 from arena.store.models import now
@@ -29,6 +32,25 @@ def cheap_passwords() -> None:
 def patient_databases() -> None:
     """Who waits for another writer waits for a minute: on a busy machine it may not get its turn for five seconds."""
     engine.BUSY_MS = 60_000
+
+
+class Statements(dict[Any, Any]):
+    """What statements were compiled to, by the kind of database and not by the engine: each test has one of its own."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get((key[0].name, *key[1:]), default)
+
+    def __setitem__(self, key: Any, compiled: Any) -> None:
+        super().__setitem__((key[0].name, *key[1:]), compiled)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_statements() -> Iterator[None]:
+    """A statement is compiled once for all tests, not once in each: that would take a tenth of their time."""
+    with pytest.MonkeyPatch.context() as patch:
+        options = {"compiled_cache": Statements()}
+        patch.setattr(engine, "create_engine", partial(create_engine, execution_options=options))
+        yield
 
 
 @pytest.fixture
