@@ -286,6 +286,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(prog="python -m bots.training", description="Fit the champion's net of a family.")
     parser.add_argument("data", nargs="*", type=Path, metavar="DATA", help="folders of positions (arena datagen)")
+    parser.add_argument("--family", metavar="F", help="without DATA: whose techniques are to go without a net")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where the weights go (.npz)")
     parser.add_argument("--trust", type=float, default=0.5, metavar="T", help="in results, against scores (0.5)")
     parser.add_argument("--epochs", type=int, default=20, metavar="N", help="how often each position is seen (20)")
@@ -298,34 +299,47 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--late-from", type=int, default=late_from, metavar="N", help="the first late move")
     given = parser.parse_args(argv)
     try:
-        ruleset, sample, origins = Sample.read(given.data)
-        settings = {"trust": given.trust, "epochs": given.epochs, "share": given.held_out, "seed": given.seed}
-        found = fit(ruleset, sample, **settings)
+        weights, origin = _fitted(given) if given.data else _plain(given.family)
     except (OSError, ValueError, KeyError) as error_found:
         parser.error(str(error_found))
-    origin = {
-        "family": ruleset.rules.family,
-        "variant": ruleset.variant.name,
-        "positions": len(sample.state),
-        "games": len(np.unique(sample.game)),
-        "settings": settings,
-        "scale": round(found.scale, 3),
-        "loss_held_out": {"static": round(found.before, 5), "net": round(found.after, 5)},
-        "data": origins,
-    }
     np.savez_compressed(
         given.out,
-        weights=found.weights,
-        techniques=given.techniques | NET,
+        weights=weights,
+        techniques=given.techniques | (NET if given.data else 0),
         tempo=given.tempo,
         error=given.error,
         late_from=given.late_from,
         provenance=json.dumps(origin),
     )
+
+
+def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], dict[str, Any]]:
+    """A net's weights, and where they come from."""
+    ruleset, sample, origins = Sample.read(given.data)
+    settings = {"trust": given.trust, "epochs": given.epochs, "share": given.held_out, "seed": given.seed}
+    found = fit(ruleset, sample, **settings)
+    positions, games = len(sample.state), len(np.unique(sample.game))
     sys.stdout.write(
-        f"{origin['positions']} positions of {origin['games']} games, scale {found.scale:.0f}, "
+        f"{positions} positions of {games} games, scale {found.scale:.0f}, "
         f"log loss on games held out {found.before:.4f} -> {found.after:.4f}\n"
     )
+    return found.weights, {
+        "family": ruleset.rules.family,
+        "variant": ruleset.variant.name,
+        "positions": positions,
+        "games": games,
+        "settings": settings,
+        "scale": round(found.scale, 3),
+        "loss_held_out": {"static": round(found.before, 5), "net": round(found.after, 5)},
+        "data": origins,
+    }
+
+
+def _plain(family: str | None) -> tuple[npt.NDArray[np.int32], dict[str, Any]]:
+    """No weights: the static score alone, for a search of other techniques."""
+    if family is None:
+        raise ValueError("nothing to learn from; give DATA, or --family F for techniques without a net")
+    return np.zeros((0, HIDDEN), dtype=np.int32), {"family": load(family).family}
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ from bots.search.net import (
     ONE,
     PASS,
     REST,
+    SKIM,
     TECHNIQUES,
     TEMPO,
     WINDOW,
@@ -331,6 +332,10 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
         return static  # type: ignore[no-any-return]
     if is_calm and techniques & DROP != 0 and depth == 1 and static + error <= alpha:
         return static  # type: ignore[no-any-return]
+    skims = is_calm and techniques & SKIM != 0 and depth == 1
+    if skims and static - error >= beta:
+        return static  # type: ignore[no-any-return]
+    skims = skims and static + error <= alpha
     if (
         is_calm
         and techniques & REST != 0
@@ -392,8 +397,11 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
         play(desk.states[ply], config, move, desk.states[ply + 1])
         work[NODES] += 1
         desk.plies[ply + 1, PATH] = move
-        code = visit(desk, config, ply + 1)
-        judged = 0 if code != 0 else look(desk, config, ply + 1)
+        if skims:
+            code, judged = result(desk.states[ply + 1], config, ONCE, NOUGHT), -static
+        else:
+            code = visit(desk, config, ply + 1)
+            judged = 0 if code != 0 else look(desk, config, ply + 1)
         noise = misjudged(work, move) if ply == 0 and work[NOISE] > 0 else 0
         low, high = alpha - noise, beta - noise
         if code != 0:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bots.alphabeta import AlphaBeta
 from bots.champion import Champion, nodes_at
 from bots.sdk import Clock, families
+from bots.search import search
+from bots.search.net import DROP, SKIM, blank
 from protocol.messages import Go
 from referee.rules import load
 from referee.rules.position import Position
@@ -81,3 +84,15 @@ def test_weights_are_those_it_is_told_to_take(tmp_path: Path) -> None:
     bot.option_changed("Weights")
     with pytest.raises(SystemExit, match=r"no file .*none\.npz"):
         choose(bot, position, 10)
+
+
+@pytest.mark.parametrize(("technique", "is_found"), [(SKIM, True), (DROP, False)])
+def test_who_stands_badly_at_the_leaves_still_sees_a_win_when_skimming(technique: int, is_found: bool) -> None:
+    ruleset, s = load("loa").settle(), search("champion", "loa")
+    position = Position.start(ruleset, "8/8/1b5w/2b3w1/1bwbw3/1bwwb3/3w1w1w/1bb2b2 w - 14")
+    desk = s.new_desk(1 << 16, blank(ruleset.rules.features, (technique, 0, 0, 12)))
+    s.begin(desk, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 1, position.moves[0])
+    desk.work[s.GENERATION], desk.work[s.LIMIT] = 1, 10_000
+    for depth in range(1, 4):
+        s.deepen(desk, ruleset.config, depth)
+    assert (int(desk.work[s.SCORE]) == s.WIN - 3) == is_found

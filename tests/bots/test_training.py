@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from bots.search import search
-from bots.search.net import BIAS, HEAD, lay_out
+from bots.search.net import BIAS, HEAD, LATE_FROM, TECHNIQUES, lay_out, net_for
 from bots.training import Sample, fit, images, main, meaning, present
 from referee.rules import load
 from referee.rules.loa.state import FIRST, SECOND
@@ -99,3 +99,14 @@ def test_which_side_wins_more_is_told_from_what_a_score_means() -> None:
     result = (rng.random(20_000) < chances).astype(np.float32)
     assert meaning(score, result, sides) == pytest.approx((300, 150), rel=0.05)
     assert meaning(score * np.float32(2), result, None)[0] > 600
+
+
+def test_techniques_go_without_a_net(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "loa.npz"
+    main(["--family", "loa", "--out", str(path), "--techniques", "272", "--tempo", "29", "--error", "45"])
+    net = net_for(RULESET.rules, RULESET.config, path)
+    assert net.maps[0, TECHNIQUES : LATE_FROM + 1].tolist() == [272, 29, 45, 12]
+    assert not net.rows.any()
+    with pytest.raises(SystemExit, match="2"):
+        main(["--out", str(path)])
+    assert "--family F" in capsys.readouterr().err
