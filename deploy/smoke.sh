@@ -106,14 +106,8 @@ finish() {
     [ "$code" != 0 ] || say "everything has ended, nothing is left"
     exit "$code"
 }
-remaining() {
-    local folder
-    for folder in /proc/[0-9]*; do
-        [ "${folder#/proc/}" != $$ ] || continue
-        if tr '\0' ' ' 2>/dev/null <"$folder/cmdline" | grep -qF -- "$WORK/"; then
-            printf '%s ' "${folder#/proc/}"
-        fi
-    done
+remaining() { # what is looked for is not on the line of who looks
+    grep -lsaF -f - /proc/[0-9]*/cmdline <<<"$WORK/" | sed 's|/proc/\([0-9]*\)/cmdline|\1|' | tr '\n' ' ' || true
 }
 trap finish EXIT
 trap 'exit 130' INT
