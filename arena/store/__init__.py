@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sqlalchemy import event
+
 from arena.data_folder import make_folder
 from arena.store import schema
 from arena.store.analyses import Analyses
@@ -126,8 +128,9 @@ class Store:
         schema.require(self.engine)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Give the connections back; one that somebody still uses is closed when that is done."""
         self.changes.close()
+        event.listen(self.engine.pool, "checkin", lambda _, entry: entry.close())
         self.engine.dispose()
 
 

@@ -145,3 +145,14 @@ def test_a_driver_that_is_not_installed_is_named_with_its_extra(monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(BadValueError, match=r"needs psycopg, which is not installed; .*'bot-arena\[postgres\]'"):
         engine.open_engine("postgresql+psycopg://x@127.0.0.1/x")
+
+
+def test_a_connection_in_use_when_its_store_is_closed_is_closed_when_it_is_given_back(store: Store) -> None:
+    used = store.engine.connect()
+    driver = used.connection.dbapi_connection
+    assert driver is not None
+    store.close()
+    driver.cursor().execute("SELECT 1")
+    used.close()
+    with pytest.raises(Exception, match="closed"):
+        driver.cursor()
