@@ -16,6 +16,7 @@ import pytest
 
 from arena.submission import manifest
 from arena.submission.unpack import Contents
+from arena.tournaments import settings
 from protocol.capabilities import Capabilities
 from referee import bot_file
 from tests.bots.compilers import build
@@ -79,7 +80,7 @@ def test_every_key_of_a_bots_file_is_explained_and_no_other() -> None:
 
 
 def test_the_example_is_a_bot_here_and_uploaded(tmp_path: Path) -> None:
-    (text,) = (text for kind, _, text in BLOCKS if kind == "toml")
+    (text,) = (text for _, name, text in BLOCKS if name == "bot.toml")
     (tmp_path / "bot.toml").write_text(text, encoding="utf-8")
     (tmp_path / "zeta").write_text("#!/bin/sh\n", encoding="utf-8")
     here = bot_file.read_bot_file(tmp_path, "loa")
@@ -91,6 +92,14 @@ def test_the_example_is_a_bot_here_and_uploaded(tmp_path: Path) -> None:
     )
     assert here.capabilities == {"clocks": False}
     assert (uploaded.families, uploaded.limits) == (("loa", "tablut"), {"memory_bytes": 500_000_000})
+
+
+def test_the_gauntlet_against_the_champion_is_a_schedule() -> None:
+    (text,) = (text for _, name, text in BLOCKS if name == "champion.toml")
+    found = settings.read_toml(text)
+    assert found.format == "gauntlet"
+    assert (found.entries.bots, found.entries.newest) == (["champion"], True)
+    assert found.schedule
 
 
 @pytest.mark.parametrize("command", COMMANDS)
