@@ -25,6 +25,13 @@ WEIGHTS = OptionDecl("Weights", "string", "")
 NONE = "none"
 STRAY = OptionDecl("Stray", "spin", "0", 0, 100)
 """So many moves of a hundred are drawn by lot: games to learn from must show what bad moves lead to."""
+NUMBERS = (
+    OptionDecl("Techniques", "spin", "-1", -1, 4095),
+    OptionDecl("Tempo", "spin", "-1", -1, 1000),
+    OptionDecl("Error", "spin", "-1", -1, 1000),
+    OptionDecl("LateFrom", "spin", "-1", -1, 255),
+)
+"""What the search goes by, in place of what stands with the weights (-1): see `bots.search.net`."""
 WEAKEST_NODES = 40
 DOUBLED = 10
 """So many points of strength are worth twice the nodes."""
@@ -44,7 +51,7 @@ class Champion(AlphaBeta):
 
     search: ClassVar[str] = "champion"
     name = "champion"
-    options = (*AlphaBeta.options, STRENGTH, OptionDecl("Seed", "spin", "0", 0, 2**31 - 1), WEIGHTS, STRAY)
+    options = (*AlphaBeta.options, STRENGTH, OptionDecl("Seed", "spin", "0", 0, 2**31 - 1), WEIGHTS, STRAY, *NUMBERS)
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +60,7 @@ class Champion(AlphaBeta):
 
     def new_desk(self, position: Position) -> Any:
         """Room for the search, with the weights that fit the rules."""
-        from bots.search.net import blank, net_for
+        from bots.search.net import TECHNIQUES, blank, net_for
 
         ruleset, given = position.ruleset, self.value(WEIGHTS.name)
         self._config = tuple(ruleset.config)
@@ -63,6 +70,9 @@ class Champion(AlphaBeta):
             raise SystemExit(f"option Weights: no file {given}; name one that bots.training made, or {NONE}")
         else:
             net = net_for(ruleset.rules, ruleset.config, Path(given) if given else None)
+        for place, option in enumerate(NUMBERS, TECHNIQUES):
+            if (value := self.number(option.name)) >= 0:
+                net.maps[0, place] = value
         return self._search.new_desk(self.number("Hash") << 20, net)
 
     def begin(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:

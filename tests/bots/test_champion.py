@@ -11,7 +11,7 @@ from bots.alphabeta import AlphaBeta
 from bots.champion import Champion, nodes_at
 from bots.sdk import Clock, families
 from bots.search import search
-from bots.search.net import DROP, SKIM, blank
+from bots.search.net import DROP, ERROR, LATE_FROM, SKIM, TECHNIQUES, TEMPO, blank
 from protocol.messages import Go
 from referee.rules import load
 from referee.rules.position import Position
@@ -84,6 +84,18 @@ def test_weights_are_those_it_is_told_to_take(tmp_path: Path) -> None:
     bot.option_changed("Weights")
     with pytest.raises(SystemExit, match=r"no file .*none\.npz"):
         choose(bot, position, 10)
+
+
+def test_the_numbers_it_goes_by_are_those_of_its_weights_or_those_it_is_told() -> None:
+    position, bot = Position.start(load("loa").settle()), Champion()
+    bot.warm_up(position)
+    kept = bot.new_desk(position).maps[0].tolist()
+    for name, place in (("Techniques", TECHNIQUES), ("Tempo", TEMPO), ("Error", ERROR), ("LateFrom", LATE_FROM)):
+        bot._values[name] = "7"
+        told = bot.new_desk(position).maps[0].tolist()
+        assert told == [*kept[:place], 7, *kept[place + 1 :]]
+        bot._values[name] = "-1"
+    assert bot.new_desk(position).maps[0].tolist() == kept
 
 
 @pytest.mark.parametrize(("technique", "is_found"), [(SKIM, True), (DROP, False)])
