@@ -16,6 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.rules import load
+from referee.rules.baroque.kernel import (
+    BY_STALEMATE,
+    WORTH_B,
+    WORTH_M,
+    WORTH_N,
+    WORTH_P,
+    WORTH_Q,
+    WORTH_R,
+    prize,
+)
 from referee.rules.baroque.rules import STALEMATE
 from referee.rules.baroque.start import LETTERS, ROWS, row, row_number
 from referee.rules.core import Outcome, ParseError, Termination, UnknownNameError
@@ -164,13 +174,21 @@ def named(square: Square) -> str:
     return "abcdefgh"[square[0]] + str(square[1] + 1)
 
 
+NO_MOVES = range(1, 4 * BY_STALEMATE + 4)
+WORTH = dict(zip("PRNBQMK", (WORTH_P, WORTH_R, WORTH_N, WORTH_B, WORTH_Q, WORTH_M, 0), strict=True))
+
+
 def compare(position: Position) -> None:
-    """Hold the kernel against the twin: moves, their number, check, freezing, and the board after a few moves."""
+    """Hold the kernel against the twin: moves, captures, check, freezing, and the board after a few moves."""
     kernel, config = RULES.kernel, position.ruleset.config
     twin, side = Twin.read(position), position.side == "first"
     wanted = twin.legal(side)
     assert position.texts == sorted(named(a) + named(b) for a, b in wanted), position
     assert kernel.count(position.state, config) == len(wanted), position
+    assert (kernel.result(position.state, config, 1, 0) in NO_MOVES) == (not wanted), position
+    takes = [twin.captures(a, b) for a in twin.board if twin.owns(side, a) for b in twin.destinations(a)]
+    values = [sum(WORTH[twin.board[square].upper()] for square in taken) for taken in takes]
+    assert prize(position.state, config) == max(values, default=0), position
     assert ("check" in position.board.notes) == twin.is_check(side), position
     marked = {cell for cell, words in position.board.marks.items() if "frozen" in words}
     assert marked == {named(square) for square in twin.board if twin.is_frozen(square)}, position

@@ -220,26 +220,47 @@ def destinations(piece: Any, f: Any, own: Any, foe: Any, v: Any, style: Any) -> 
     if piece == KING:
         return NEAR[ctz(f)] & ~own
     e = ~(own | foe)
-    ea = e & NOT_A
-    eh = e & NOT_H
-    d = sweep_up(f, e, EIGHT) | sweep_down(f, e, EIGHT) | sweep_up(f, ea, ONE) | sweep_down(f, eh, ONE)
+    d = slides(f, e)
     if piece == PINCER:
-        return d ^ f
-    d |= sweep_up(f, ea, NINE) | sweep_down(f, eh, NINE) | sweep_up(f, eh, SEVEN) | sweep_down(f, ea, SEVEN)
+        return d
+    d |= slants(f, e)
     h = NONE
     if piece == LEAPER:
         h = foe & LINES[ctz(f)]
     elif piece == CHAMELEON:
         h = v[2] & LINES[ctz(f)]
     if h:
-        ha = h & NOT_A
-        hh = h & NOT_H
-        most = style >> 3
-        d |= leaps_up(f, e, h, EIGHT, most) | leaps_down(f, e, h, EIGHT, most)
-        d |= leaps_up(f, ea, ha, ONE, most) | leaps_down(f, eh, hh, ONE, most)
-        d |= leaps_up(f, ea, ha, NINE, most) | leaps_down(f, eh, hh, NINE, most)
-        d |= leaps_up(f, eh, hh, SEVEN, most) | leaps_down(f, ea, ha, SEVEN, most)
-    return d ^ f
+        d |= leaps(f, e, h, style >> 3)
+    return d
+
+
+@jit
+def leaps(g: Any, e: Any, h: Any, most: Any) -> Any:
+    """Squares that the pieces g reach by leaping single hurdles of h."""
+    ea = e & NOT_A
+    eh = e & NOT_H
+    ha = h & NOT_A
+    hh = h & NOT_H
+    d = leaps_up(g, e, h, EIGHT, most) | leaps_down(g, e, h, EIGHT, most)
+    d |= leaps_up(g, ea, ha, ONE, most) | leaps_down(g, eh, hh, ONE, most)
+    d |= leaps_up(g, ea, ha, NINE, most) | leaps_down(g, eh, hh, NINE, most)
+    return d | leaps_up(g, eh, hh, SEVEN, most) | leaps_down(g, ea, ha, SEVEN, most)
+
+
+@jit
+def slides(g: Any, e: Any) -> Any:
+    """The empty squares that the pieces g reach along ranks and files."""
+    ea = e & NOT_A
+    eh = e & NOT_H
+    return (sweep_up(g, e, EIGHT) | sweep_down(g, e, EIGHT) | sweep_up(g, ea, ONE) | sweep_down(g, eh, ONE)) & e
+
+
+@jit
+def slants(g: Any, e: Any) -> Any:
+    """The empty squares that the pieces g reach along diagonals."""
+    ea = e & NOT_A
+    eh = e & NOT_H
+    return (sweep_up(g, ea, NINE) | sweep_down(g, eh, NINE) | sweep_up(g, eh, SEVEN) | sweep_down(g, ea, SEVEN)) & e
 
 
 @jit
@@ -276,6 +297,25 @@ def pinched(t: Any, own: Any, foe: Any) -> Any:
     x = ((t << EIGHT) & (own >> EIGHT)) | ((t >> EIGHT) & (own << EIGHT))
     x |= ((t << ONE) & NOT_A & ((own & NOT_A) >> ONE)) | ((t >> ONE) & NOT_H & ((own & NOT_H) << ONE))
     return x & foe
+
+
+@jit
+def pinching(own: Any, foe: Any) -> Any:
+    """Where `pinched` finds something."""
+    x = ((foe & (own >> EIGHT)) >> EIGHT) | ((foe & (own << EIGHT)) << EIGHT)
+    x |= ((foe & ((own & NOT_A) >> ONE)) & NOT_A) >> ONE
+    return x | (((foe & ((own & NOT_H) << ONE)) & NOT_H) << ONE)
+
+
+@jit
+def coordinating(k: Any, foe: Any) -> Any:
+    """Squares whose corners with the king k may hold a foe."""
+    if not k:
+        return NONE
+    c = np.uint64(ctz(k))
+    on_rank = (foe >> (c & ~SEVEN)) & RANK[0]
+    on_file = (foe >> (c & SEVEN)) & FILE[0]
+    return on_rank * FILE[0] | on_file * RANK[0]
 
 
 @jit
@@ -449,16 +489,21 @@ def touchy(u: Any, foe: Any, pins: Any) -> Any:
 
 
 @jit
+def goals(piece: Any, f: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
+    """Where a piece on f may go, f itself for suicide, the safety of its king apart."""
+    if f & z:
+        return f if style & 2 and piece != KING else NONE
+    return destinations(piece, f, own, foe, v, style)
+
+
+@jit
 def legal_from(f: Any, u: Any, v: Any, own: Any, foe: Any, z: Any, risky: Any, baits: Any, style: Any) -> Any:
     """The destinations of all legal moves of the piece on f, as a bitboard (f itself for suicide).
 
     `risky` says that every move must be tried out, `baits` which captures make it necessary.
     """
     piece = kind(u, f)
-    if f & z:
-        d = f if style & 2 and piece != KING else NONE
-    else:
-        d = destinations(piece, f, own, foe, v, style)
+    d = goals(piece, f, v, own, foe, z, style)
     if risky or baits:
         rest = d
         while rest:
@@ -497,6 +542,41 @@ def count_moves(u: Any, v: Any, check: Any, pins: Any, baits: Any, style: Any) -
         rest ^= f
         n += popcount(legal_from(f, u, v, own, foe, z, (f & risk) != NONE, baits, style))
     return n
+
+
+@jit
+def can_move(u: Any, v: Any, check: Any, pins: Any, baits: Any, style: Any) -> Any:
+    """Whether there is a legal move. One step of a piece that cannot touch the king's safety is enough."""
+    own = occupied(u)
+    foe = occupied(v)
+    z = frozen_squares(u, v, style) & own
+    risk = own if check else touchy(u, foe, pins)
+    if not (check or baits):
+        easy = ~(z | risk)
+        e = ~(own | foe)
+        g = (u[1] | u[2] | u[3] | u[4] | u[5]) & easy
+        x = g | (u[0] & easy)
+        if ((x << EIGHT) | (x >> EIGHT) | ((x << ONE) & NOT_A) | ((x >> ONE) & NOT_H)) & e:
+            return True
+        if (((g << NINE) | (g >> SEVEN)) & NOT_A | ((g << SEVEN) | (g >> NINE)) & NOT_H) & e:
+            return True
+    rest = own if style & 2 else own & ~z
+    while rest:
+        f = ONE << np.uint64(ctz(rest))
+        rest ^= f
+        piece = kind(u, f)
+        d = goals(piece, f, v, own, foe, z, style)
+        if not ((f & risk) | baits):
+            if d:
+                return True
+            continue
+        while d:
+            t = ONE << np.uint64(ctz(d))
+            d ^= t
+            x = captured(piece, f, t, u, v, own, foe, style)
+            if not ((f & risk) | (x & baits)) or not guard(moved(u, piece, f | t), without(v, x), style)[0]:
+                return True
+    return False
 
 
 @jit
@@ -564,7 +644,7 @@ def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
     style = style_of(config)
     u, v = sides(state)
     check, pins, baits = guard(u, v, style)
-    if count_moves(u, v, check, pins, baits, style) == 0:
+    if not can_move(u, v, check, pins, baits, style):
         return blocked(check, np.int64(state[SIDE]), config)
     quiet = np.int64(state[QUIET])
     if config[BARE_KINGS] and is_bare(u, v):
@@ -729,21 +809,68 @@ def worth(u: Any, g: Any) -> Any:
 @jit
 def best_capture(u: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
     """The value of the most that one move of u takes, its king's safety not asked."""
+    free = ~z
+    e = ~(own | foe)
     best = 0
-    rest = own & ~z & ~u[5]
-    while rest:
-        f = ONE << np.uint64(ctz(rest))
-        rest ^= f
-        piece = kind(u, f)
-        d = destinations(piece, f, own, foe, v, style)
-        if piece == KING:
-            d &= foe
+    x = NEAR[ctz(u[6])] & foe if u[6] & free else NONE  # what the king and the withdrawers take, one piece each
+    g = u[4] & free
+    while g:
+        a = ctz(g)
+        g &= g - ONE
+        w = NEAR[a] & foe
+        while w:
+            c = ctz(w)
+            w &= w - ONE
+            if BEYOND[c, a] & e:
+                x |= ONE << np.uint64(c)
+    while x:
+        t = ONE << np.uint64(ctz(x))
+        x ^= t
+        best = max(best, worth(v, t))
+
+    x = pinching(own, foe) & e  # what pincers and coordinators take depends on where they go alone
+    if x:
+        x &= slides(u[0] & free, e)
+    while x:
+        t = ONE << np.uint64(ctz(x))
+        x ^= t
+        best = max(best, worth(v, pinched(t, own, foe)))
+    g = u[1] & free
+    if g:
+        x = coordinating(u[6], foe) & e
+        if x:
+            x &= slides(g, e) | slants(g, e)
+        while x:
+            t = ONE << np.uint64(ctz(x))
+            x ^= t
+            best = max(best, worth(v, captured(COORDINATOR, g, t, u, v, own, foe, style)))
+
+    g = u[2] & free
+    while g:
+        a = ctz(g)
+        f = ONE << np.uint64(a)
+        g ^= f
+        x = leaps(f, e, foe & LINES[a], style >> 3)
+        while x:
+            b = ctz(x)
+            x &= x - ONE
+            best = max(best, worth(v, BETWEEN[a, b] & foe))
+    g = u[3] & free
+    while g:
+        a = ctz(g)
+        f = ONE << np.uint64(a)
+        g ^= f
+        d = e
+        if not NEAR[a] & v[4]:
+            d &= pinching(own, v[0]) & CROSS[a] | coordinating(u[6], v[1])
+        if d:
+            d &= slides(f, e) | slants(f, e)
+        if v[2] & LINES[a]:
+            d |= leaps(f, e, v[2], style >> 3)
         while d:
             t = ONE << np.uint64(ctz(d))
             d ^= t
-            x = captured(piece, f, t, u, v, own, foe, style)
-            if x:
-                best = max(best, worth(v, x))
+            best = max(best, worth(v, captured(CHAMELEON, f, t, u, v, own, foe, style)))
     return best
 
 
@@ -759,6 +886,15 @@ def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
         pieces = occupied(u) & free
         n += 4 * popcount(LINES[s] & pieces) + 8 * popcount(x & pieces) - 10 * popcount(x & e)
     return n
+
+
+@jit
+def prize(state: Any, config: Any) -> Any:
+    """What `best_capture` says of a state."""
+    style = style_of(config)
+    u, v = sides(state)
+    own = occupied(u)
+    return best_capture(u, v, own, occupied(v), frozen_squares(u, v, style) & own, style)
 
 
 @jit
