@@ -23,6 +23,7 @@ from tests.bench.figure import Figure
 
 SECTIONS = {
     "kernels": "kernels",
+    "search": "search",
     "referee": "overhead",
     "peers": "peers",
     "many": "many",
