@@ -29,7 +29,7 @@ legal, play, result, evaluate = _kernel.legal, _kernel.play, _kernel.result, _ke
 
 def compiled(function: F) -> F:
     """`jit`, with a cache that a change of the kernel makes stale."""
-    return jit(function, also=(_folder,))
+    return jit(function, also=(_folder,), borrows=True)
 
 
 MAX_DEPTH = 60

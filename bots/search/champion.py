@@ -66,7 +66,7 @@ digest = _plain.digest
 
 def compiled(function: F) -> F:
     """`jit`, with a cache that a change of the kernel makes stale."""
-    return jit(function, also=(_folder,))
+    return jit(function, also=(_folder,), borrows=True)
 
 
 MAX_DEPTH, MAX_LINE = _plain.MAX_DEPTH, _plain.MAX_LINE
@@ -283,7 +283,8 @@ def do_nothing(desk: Desk, config: Config, ply: int) -> bool:
     """Put into `ply + 1` what follows when the side to move does nothing; whether the game goes on there."""
     element, bit = desk.maps[0, MOVER], desk.maps[0, MOVER_BIT]
     state = desk.states[ply + 1]
-    state[:] = desk.states[ply]
+    for i in range(STATE_SIZE):
+        state[i] = desk.states[ply, i]
     if np.int64(state[element]) & ~bit != 0:  # a phase of its own
         return False
     state[element] = np.int64(state[element]) ^ bit

@@ -29,7 +29,7 @@ playout = _kernel.playout
 
 def compiled(function: F) -> F:
     """`jit`, with a cache that a change of the kernel makes stale."""
-    return jit(function, also=(_folder,))
+    return jit(function, also=(_folder,), borrows=True)
 
 
 NOUGHT: Any = np.int64(0)

@@ -21,7 +21,7 @@ from referee.rules.rules import Ruleset
 from tests.bench.figure import Figure
 
 GOALS = {"abalone": 7.4, "loa": 2.4, "pijersi": 3.2, "tablut": 2.4}
-"""Million nodes per second of alpha-beta: twice what one core does elsewhere."""
+"""Million nodes per second of alpha-beta: what is aimed at."""
 GAMES = 4
 AFTER = range(8, 48, 8)
 """Plies of each of these games after which its position is searched."""
