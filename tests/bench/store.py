@@ -14,6 +14,7 @@ from concurrent.futures import Executor, Future
 from contextlib import closing
 from dataclasses import replace
 from functools import cache
+from math import ceil, comb
 from pathlib import Path
 from typing import Any
 
@@ -136,14 +137,18 @@ def _recorded(count: int) -> Iterator[Figure]:
 
 
 def planned(store: Store, count: int) -> list[PlannedGame]:
-    """A tournament of so many games of two bots."""
+    """A tournament of so many games: of two bots, or of as many as it takes when no pairing has over 1,000."""
     by = store.users.add("owner", "organiser").id or 0
-    for name in ("one", "two"):
+    names = ("one", "two", "three", "four", "five")
+    while 1000 * comb(len(names) - 1, 2) >= count and len(names) > 2:
+        names = names[:-1]
+    games = ceil(count / comb(len(names), 2))
+    for name in names:
         bot = store.bots.add(name, by)
         store.versions.add(
             bot.id or 0, command=["./bot"], families=["loa"], state="active", variants={"loa": ["standard"]}
         )
-    document = {"name": "Bench", "family": "loa", "games": count, "entries": {"bots": ["one", "two"]}}
+    document = {"name": "Bench", "family": "loa", "games": games, "entries": {"bots": [*names]}}
     row = tournaments.create(store, document, by, now())
     tournaments.plan(store, row.id or 0)
     return [waiting.game for waiting in store.queue.waiting(row.id or 0, count)]
