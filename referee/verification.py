@@ -22,7 +22,7 @@ _BY_THE_MOVER = (Termination.RESIGNED, Termination.ILLEGAL_MOVE, Termination.TIM
 _RULED = (*_BY_SCORE_OR_LENGTH, Termination.DRAW_AGREED)
 MANY = 500
 """From so many games on it is worth while to load what plays whole games."""
-_MOST_TEXTS, _MOST_STARTS = 200_000, 10_000
+_MOST_STARTS = 10_000
 _PLANNED = ("family", "variant", "sequence", "round", "pair")
 
 
@@ -55,7 +55,6 @@ class Verifier:
     def __init__(self, many: int = MANY) -> None:
         self._left = many
         self._starts = _Starts()
-        self._codes: dict[str, dict[str, int]] = {}
         self._replays: dict[str, Replay] = {}
 
     def problem_of(self, line: str | bytes, spec: GameSpec | None = None, name: str | None = None) -> str:
@@ -79,7 +78,7 @@ class Verifier:
         if spec is not None:
             _compare(record, spec, self._starts)
         replay = self._replays.get(record.family) or self._replays.setdefault(record.family, Replay(ruleset))
-        codes = self._codes_of(record, ruleset)
+        codes = replay.codes(ruleset, start, record.moves)
         played = None if codes is None else replay.play(ruleset, start, codes)
         if played is None:
             return False
@@ -94,27 +93,6 @@ class Verifier:
             sides = [SIDES[rules.side(state, ruleset.config)] for state in states] or SIDES[:1] * len(record.plies)
             _adjudicate(record, sides, (), played.outcome, rulings)
         return True
-
-    def _codes_of(self, record: GameRecord, ruleset: Ruleset) -> list[int] | None:
-        """The codes of the moves as they are usually written; None where one is written otherwise.
-
-        What a legal move is written as is read as that move, whatever the position (a law of every family): so texts
-        are looked up, and whether the moves are legal is seen when they are played.
-        """
-        known = self._codes.setdefault(record.family, {})
-        if not all(map(known.__contains__, record.moves)):
-            self._learn(record, ruleset, known)
-        codes = [known.get(move, -1) for move in record.moves]
-        return None if -1 in codes else codes
-
-    @staticmethod
-    def _learn(record: GameRecord, ruleset: Ruleset, known: dict[str, int]) -> None:
-        if len(known) > _MOST_TEXTS:
-            known.clear()
-        write = ruleset.rules.notation.write_move
-        for position in positions(record)[1:]:
-            assert position.move is not None
-            known[write(position.move)] = position.move
 
 
 class _Starts:

@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from referee.replay import Replay
 from referee.rules.core import Outcome, ParseError
 from referee.rules.gametitle import is_number, looks_like_title
 from referee.rules.history import LineOfPlay
 from referee.rules.position import Position
-from referee.rules.rules import GameFormat, GameText, Ruleset
+from referee.rules.rules import GameFormat, GameText, Ruleset, State
 
 WINNERS = {"1-0": "first", "0-1": "second", "1/2-1/2": "draw", "first": "first", "second": "second", "draw": "draw"}
 
@@ -25,6 +26,8 @@ _NUMBER_ONE = re.compile(r"[\s|]*1(?:\.(?!\.|[wb]\s)|\)|\s+[^\s.]|\s*\|)")
 _FIRST = 20
 """Parts of a long text that tell which notations it may be in."""
 _BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
+_MANY = 100
+"""From so many parts on it is worth while to load what plays whole games."""
 _PARTIAL = re.compile(r"\S*\Z")
 """The beginning of the word in which a reader stopped."""
 
@@ -51,9 +54,14 @@ class CollectedGame:
     text: str
     line: int
     ruleset: Ruleset
-    final: str
+    last: State = field(compare=False)
     outcome: Outcome | None
     winner: str | None
+
+    @property
+    def final(self) -> str:
+        """The last position as text."""
+        return self.ruleset.write(self.last)
 
 
 @dataclass(slots=True)
@@ -106,16 +114,22 @@ def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
 
 def read_collection(text: str, form: GameFormat, ruleset: Ruleset) -> Collection:
     """Every game of a text in one notation. Raises ValueError for a text without any game, good or bad."""
-    found = Collection(form.name)
-    _read_on(found, pieces(text), form, ruleset)
+    found, parts = Collection(form.name), list(pieces(text))
+    _read_on(found, parts, form, ruleset, _replay(parts, ruleset))
     if not found.games and not found.problems:
         raise ValueError("no game in it")
     return found
 
 
-def _read_on(found: Collection, parts: Iterable[tuple[int, str]], form: GameFormat, ruleset: Ruleset) -> None:
-    for line, piece in parts:
-        _read_piece(piece, line, form, ruleset, found)
+def _replay(parts: Sequence[tuple[int, str]], ruleset: Ruleset) -> Replay | None:
+    return Replay(ruleset) if len(parts) >= _MANY else None
+
+
+def _read_on(
+    found: Collection, parts: Iterable[tuple[int, str]], form: GameFormat, ruleset: Ruleset, replay: Replay | None
+) -> None:
+    for part in parts:
+        _read_piece(part, form, ruleset, replay, found)
 
 
 def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
@@ -126,29 +140,40 @@ def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> 
     """
     # Parts are read each by itself: a notation that cannot read the first ones reads no text better than one that can.
     parts = list(pieces(text))
-    able = forms
+    able, replay = forms, _replay(parts, ruleset)
     if len(parts) > _FIRST:
-        readings = [one for one in _readings(parts[:_FIRST], forms, ruleset) if one.games and not one.problems]
+        readings = _readings(parts[:_FIRST], forms, ruleset, replay)
+        readings = [one for one in readings if one.games and not one.problems]
         if readings:
             best = _best(readings, forms)
             able = tuple(form for form in forms if form.name in {one.format for one in readings})
-            _read_on(best, parts[_FIRST:], next(form for form in forms if form.name == best.format), ruleset)
+            _read_on(best, parts[_FIRST:], next(form for form in forms if form.name == best.format), ruleset, replay)
             if not best.problems:
                 return best
-    readings = _readings(parts, able, ruleset)
+    readings = _readings(parts, able, ruleset, replay)
     if len(able) < len(forms) and all(found.problems for found in readings):
-        readings = _readings(parts, forms, ruleset)
+        readings = _readings(parts, forms, ruleset, replay)
     readings = [found for found in readings if found.games or found.problems]
     if not readings:
         raise ValueError("no game in it")
     return _best(readings, forms)
 
 
-def _readings(parts: Sequence[tuple[int, str]], forms: Iterable[GameFormat], ruleset: Ruleset) -> list[Collection]:
-    found = []
+def _readings(
+    parts: Sequence[tuple[int, str]], forms: Iterable[GameFormat], ruleset: Ruleset, replay: Replay | None
+) -> list[Collection]:
+    """A reading for each notation; those that have a reader in common are read once."""
+    found: list[Collection] = []
+    by_reader: dict[Callable[[str, Ruleset], Sequence[GameText]], Collection] = {}
     for form in forms:
-        found.append(Collection(form.name))
-        _read_on(found[-1], parts, form, ruleset)
+        mine = Collection(form.name)
+        found.append(mine)
+        same = by_reader.setdefault(form.read, mine)
+        if same is mine:
+            _read_on(mine, parts, form, ruleset, replay)
+        else:
+            mine.games += same.games
+            mine.problems += same.problems
     return found
 
 
@@ -170,7 +195,10 @@ def _lines_apart(found: Collection, write: Callable[[GameText, Ruleset], str]) -
         return one.text.count("\n")
 
 
-def _read_piece(piece: str, line: int, form: GameFormat, ruleset: Ruleset, found: Collection) -> None:
+def _read_piece(
+    part: tuple[int, str], form: GameFormat, ruleset: Ruleset, replay: Replay | None, found: Collection
+) -> None:
+    line, piece = part
     try:
         games = form.read(piece, ruleset)
     except ParseError as error:
@@ -184,7 +212,7 @@ def _read_piece(piece: str, line: int, form: GameFormat, ruleset: Ruleset, found
         return
     for number, game in enumerate(games):
         try:
-            found.games.append(played(game, piece, line, ruleset))
+            found.games.append(_replayed(game, piece, line, ruleset, replay) or played(game, piece, line, ruleset))
         except BadGame as bad:
             where = line + _line_of(piece, number, bad.ply, form, ruleset)
             found.problems.append(GameProblem(where, bad.ply, bad.position, bad.message))
@@ -195,6 +223,24 @@ class BadGame(Exception):  # noqa: N818 - told as a problem
 
     def __init__(self, ply: int, position: str, message: str) -> None:
         self.ply, self.position, self.message = ply, position, message
+
+
+def _replayed(game: GameText, piece: str, line: int, ruleset: Ruleset, replay: Replay | None) -> CollectedGame | None:
+    """What `played` says of a game that is plainly right, by one compiled call; None for any other."""
+    if replay is None or not game.moves:
+        return None
+    try:
+        settled = settle(game, ruleset)
+        start = settled.read(game.position)
+    except ValueError:
+        return None
+    codes = replay.codes(settled, start, game.moves)
+    found = None if codes is None else replay.play(settled, start, codes)
+    winner = WINNERS.get(game.result)
+    if found is None or (found.outcome is not None and winner not in (None, found.outcome.winner)):
+        return None
+    winner = found.outcome.winner if found.outcome else winner
+    return CollectedGame(game, piece, line, settled, found.final.copy(), found.outcome, winner)
 
 
 def played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> CollectedGame:
@@ -219,10 +265,10 @@ def played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> Collected
         here.push(code)
     if not game.moves and not game.position:
         raise BadGame(0, "", "a game without a move")
-    winner, outcome, final = WINNERS.get(game.result), here.outcome, settled.write(here.state)
+    winner, outcome = WINNERS.get(game.result), here.outcome
     if outcome is not None and winner not in (None, outcome.winner):
-        raise BadGame(len(game.moves), final, _contradiction(game.result, outcome))
-    return CollectedGame(game, piece, line, settled, final, outcome, outcome.winner if outcome else winner)
+        raise BadGame(len(game.moves), settled.write(here.state), _contradiction(game.result, outcome))
+    return CollectedGame(game, piece, line, settled, here.state, outcome, outcome.winner if outcome else winner)
 
 
 def _contradiction(result: str, outcome: Outcome) -> str:

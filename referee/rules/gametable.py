@@ -48,9 +48,14 @@ def lines(titles: Sequence[str], table: Sequence[Row]) -> list[str]:
 
 def is_heading(line: str, rules: Rules) -> bool:
     """Whether a line is the titles of a table's columns: names of sides, and words for numbers and scores."""
-    columns = [fold(word) for word in re.split(r"[\s|]+", line.strip(" \t\r\n|")) if fold(word)]
-    sides = {fold(name) for names in (rules.sides, *rules.words.sides) for name in names}
-    return any(word in sides for word in columns) and all(word in sides or word in _TITLES for word in columns)
+    sides, is_named = rules.folded_sides, False
+    for word in re.split(r"[\s|]+", line.strip(" \t\r\n|")):
+        column = fold(word)
+        if column in sides:
+            is_named = True
+        elif column and column not in _TITLES:
+            return False
+    return is_named
 
 
 def is_ruled(line: str) -> bool:

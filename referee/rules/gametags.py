@@ -6,6 +6,7 @@ Where tags may stand, which of them are known and what else is a game's text is 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -65,7 +66,10 @@ def step(ruleset: Ruleset, state: State, move: int) -> State | None:
     """The position after a move; None if it is not legal on the board. Limits and repetition are not asked."""
     kernel, config = ruleset.rules.kernel, ruleset.config
     buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
-    if move not in buffer[: kernel.legal(state, config, buffer)]:
+    count = kernel.legal(state, config, buffer)
+    moves = memoryview(buffer)  # type: ignore[arg-type]
+    place = bisect_left(moves, move, 0, count)
+    if place == count or moves[place] != move:
         return None
     after = np.empty_like(state)
     kernel.play(state, config, move, after)

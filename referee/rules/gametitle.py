@@ -67,10 +67,10 @@ class _Section:
 
 def _depths(text: str, brackets: str) -> Iterator[tuple[str, int]]:
     """Each line, and within how many brackets it begins."""
-    depth = 0
+    depth, signs = 0, set(brackets)
     for line in text.splitlines(keepends=True):
         yield line, depth
-        if brackets:
+        if not signs.isdisjoint(line):
             bare = _QUOTED.sub("", line)
             opened = sum(map(bare.count, brackets[::2])) - sum(map(bare.count, brackets[1::2]))
             depth = max(0, depth + opened)
@@ -87,13 +87,12 @@ def _without_headings(text: str, rules: Rules, brackets: str) -> str:
 
 def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *, is_table: bool) -> Iterator[_Section]:
     section, is_free, at = _Section(0), True, 0
-    sides = {fold(name) for names in (rules.sides, *rules.words.sides) for name in names}
     lines = list(_depths(text, brackets))
     for (line, depth), (below, _) in zip_longest(lines, lines[1:], fillvalue=("", 0)):
         # Above a table stand the titles of its columns: of other titles an empty line tells them.
         is_alone = is_free and not (is_table and below.strip())
         is_below = bool(section.titles) and not text[section.start : at].strip()
-        if depth == 0 and ((is_below and is_number(line)) or _is_title(line, rules, moves, sides, is_free=is_alone)):
+        if depth == 0 and ((is_below and is_number(line)) or _is_title(line, rules, moves, is_free=is_alone)):
             if text[section.start : at].strip():
                 section.end = at
                 yield section
@@ -108,13 +107,16 @@ def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *,
     yield section
 
 
-def _is_title(line: str, rules: Rules, moves: tuple[str, ...], sides: set[str], *, is_free: bool) -> bool:
+def _is_title(line: str, rules: Rules, moves: tuple[str, ...], *, is_free: bool) -> bool:
     """Whether a line is a title here; `is_free`: any may stand here, else only one that names a variant."""
-    folded = fold(line[: LONGEST + 1])
-    if not folded or len(line) > LONGEST or folded in moves or all(fold(word) in sides for word in line.split()):
+    if len(line) > LONGEST:
         return False
-    numbered = _LEADING.match(line.strip())
-    rest = line.strip()[numbered.end() :] if numbered else line
+    line = line.strip()
+    folded = fold(line)
+    if not folded or folded in moves or all(fold(word) in rules.folded_sides for word in line.split()):
+        return False
+    numbered = _LEADING.match(line)
+    rest = line[numbered.end() :] if numbered else line
     if rules.variant_named(line) or rules.variant_named(rest) or (looks_like_title(rest) and variant_in(rest, rules)):
         return True
     return is_free and looks_like_title(line)

@@ -20,6 +20,9 @@ from referee.rules.core import SIDES, Side, Termination, UnknownNameError
 from referee.rules.names import fold
 from referee.rules.symmetry import Symmetry
 
+_MOST_SETTLED = 1000
+"""Rulesets of a family that are remembered."""
+
 State: TypeAlias = npt.NDArray[Any]
 """One position as a 1-D array of fixed length and dtype, both the family's choice. Its first `KEY_SIZE` elements are
 what repetition compares (board, side to move, rights); the counters (plies, quiet plies, move number) follow."""
@@ -433,6 +436,11 @@ class Rules:
         raise UnknownNameError(f"option of {self.family}", name, tuple(option.name for option in self.options))
 
     @cached_property
+    def folded_sides(self) -> frozenset[str]:
+        """Every name of a side, in all languages, folded."""
+        return frozenset(fold(name) for names in (self.sides, *self.words.sides) for name in names)
+
+    @cached_property
     def _variant_names(self) -> Mapping[str, str]:
         """Every name of a variant, folded, and the name that it has here."""
         found: dict[str, str] = {}
@@ -473,6 +481,21 @@ class Rules:
 
         Raises UnknownNameError for any unknown name or value, ParseError for a malformed numbered variant.
         """
+        key = repr((variant, options or {}))
+        found = self._settled.get(key)
+        if found is None:
+            found = self._settle(variant, options)
+            if len(self._settled) >= _MOST_SETTLED:
+                self._settled.clear()
+            self._settled[key] = found
+        return found
+
+    @cached_property
+    def _settled(self) -> dict[str, Ruleset]:
+        """Rulesets by what they were asked for with: those of a thousand games are few."""
+        return {}
+
+    def _settle(self, variant: str | None, options: Mapping[str, Value] | None) -> Ruleset:
         given = {name: self.option(name).read(value) for name, value in (options or {}).items()}
         found = self.variant(variant or self.variants[0].name, given)
         preset = {name: self.option(name).read(value) for name, value in found.options.items()}
@@ -547,7 +570,13 @@ class Ruleset:
 
     def read(self, position: str | None = None) -> State:
         """The state of a position string, or of the variant's start. Raises ParseError."""
-        return self.rules.notation.read_position(self.variant.position if position is None else position, self.config)
+        if position is None:
+            return self._start.copy()
+        return self.rules.notation.read_position(position, self.config)
+
+    @cached_property
+    def _start(self) -> State:
+        return self.rules.notation.read_position(self.variant.position, self.config)
 
     def write(self, state: State) -> str:
         """The canonical position string of a state."""

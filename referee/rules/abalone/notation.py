@@ -189,6 +189,11 @@ def _step(start: str, end: str) -> tuple[int, int]:
 
 def read_move(text: str, state: State | None = None, config: Config | None = None) -> int:
     """The code of a move in any accepted spelling; neither state nor legality is asked. Raises ParseError."""
+    return _read_move(text)
+
+
+@lru_cache(8192)
+def _read_move(text: str) -> int:
     named = _read_cells(text)
     names = [name for name, _ in named]
     if names[0] == names[1]:

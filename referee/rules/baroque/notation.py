@@ -158,8 +158,7 @@ _FORM = re.compile(
 )
 
 
-def _square(name: str) -> int:
-    return "abcdefgh".index(name[0]) + 8 * (int(name[1]) - 1)
+_SQUARES = {square_name(square): square for square in range(64)}
 
 
 def _malformed(text: str) -> ParseError:
@@ -175,7 +174,7 @@ def _without_origin(found: re.Match[str], text: str, state: State, config: Confi
     """The only legal move that `Rc5X` can mean. Raises ParseError when there is none or more than one."""
     kernel = _kernel()
     buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
-    end, piece = _square(found["end"]), LETTERS.index(found["letter"]) + 7 * int(state[SIDE])
+    end, piece = _SQUARES[found["end"]], LETTERS.index(found["letter"]) + 7 * int(state[SIDE])
     moves = [
         move
         for move in buffer[: kernel.legal(state, config, buffer)].tolist()
@@ -245,16 +244,17 @@ def read_move(text: str, state: State, config: Config) -> int:
     if letter is None:
         if origin is None or len(text) != 4:
             raise _malformed(text)
-        return 64 * _square(origin) + _square(end)
+        return 64 * _SQUARES[origin] + _SQUARES[end]
     if origin is None:
         if end is None:
             raise _malformed(text)
         return _without_origin(found, text, state, config)
-    stands = piece_at(state, _square(origin))
-    if stands.upper() != letter:
+    square, place = _SQUARES[origin], LETTERS.index(letter)
+    if not (int(state[place]) | int(state[place + 7])) >> square & 1:
+        stands = piece_at(state, square)
         holds = NAMES[LETTERS.index(stands.upper())] if stands else "nothing"
         raise ParseError(f"{origin} holds {holds}, not {letter}", text=text, index=1, hint=MOVE_HINT)
-    return 64 * _square(origin) + _square(end or origin)
+    return 64 * square + _SQUARES[end or origin]
 
 
 def write_move(move: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from referee.rules.core import ParseError
 from referee.rules.loa.state import (
@@ -33,9 +34,9 @@ def _corner(size: int) -> str:
     return square_name((size - 1) * 17)
 
 
-def _square(text: str, config: Config, whole: str, index: int) -> int:
+def _square(text: str, size: int, whole: str, index: int) -> int:
     """The square a text of the form `[a-l][1-9][0-9]?` names. Raises ParseError off the board."""
-    file, rank, size = ord(text[0]) - ord("a"), int(text[1:]) - 1, int(config[SIZE])
+    file, rank = ord(text[0]) - ord("a"), int(text[1:]) - 1
     if file >= size or rank >= size:
         raise ParseError(f"{text} is off the board", text=whole, index=index, hint=f"squares are a1..{_corner(size)}")
     return rank * 16 + file
@@ -123,7 +124,7 @@ def read_position(text: str, config: Config) -> State:
         elif field != "-":
             if not (own and config[ZEN] and _SQUARE.fullmatch(field)):
                 raise ParseError(f"ban {field[:20]!r}", text=text, index=where, hint="`-`, or in zen a square")
-            ban = _square(field, config, text, where)
+            ban = _square(field, int(config[SIZE]), text, where)
     return pack(pieces, config, side=int(second), ban=ban, number=number)
 
 
@@ -140,14 +141,19 @@ def write_position(state: State, config: Config) -> str:
 
 def read_move(text: str, state: State, config: Config) -> int:
     """The code of `b1b3`, `b1-b3`, `d1xa4`, `d1:a4`, `pass` or `0000`, in any case. Raises ParseError."""
+    return _read_move(text, int(config[SIZE]))
+
+
+@lru_cache(8192)
+def _read_move(text: str, size: int) -> int:
     lower = text.lower() if text.isascii() and len(text) <= 16 else text[:40]
     if lower in ("pass", "0000"):
         return PASS
     found = _MOVE.fullmatch(lower)
     if not found:
         raise ParseError("not a move", text=text, hint="write source and target, as b1b3, or pass")
-    source = _square(found[1], config, text, 0)
-    return source * 256 + _square(found[3], config, text, found.start(3))
+    source = _square(found[1], size, text, 0)
+    return source * 256 + _square(found[3], size, text, found.start(3))
 
 
 def write_move(code: int) -> str:

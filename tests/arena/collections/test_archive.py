@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import random
 import subprocess
 import sys
 from dataclasses import replace
@@ -87,6 +89,31 @@ def test_a_collection_in_every_notation_of_every_family(family: str, name: str) 
     assert not found.problems
     assert [one.final for one in found.games] == [game["final_position"] for game in wanted]
     assert [one.text for one in found.games] == [f"{part}\n" for part in parts]
+
+
+@pytest.mark.parametrize("family", families())
+def test_a_text_of_many_games_is_read_as_its_parts_are(family: str) -> None:
+    ruleset = load(family).settle()
+    form = ruleset.rules.formats[0]
+    parts = []
+    for seed in range(120):
+        dice, position, moves = random.Random(seed), Position.start(ruleset), ()
+        while len(moves) < 3 + seed % 20 and position.moves:
+            moves = (*moves, dice.choice(position.texts))
+            position = position.play(moves[-1])
+        parts.append(form.write(GameText(moves, ruleset.variant.name, result="1-0"), ruleset))
+        if seed % 10 == 0:
+            with contextlib.suppress(ValueError):  # there are notations that have no words for what cannot be played
+                parts[-1] = form.write(GameText((*moves, moves[0]), ruleset.variant.name, result="1-0"), ruleset)
+    text, line, wanted = "", 1, Collection(form.name)
+    for part in parts:
+        found = read_collection(part, form, ruleset)
+        wanted.games += [replace(one, line=one.line + line - 1) for one in found.games]
+        wanted.problems += [replace(one, line=one.line + line - 1) for one in found.problems]
+        text, line = f"{text}{part}\n", line + part.count("\n") + 1
+    found = read_collection(text, form, ruleset)
+    assert found == wanted
+    assert [one.final for one in found.games] == [one.final for one in wanted.games]
 
 
 def test_texts_of_other_hands() -> None:
