@@ -22,7 +22,17 @@ from referee.rules.loa.kernel_lines import (
     words,
 )
 from referee.rules.loa.kernel_shape import shape8, shape_lines
-from referee.rules.loa.kernel_ternary import connected8, count8, list8, load8, perft8, put, random8
+from referee.rules.loa.kernel_ternary import (
+    connected8,
+    count8,
+    has_move8,
+    lead8,
+    list8,
+    load8,
+    perft8,
+    put,
+    random8,
+)
 from referee.rules.loa.state import (
     BAN,
     FIRST,
@@ -141,6 +151,15 @@ def board_result(state: Any, config: Any) -> tuple[int, int]:
 
 
 @jit
+def goes_on8(state: Any) -> bool:
+    """Whether on the 8x8 board neither side is connected and the side to move has a move."""
+    if connected8(state[FIRST]) or connected8(state[SECOND]):
+        return False
+    s = signed(state[SIDE])
+    return has_move8(state[FIRST + 3 * s], state[SECOND - 3 * s])
+
+
+@jit
 def count(state: Any, config: Any) -> int:
     """See `Kernel.count`."""
     return board_result(state, config)[1]
@@ -186,9 +205,10 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
 @jit
 def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
     """See `Kernel.result`."""
-    code = board_result(state, config)[0]
-    if code != 0:
-        return code
+    if config[SIZE] != 8 or not goes_on8(state):
+        code = board_result(state, config)[0]
+        if code != 0:
+            return code
     if config[REPETITION] > 0 and occurrences >= config[REPETITION]:
         return REPEATED * 4 + (1 + signed(state[SIDE]) if config[REPETITION_RESULT] == 1 else 3)
     if config[MAX_PLIES] > 0 and signed(state[PLIES]) >= config[MAX_PLIES]:
@@ -291,11 +311,9 @@ def evaluate(state: Any, config: Any) -> int:
     n = config[SIZE]
     code = 0
     if n == 8:
-        code = ended(connected8(state[FIRST]), connected8(state[SECOND]), config, s)
-        X = np.empty(LINES8, dtype=np.int64)
-        load8(state, X)
-        score = shape8(state[SECOND]) - shape8(state[FIRST])
-        score += MOBILITY * (count8(X, BLACK) - count8(X, WHITE))
+        first, second = shape8(state[FIRST]), shape8(state[SECOND])
+        code = ended(first == 0, second == 0, config, s)
+        score = second - first + MOBILITY * lead8(state[FIRST], state[SECOND])
     else:
         L = np.empty((3, LINES), dtype=np.int64)
         load(state, n, L)

@@ -16,9 +16,23 @@ from typing import Any
 
 import numpy as np
 
-from referee.rules.jit import ctz, jit, random_below
+from referee.rules.jit import ctz, jit, popcount, random_below
 from referee.rules.loa.state import FIRST, SECOND
-from referee.rules.loa.tables import COUNTS, EMPTY8, HOLES, LINE8, PLACE8, STONES, TERNARY, WAYS, WORTH8
+from referee.rules.loa.tables import (
+    COUNTS,
+    DIGITS8,
+    EMPTY8,
+    FILE8,
+    HOLES,
+    LEAD8,
+    LINE8,
+    PLACE8,
+    SQUARES8,
+    STONES,
+    TERNARY,
+    WAYS,
+    WORTH8,
+)
 
 U0, U1, U2, U4, U7, U8 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(7), np.uint64(8)
 U14, U16, U28, U32 = np.uint64(14), np.uint64(16), np.uint64(28), np.uint64(32)
@@ -28,6 +42,7 @@ BYTE = np.uint64(255)
 ONE: Any = np.int64(1)
 TWO: Any = np.int64(2)
 """The digits of both sides."""
+LONG8 = np.uint64(EMPTY8[0])
 
 
 @jit
@@ -100,6 +115,55 @@ def count8(X: Any, s: int) -> int:
     for l in range(46):
         total += COUNTS[s * TERNARY + X[l]]
     return total
+
+
+@jit
+def by_file(x: Any) -> Any:
+    """A set with at most one square on each file as a byte: a bit for each of its files."""
+    x |= x >> U32
+    x |= x >> U16
+    return (x | x >> U8) & BYTE
+
+
+@jit
+def by_rank(x: Any) -> Any:
+    """A set on the lowest file as a byte: a bit for each of its ranks."""
+    x |= x >> U7
+    x |= x >> U14
+    return (x | x >> U28) & BYTE
+
+
+@jit
+def lead8(a: Any, b: Any) -> int:
+    """How many moves the first side, whose pieces are `a`, has more than the second."""
+    total = 0
+    for f in range(8):
+        own, opp = by_rank(a >> np.uint64(f) & FILE_A), by_rank(b >> np.uint64(f) & FILE_A)
+        total += LEAD8[LONG8 + DIGITS8[own] + U2 * DIGITS8[opp]]
+    for l in range(46):
+        if not 8 <= l < 16:
+            own, opp = by_file(a & SQUARES8[l]) >> FILE8[l], by_file(b & SQUARES8[l]) >> FILE8[l]
+            total += LEAD8[np.uint64(EMPTY8[l]) + DIGITS8[own] + U2 * DIGITS8[opp]]
+    return total
+
+
+@jit
+def has_move8(a: Any, b: Any) -> bool:
+    """Whether the side whose pieces are `a` has any move: mostly the first piece looked at has one."""
+    left = a
+    while left != U0:
+        i = ctz(left)
+        left &= left - U1
+        for d in range(4):
+            squares = SQUARES8[LINE8[4 * i + d]]
+            c = popcount((a | b) & squares) * abs(step(d))
+            for j in (i - c, i + c):
+                if 0 <= j < 64 and squares & ~a & U1 << np.uint64(j) != U0:
+                    # Between them on the line: bits above the lower square and below the higher one.
+                    low, high = np.uint64(min(i, j)), np.uint64(max(i, j))
+                    if b & squares & ((U1 << high) - (U2 << low)) == U0:
+                        return True
+    return False
 
 
 @jit

@@ -98,6 +98,22 @@ def _ternary() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArra
 
 
 STONES, COUNTS, WAYS = _ternary()
+LEAD8 = (COUNTS[:TERNARY] - COUNTS[TERNARY:]).astype(np.int8)
+"""For every ternary line: how many moves the first side has there more than the second."""
+DIGITS8 = np.array([int(f"{mask:b}", 3) for mask in range(256)], dtype=np.uint64)
+"""For a mask of eight bits: the number in base 3 with these digits."""
+
+
+def _squares8() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    """For each of the 46 lines: its squares on the 8x8 board, and its first file."""
+    squares = np.zeros(LINES8, dtype=np.uint64)
+    for i in range(256):
+        squares[LINE8[i]] |= np.uint64(1 << (i >> 2))
+    first = [min(i & 7 for i in range(64) if int(mask) >> i & 1) for mask in squares]
+    return squares, np.array(first, dtype=np.uint64)
+
+
+SQUARES8, FILE8 = _squares8()
 
 
 def _holes() -> npt.NDArray[np.int64]:
