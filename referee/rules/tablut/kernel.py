@@ -20,6 +20,7 @@ from referee.rules.tablut.kernel_board import (
     board_result,
     count_moves,
     free_ways,
+    has_move,
     winner_code,
 )
 from referee.rules.tablut.kernel_line import movement
@@ -78,9 +79,9 @@ def play(state: State, config: Config, move: int, out: State) -> None:
 
 
 @jit
-def result_without_repetition(state: State, config: Config, moves: int) -> int:
-    """`result` of a position with `moves` legal moves on a board that decides nothing, repetition left out."""
-    if moves == 0:
+def result_without_repetition(state: State, config: Config, is_stuck: bool) -> int:
+    """`result` of a position with or without legal moves on a board that decides nothing, repetition left out."""
+    if is_stuck:
         if config[NO_MOVES] == DRAW:
             return STUCK * 4 + 3
         return winner_code(int(config[FIRST_PLAYER]), STUCK, 1 - int(state[SIDE]))
@@ -98,15 +99,15 @@ def result(state: State, config: Config, occurrences: int, gap: int) -> int:
     found = board_result(state, config, m)
     if found != 0:
         return found
-    moves = count_moves(state, m)
-    if moves > 0 and config[REPETITION] > 0 and occurrences >= config[REPETITION]:
+    is_stuck = not has_move(state, m)
+    if not is_stuck and config[REPETITION] > 0 and occurrences >= config[REPETITION]:
         # Of the `gap` plies since the previous occurrence every second one left the attackers to move.
         if config[PERPETUAL_RAICHI] == DEFENDERS_LOSE and gap > 0 and 2 * state[RAICHI] >= gap:
             return winner_code(int(config[FIRST_PLAYER]), PERPETUAL, 0)
         if config[REPETITION_RESULT] == LOSS:
             return winner_code(int(config[FIRST_PLAYER]), REPEATED, int(state[SIDE]))
         return REPEATED * 4 + 3
-    return result_without_repetition(state, config, moves)
+    return result_without_repetition(state, config, is_stuck)
 
 
 @jit
@@ -121,7 +122,7 @@ def playout(state: State, config: Config, rng: npt.NDArray[np.uint64], max_plies
         found, moves = board_result(now, config, m), 0
         if found == 0:
             moves = count_moves(now, m)
-            found = result_without_repetition(now, config, moves)
+            found = result_without_repetition(now, config, moves == 0)
         if found != 0 or plies >= max_plies:
             return found, plies
         advance(now, config, m, nth_move(now, m, random_below(rng, moves)))

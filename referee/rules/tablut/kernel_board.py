@@ -102,6 +102,18 @@ def count_moves(s: State, m: int) -> int:
 
 
 @jit
+def has_move(s: State, m: int) -> bool:
+    """Whether the side to move has any move on a board that decides nothing: mostly the first soldiers have one."""
+    side = int(s[SIDE])
+    king = int(s[KING])
+    for l in range(18):
+        own, other = int(s[18 * side + l]), int(s[18 - 18 * side + l])
+        if count_line(l, own & ~(king_bit(l, king) if side == 1 else 0), own | other, side, m) > 0:
+            return True
+    return side == 1 and king_moves(s, m) > 0
+
+
+@jit
 def free_ways_now(s: State, m: int) -> int:
     """In how many directions (0-4) the king has a move to a goal, whoever is to move; 0 without a king."""
     if s[KING] < 0:

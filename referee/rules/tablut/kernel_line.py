@@ -104,7 +104,7 @@ def count_line(l: int, own: int, occ: int, side: int, m: int) -> int:
                     found += bits(soldier_line(l, p, occ, side, m))
             own &= ~inside
         walls |= int(BASES[l])
-    return found + int(SLIDES[half + int(TERNARY[own]) + 2 * int(TERNARY[walls])])
+    return found + int(SLIDES[np.uint64(half + int(TERNARY[np.uint64(own)]) + 2 * int(TERNARY[np.uint64(walls)]))])
 
 
 @jit
