@@ -4,7 +4,8 @@ Loaded once per family (see the package). A search is a pure function of the pos
 table; only `STOP`, set from outside, can make two runs differ. Refuses to know the time.
 
     ply 0     the root: states[0], line[work[ROOT]]
-    ply p     states[p], digest of the whole state in keys[p], of what repetition compares in line[work[ROOT] + p]
+    ply p     states[p], digest of what repetition compares in line[work[ROOT] + p], of the whole state in keys[p]
+              where its moves are looked at; moves[p], ascending behind the table's, with ranks[p] and seen[p] in order
 """
 
 # ruff: noqa: PLR0917 - the compiled functions call each other by position alone
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bots.search.line import digest, recurrence
-from referee.rules.jit import jit
+from referee.rules.jit import jit, prefetch
 from referee.rules.per_family import kernel_for
 from referee.rules.rules import Config, State
 
@@ -50,6 +51,13 @@ SURE = WIN - 1_000
 INFINITE = 1_000_000
 AT_HAND = 10_000
 """A static score from here on says that the side to move wins with this move (see `Kernel.evaluate`)."""
+PLACE: Any = np.int64(20)
+PLACES: Any = np.int64((1 << 20) - 1)
+"""An element of `ranks` is rank << PLACE | PLACES - place in its row: the highest is the best, of equals the first."""
+TAKEN: Any = np.int64(-1 << 62)
+UNSEEN: Any = np.int64(-1 << 62)
+ENDED: Any = np.int64(1 << 32)
+"""An element of `seen`: the static score of the position behind the move, ENDED + its result code, or UNSEEN."""
 FEW = 4
 """So many moves that do not lose at once, all others doing so, are a forced reply."""
 
@@ -76,14 +84,22 @@ class Desk(NamedTuple):
     line: npt.NDArray[np.uint64]
     moves: npt.NDArray[np.int64]
     ranks: npt.NDArray[np.int64]
+    seen: npt.NDArray[np.int64]
     killers: npt.NDArray[np.int64]
     history: npt.NDArray[np.int64]
     table: npt.NDArray[np.int64]
 
 
-def new_desk(table_bytes: int) -> Desk:
-    """A desk whose table takes about `table_bytes`. The table is a power of two of entries of 32 bytes."""
+def new_table(table_bytes: int) -> npt.NDArray[np.int64]:
+    """A power of two of entries of 32 bytes, about `table_bytes` in all; none lies across two lines of the cache."""
     entries = 1 << max(10, (table_bytes // 32).bit_length() - 1)
+    room = np.zeros(4 * entries + 7, dtype=np.int64)
+    first = -(room.ctypes.data >> 3) & 7
+    return room[first : first + 4 * entries].reshape(entries, 4)
+
+
+def new_desk(table_bytes: int) -> Desk:
+    """A desk whose table takes about `table_bytes`."""
     return Desk(
         work=np.zeros(WORK_SIZE, dtype=np.int64),
         states=np.zeros((MAX_DEPTH + 2, _kernel.STATE_SIZE), dtype=_kernel.DTYPE),
@@ -91,9 +107,10 @@ def new_desk(table_bytes: int) -> Desk:
         line=np.zeros(MAX_LINE + MAX_DEPTH + 2, dtype=np.uint64),
         moves=np.zeros((MAX_DEPTH + 2, _kernel.MAX_MOVES), dtype=np.int64),
         ranks=np.zeros((MAX_DEPTH + 2, _kernel.MAX_MOVES), dtype=np.int64),
+        seen=np.zeros((MAX_DEPTH + 2, _kernel.MAX_MOVES), dtype=np.int64),
         killers=np.zeros((MAX_DEPTH + 2, 2), dtype=np.int64),
         history=np.zeros((2, HISTORY), dtype=np.int64),
-        table=np.zeros((entries, 4), dtype=np.int64),
+        table=new_table(table_bytes),
     )
 
 
@@ -104,13 +121,20 @@ def cell_of(move: int) -> int:
 
 
 @compiled
-def visit(desk: Desk, config: Config, ply: int) -> int:
-    """Take note of the position just put into `states[ply]`: its digests, and how the game stands there."""
+def visit(desk: Desk, config: Config, ply: int, seen: int, goes_on: bool) -> int:
+    """Take note of the position just put into `states[ply]`: how the game stands there, of which `seen` is known.
+
+    Where its own moves may be looked at (`goes_on`), the table's entry for it is sent for.
+    """
     state = desk.states[ply]
     at = desk.work[ROOT] + ply
     desk.line[at] = digest(state, NOUGHT, KEY_SIZE, np.uint64(0))
-    desk.keys[ply] = digest(state, KEY_SIZE, STATE_SIZE, desk.line[at])
+    if goes_on:
+        desk.keys[ply] = digest(state, KEY_SIZE, STATE_SIZE, desk.line[at])
+        prefetch(desk.table, np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 2)))
     times, gap = recurrence(desk.line, at)
+    if times == 1 and seen != UNSEEN:
+        return max(seen - ENDED, 0)  # type: ignore[no-any-return]
     # A position that comes back once can be made to come back until the rules end the game: it is worth that end now.
     return result(state, config, times if times == 1 else OFTEN, gap)
 
@@ -134,10 +158,12 @@ def out_of_nodes(work: Any) -> bool:
 
 @compiled
 def put_first(moves: Any, found: int, first: int) -> int:
-    """Bring the move `first` to the front; the number of moves so placed, 0 or 1."""
+    """Bring the move `first` to the front, the others in order; the number of moves so placed, 0 or 1."""
     for i in range(found):
         if moves[i] == first:
-            moves[i], moves[0] = moves[0], first
+            for j in range(i, 0, -1):
+                moves[j] = moves[j - 1]
+            moves[0] = first
             return 1
     return 0
 
@@ -145,7 +171,7 @@ def put_first(moves: Any, found: int, first: int) -> int:
 @compiled
 def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, end: int) -> None:
     """Rank the moves `begin..end-1` of `ply` by what cut before and, with `looks`, by how the next position looks."""
-    moves, ranks, work = desk.moves[ply], desk.ranks[ply], desk.work
+    moves, ranks, seen, work = desk.moves[ply], desk.ranks[ply], desk.seen[ply], desk.work
     side = (work[SIDE] + ply) & 1
     for i in range(begin, end):
         move = moves[i]
@@ -154,15 +180,18 @@ def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, en
             rank += 3_000
         elif move == desk.killers[ply, 1]:
             rank += 2_000
+        seen[i] = UNSEEN
         if looks and not out_of_nodes(work):
             play(desk.states[ply], config, move, desk.states[ply + 1])
             work[NODES] += 1
             code = result(desk.states[ply + 1], config, ONCE, NOUGHT)
             if code == 0:
-                rank = rank // 50 - evaluate(desk.states[ply + 1], config)
+                seen[i] = evaluate(desk.states[ply + 1], config)
+                rank = rank // 50 - seen[i]
             else:
+                seen[i] = ENDED + code
                 rank = 10 * ended(work, code, side, NOUGHT)
-        ranks[i] = rank
+        ranks[i] = rank << PLACE | PLACES - i
 
 
 @compiled
@@ -170,7 +199,7 @@ def is_forced(ranks: Any, begin: int, end: int) -> bool:
     """Whether at most FEW of the moves ranked `begin..end-1` leave the opponent without a win at once, and some do."""
     safe = 0
     for i in range(begin, end):
-        if ranks[i] > 500 - AT_HAND:
+        if ranks[i] >> PLACE > 500 - AT_HAND:
             safe += 1
             if safe > FEW:
                 return False
@@ -178,15 +207,13 @@ def is_forced(ranks: Any, begin: int, end: int) -> bool:
 
 
 @compiled
-def take_best(moves: Any, ranks: Any, i: int, found: int) -> int:
-    """Bring the move with the highest rank of `i..found-1` to place `i`; equal ranks keep the lower move first."""
-    best = i
-    for j in range(i + 1, found):
-        if ranks[j] > ranks[best] or (ranks[j] == ranks[best] and moves[j] < moves[best]):
-            best = j
-    moves[i], moves[best] = moves[best], moves[i]
-    ranks[i], ranks[best] = ranks[best], ranks[i]
-    return moves[i]  # type: ignore[no-any-return]
+def take_best(ranks: Any, begin: int, end: int) -> int:
+    """The highest of the ranks `begin..end-1`, which is taken out: see PLACE."""
+    best = TAKEN
+    for i in range(np.uint64(begin), np.uint64(end)):  # of no sign: several at once, none counted from the end
+        best = max(best, ranks[i])
+    ranks[PLACES - (best & PLACES)] = TAKEN
+    return best  # type: ignore[no-any-return]
 
 
 @compiled
@@ -249,13 +276,19 @@ def negamax(  # noqa: C901, PLR0912, PLR0915 - a kernel: compiled as one, and re
                 forced = FORCED if is_forced(desk.ranks[ply], i, found) else 0
         if out_of_nodes(work):
             return 0
-        move = desk.moves[ply, i] if i < placed else take_best(desk.moves[ply], desk.ranks[ply], i, found)
+        place, seen = i, UNSEEN
+        if i >= placed:
+            place = PLACES - (take_best(desk.ranks[ply], placed, found) & PLACES)
+            seen = desk.seen[ply, place]
+        move = desk.moves[ply, place]
         if forced != 0 and depth >= 2 and ply < 2 * work[NOMINAL] and ply + depth < MAX_DEPTH:
             deeper = 1
         play(desk.states[ply], config, move, desk.states[ply + 1])
         work[NODES] += 1
-        code = visit(desk, config, ply + 1)
-        static = 0 if code != 0 else evaluate(desk.states[ply + 1], config)
+        code = visit(desk, config, ply + 1, seen, depth > 1)
+        static = NOUGHT
+        if code == 0:
+            static = evaluate(desk.states[ply + 1], config) if seen == UNSEEN else seen
         if code != 0:
             score = ended(work, code, side, ply + 1)
         elif static >= AT_HAND:

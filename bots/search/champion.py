@@ -60,7 +60,7 @@ visit, ended, cell_of, put_first, take_best = (
     _plain.put_first,
     _plain.take_best,
 )
-out_of_nodes, is_forced, key_of = _plain.out_of_nodes, _plain.is_forced, _plain.key_of
+out_of_nodes, is_forced, key_of, new_table = _plain.out_of_nodes, _plain.is_forced, _plain.key_of, _plain.new_table
 digest = _plain.digest
 
 
@@ -72,6 +72,7 @@ def compiled(function: F) -> F:
 MAX_DEPTH, MAX_LINE = _plain.MAX_DEPTH, _plain.MAX_LINE
 NOUGHT, ONCE, KEY_SIZE, STATE_SIZE = _plain.NOUGHT, _plain.ONCE, _plain.KEY_SIZE, _plain.STATE_SIZE
 WIN, SURE, INFINITE, AT_HAND = _plain.WIN, _plain.SURE, _plain.INFINITE, _plain.AT_HAND
+PLACE, PLACES, UNSEEN, ENDED = _plain.PLACE, _plain.PLACES, _plain.UNSEEN, _plain.ENDED
 HISTORY, FORCED, DEPTHS = _plain.HISTORY, _plain.FORCED, _plain.DEPTHS
 EXACT, LOWER, UPPER = _plain.EXACT, _plain.LOWER, _plain.UPPER
 KEY, MOVE, VALUE, META = _plain.KEY, _plain.MOVE, _plain.VALUE, _plain.META
@@ -94,7 +95,7 @@ class Desk(NamedTuple):
     keys: npt.NDArray[np.uint64]
     line: npt.NDArray[np.uint64]
     plies: npt.NDArray[np.int64]
-    """[ply, ...]: the columns STATIC .. SECOND_KILLER, then the moves, then their ranks."""
+    """[ply, ...]: the columns STATIC .. SECOND_KILLER, then the moves, their ranks, and what was seen behind them."""
     history: npt.NDArray[np.int64]
     """[side, cell of a move]: how often it cut; [2 + side, cell of the move before]: what refuted that last."""
     sums: npt.NDArray[np.int32]
@@ -110,6 +111,7 @@ STATIC, PATH, KILLER, SECOND_KILLER = range(4)
 """Columns of `plies`: the static score for the side to move, the move that led here, moves that cut lately."""
 MOVES = 4
 RANKS = MOVES + _kernel.MAX_MOVES
+SEEN = RANKS + _kernel.MAX_MOVES
 
 _depths, _numbers = np.ogrid[: MAX_DEPTH + 2, :256]
 LESS = (np.log(np.maximum(_depths, 1)) * np.log(np.maximum(_numbers, 1)) / 2.2).astype(np.int64)
@@ -119,17 +121,16 @@ DEEPEST_CUT = 4
 
 
 def new_desk(table_bytes: int, net: Net) -> Desk:
-    """A desk whose table takes about `table_bytes`. The table is a power of two of entries of 32 bytes."""
-    entries = 1 << max(10, (table_bytes // 32).bit_length() - 1)
+    """A desk whose table takes about `table_bytes`."""
     return Desk(
         work=np.zeros(WORK_SIZE, dtype=np.int64),
         states=np.zeros((MAX_DEPTH + 2, _kernel.STATE_SIZE), dtype=_kernel.DTYPE),
         keys=np.zeros(MAX_DEPTH + 2, dtype=np.uint64),
         line=np.zeros(MAX_LINE + MAX_DEPTH + 2, dtype=np.uint64),
-        plies=np.zeros((MAX_DEPTH + 2, RANKS + _kernel.MAX_MOVES), dtype=np.int64),
+        plies=np.zeros((MAX_DEPTH + 2, SEEN + _kernel.MAX_MOVES), dtype=np.int64),
         history=np.zeros((4, HISTORY), dtype=np.int64),
         sums=np.zeros((MAX_DEPTH + 2, HIDDEN), dtype=np.int32),
-        table=np.zeros((entries, 4), dtype=np.int64),
+        table=new_table(table_bytes),
         rows=net.rows,
         maps=net.maps,
     )
@@ -206,9 +207,9 @@ def corrected(rows: Any, maps: Any, sums: Any, state: State, score: Any) -> Any:
 
 
 @compiled
-def look(desk: Desk, config: Config, ply: int) -> Any:
-    """Judge the position of `ply`, where the game goes on."""
-    score = evaluate(desk.states[ply], config)
+def look(desk: Desk, config: Config, ply: int, seen: int) -> Any:
+    """Judge the position of `ply`, where the game goes on; `seen` is the family's own static score, or UNSEEN."""
+    score = evaluate(desk.states[ply], config) if seen == UNSEEN else seen
     if desk.maps[0, TECHNIQUES] & NET != 0:
         sum_on(desk, ply)
         score = corrected(desk.rows, desk.maps, desk.sums[ply], desk.states[ply], score)
@@ -221,11 +222,11 @@ def look(desk: Desk, config: Config, ply: int) -> Any:
 @compiled
 def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, end: int) -> None:
     """Rank the moves `begin..end-1` of `ply` by what cut before and, with `looks`, by how the next position looks."""
-    moves, ranks, work = desk.plies[ply, MOVES:RANKS], desk.plies[ply, RANKS:], desk.work
+    row, work = desk.plies[ply], desk.work
     side = (work[SIDE] + ply) & 1
     reply = desk.history[2 + side, cell_of(desk.plies[ply, PATH])] if ply > 0 else -1
     for i in range(begin, end):
-        move = moves[i]
+        move = row[MOVES + i]
         rank = min(desk.history[side, cell_of(move)], 4_000)
         if move == desk.plies[ply, KILLER]:
             rank += 3_000
@@ -233,15 +234,18 @@ def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, en
             rank += 2_000
         elif move == reply:
             rank += 2_000
+        row[SEEN + i] = UNSEEN
         if looks and not out_of_nodes(work):
             play(desk.states[ply], config, move, desk.states[ply + 1])
             work[NODES] += 1
             code = result(desk.states[ply + 1], config, ONCE, NOUGHT)
             if code == 0:
-                rank = rank // 50 - evaluate(desk.states[ply + 1], config)
+                row[SEEN + i] = evaluate(desk.states[ply + 1], config)
+                rank = rank // 50 - row[SEEN + i]
             else:
+                row[SEEN + i] = ENDED + code
                 rank = 10 * ended(work, code, side, NOUGHT)
-        ranks[i] = rank
+        row[RANKS + i] = rank << PLACE | PLACES - (RANKS + i)
 
 
 @compiled
@@ -289,7 +293,7 @@ def do_nothing(desk: Desk, config: Config, ply: int) -> bool:
         return False
     state[element] = np.int64(state[element]) ^ bit
     desk.plies[ply + 1, PATH] = -1
-    return visit(desk, config, ply + 1) == 0  # type: ignore[no-any-return]
+    return visit(desk, config, ply + 1, UNSEEN, True) == 0  # type: ignore[no-any-return]
 
 
 @compiled
@@ -347,7 +351,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
         and do_nothing(desk, config, ply)
     ):
         work[NODES] += 1
-        score = -look(desk, config, ply + 1)
+        score = -look(desk, config, ply + 1, UNSEEN)
         if score > -AT_HAND:
             rest = depth - 3 - (depth >= 7)
             if rest > 0:
@@ -356,7 +360,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
                 return 0
             if score >= beta:
                 return beta
-    moves, ranks = desk.plies[ply, MOVES:RANKS], desk.plies[ply, RANKS:]
+    moves, row = desk.plies[ply, MOVES:RANKS], desk.plies[ply]
     found = legal(desk.states[ply], config, moves)
     if found == 0:
         return static  # type: ignore[no-any-return]
@@ -368,10 +372,15 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
             looks = depth >= 3 or (depth == 2 and placed == 0)
             rank_moves(desk, config, ply, looks, i, found)
             if looks and work[ABORTED] == 0:
-                forced = FORCED if is_forced(ranks, i, found) else 0
+                forced = FORCED if is_forced(row, RANKS + i, RANKS + found) else 0
         if out_of_nodes(work):
             return 0
-        move = moves[i] if i < placed else take_best(moves, ranks, i, found)
+        at, rank, seen = RANKS + i, NOUGHT, UNSEEN
+        if i >= placed:
+            best_left = take_best(row, RANKS + placed, RANKS + found)
+            at, rank = PLACES - (best_left & PLACES), best_left >> PLACE
+            seen = row[at + SEEN - RANKS]
+        move = row[at + MOVES - RANKS]
         if forced != 0 and depth >= 2 and ply < 2 * work[NOMINAL] and ply + depth < MAX_DEPTH:
             deeper = 1
         if (
@@ -382,7 +391,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
             and forced == 0
             and depth <= DEEPEST_CUT
             and best > -SURE
-            and ranks[i] - desk.maps[0, TEMPO] + error * depth // 2 <= alpha
+            and rank - desk.maps[0, TEMPO] + error * depth // 2 <= alpha
         ):
             break  # they come in the order of how they look: none of the rest looks better
         late = 0
@@ -401,8 +410,8 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
         if skims:
             code, judged = result(desk.states[ply + 1], config, ONCE, NOUGHT), -static
         else:
-            code = visit(desk, config, ply + 1)
-            judged = 0 if code != 0 else look(desk, config, ply + 1)
+            code = visit(desk, config, ply + 1, seen, depth > 1)
+            judged = 0 if code != 0 else look(desk, config, ply + 1, seen)
         noise = misjudged(work, move) if ply == 0 and work[NOISE] > 0 else 0
         low, high = alpha - noise, beta - noise
         if code != 0:

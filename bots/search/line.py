@@ -11,19 +11,21 @@ import numpy as np
 
 from referee.rules.jit import jit
 
-_SEED = np.uint64(0x9E3779B97F4A7C15)
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
+_FACTORS = np.random.default_rng(1).integers(0, 1 << 63, 256, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+"""Odd numbers, one for each element of a state: elements are mixed side by side, not one after the other."""
 
 
 @jit
 def digest(state: Any, start: int, stop: int, before: Any) -> Any:
     """A digest (uint64) of `state[start:stop]` on top of `before`, itself a digest or 0."""
-    mixed = before ^ _SEED
+    total = before
     for i in range(start, stop):
-        mixed = (mixed ^ np.uint64(state[i])) * _FACTOR
-        mixed ^= mixed >> _HALF
-    return mixed
+        mixed = np.uint64(state[i]) * _FACTOR
+        total += (mixed ^ (mixed >> _HALF)) * _FACTORS[i & 255]
+    total = (total ^ (total >> _HALF)) * _FACTOR
+    return total ^ (total >> _HALF)
 
 
 @jit

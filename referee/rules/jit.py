@@ -144,6 +144,27 @@ if IS_COMPILED:
         return types.ExternalFunction(name, typing_signature(found, *arguments))
 
     @intrinsic  # type: ignore[untyped-decorator]
+    def prefetch(typingctx: Any, array: Any, row: Any) -> Any:
+        """Begin to read row `row` (not negative) of a two-dimensional array into the processor's cache."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+            from numba.core import cgutils
+
+            table = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0])
+            step = builder.extract_value(table.strides, 0)
+            place = builder.add(builder.ptrtoint(table.data, step.type), builder.mul(args[1], step))
+            byte = ir.IntType(8).as_pointer()
+            number = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+            hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+            # To be read, to stay in all caches, data.
+            builder.call(hint, [builder.inttoptr(place, byte), number(0), number(3), number(1)])
+            return context.get_dummy_value()
+
+        return types.void(array, types.int64), codegen
+
+    @intrinsic  # type: ignore[untyped-decorator]
     def popcount(typingctx: Any, x: Any) -> Any:
         """Number of one bits of a uint64, as int64."""
 
@@ -168,6 +189,9 @@ else:
     def jit(function: F, *, also: tuple[str, ...] = (), borrows: bool = False) -> F:
         """The function itself."""
         return function
+
+    def prefetch(array: Any, row: int) -> None:
+        """Nothing."""
 
     def popcount(x: Any) -> int:
         """Number of one bits of a uint64."""
