@@ -109,11 +109,15 @@ class AlphaBeta(Bot):
             distance = s.WIN - abs(score)
             win_in = None if distance > s.MAX_DEPTH else distance if score > 0 else -distance
             pv = [write(code) for code in s.variation(self._desk, config, min(depth, LONGEST_LINE))]
-            self.info(depth=depth, nodes=int(work[s.NODES]), score=score, win_in=win_in, pv=pv)
+            self.info(depth=depth, nodes=self.nodes(), score=score, win_in=win_in, pv=pv)
             if (win_in is not None and abs(win_in) <= depth) or len(position.moves) == 1:
                 return
             if clock.is_timed and clock.elapsed_ms() > self.enough() * clock.budget_ms():
                 return
+
+    def nodes(self) -> int:
+        """How many positions have been looked at."""
+        return int(self._desk.work[self._search.NODES])
 
     def enough(self) -> float:
         """The share of the budget after which no new iteration is begun; asked once after each."""

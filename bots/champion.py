@@ -1,11 +1,14 @@
 """The strongest bot here: the search and the learned evaluation of `bots.search.champion`, as weak as one likes.
 
 With a limit of nodes or depth the move is a function of the game so far, the limit and the options, whatever the
-machine and the games before.
+machine and the games before; one thread searches then. Where time is the limit, `Threads` of them share what they find.
 """
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from referee.rules.position import Position
+    from referee.rules.rules import Config
 
 STRENGTH = OptionDecl("Strength", "spin", "100", 0, 100)
 WEIGHTS = OptionDecl("Weights", "string", "")
@@ -25,6 +29,7 @@ WEIGHTS = OptionDecl("Weights", "string", "")
 NONE = "none"
 STRAY = OptionDecl("Stray", "spin", "0", 0, 100)
 """So many moves of a hundred are drawn by lot: games to learn from must show what bad moves lead to."""
+THREADS = OptionDecl("Threads", "spin", "1", 1, 64)
 NUMBERS = (
     OptionDecl("Techniques", "spin", "-1", -1, 4095),
     OptionDecl("Tempo", "spin", "-1", -1, 1000),
@@ -51,12 +56,24 @@ class Champion(AlphaBeta):
 
     search: ClassVar[str] = "champion"
     name = "champion"
-    options = (*AlphaBeta.options, STRENGTH, OptionDecl("Seed", "spin", "0", 0, 2**31 - 1), WEIGHTS, STRAY, *NUMBERS)
+    options = (
+        *AlphaBeta.options,
+        THREADS,
+        STRENGTH,
+        OptionDecl("Seed", "spin", "0", 0, 2**31 - 1),
+        WEIGHTS,
+        STRAY,
+        *NUMBERS,
+    )
 
     def __init__(self) -> None:
         super().__init__()
         self._config: Any = None
         self._last, self._streak = -1, 0
+        self._places: list[Any] = []
+        """The desks of the other threads."""
+        self._helpers: list[Any] = []
+        """Those that search now."""
 
     def new_desk(self, position: Position) -> Any:
         """Room for the search, with the weights that fit the rules."""
@@ -73,7 +90,9 @@ class Champion(AlphaBeta):
         for place, option in enumerate(NUMBERS, TECHNIQUES):
             if (value := self.number(option.name)) >= 0:
                 net.maps[0, place] = value
-        return self._search.new_desk(self.number("Hash") << 20, net)
+        desk = self._search.new_desk(self.number("Hash") << 20, net)
+        self._places = [self._search.new_place(desk) for _ in range(self.number(THREADS.name) - 1)]
+        return desk
 
     def begin(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
         """Lay out the search of `position`."""
@@ -94,11 +113,54 @@ class Champion(AlphaBeta):
         clock.cap_nodes(nodes_at(self.number(STRENGTH.name)))
         return super().choose(position, clock)
 
+    def _deepen(self, position: Position, clock: Clock) -> None:
+        """Search deeper and deeper, together where the move need not be the same again."""
+        if clock.nodes is not None or clock.depth is not None:
+            super()._deepen(position, clock)
+            return
+        with self._helped(position):
+            super()._deepen(position, clock)
+
+    @contextmanager
+    def _helped(self, position: Position) -> Iterator[None]:
+        """Within the context other threads search the same position; behind it there are none."""
+        s, config = self._search, position.ruleset.config
+        threads: list[threading.Thread] = []
+        try:
+            for place in self._places:
+                s.join(place, self._desk)
+                place.work[s.STOP] = 0
+                first = 2 - len(threads) % 2  # every other one ahead by a ply
+                thread = threading.Thread(target=_help, args=(s, place, config, first), daemon=True)
+                with suppress(RuntimeError):  # no more are allowed here
+                    thread.start()
+                    threads.append(thread)
+                    self._helpers.append(place)
+            yield
+        finally:
+            for place in self._helpers:
+                place.work[s.STOP] = 1
+            for thread in threads:
+                thread.join()
+            self._helpers = []
+
+    def nodes(self) -> int:
+        """How many positions have been looked at, by all threads."""
+        return super().nodes() + sum(int(place.work[self._search.NODES]) for place in self._helpers)
+
     def enough(self) -> float:
         """Less where the search has made up its mind."""
         best = int(self._desk.work[self._search.BEST])
         self._last, self._streak = best, self._streak + 1 if best == self._last else 0
         return max(SURE, UNSURE - STEP * self._streak)
+
+
+def _help(search: Any, place: Any, config: Config, first: int) -> None:
+    """Search at a place that has been joined, from depth `first` on, until it is stopped."""
+    for depth in range(first, search.MAX_DEPTH + 1):
+        search.deepen(place, config, depth)
+        if place.work[search.ABORTED]:
+            return
 
 
 if __name__ == "__main__":

@@ -4,6 +4,10 @@ Built on `alphabeta` (digests, repetitions, ends, first looks at moves); what it
 the static score, a table of two tiers, null moves, cuts by the static score, reductions that grow with depth and
 number, and replies that refuted the same move before. Which of these a family uses stands with its weights.
 
+Several may search the same position at once, each at a desk of its own with the same table (`join`): what one finds out
+the others need not. Entries are written and read without asking, so one may be half of this and half of that; its KEY
+is the digest XOR all the rest, and such an entry is nobody's.
+
 Loaded once per family (see the package). A search is a pure function of the position, its history, the limits, the net
 and the table. Refuses to know the time.
 """
@@ -136,6 +140,19 @@ def new_desk(table_bytes: int, net: Net) -> Desk:
     )
 
 
+def new_place(desk: Desk) -> Desk:
+    """A desk for one more that searches with the same table and net."""
+    own = {name: np.zeros_like(getattr(desk, name)) for name in Desk._fields if name not in ("table", "rows", "maps")}
+    return desk._replace(**own)
+
+
+def join(place: Desk, desk: Desk) -> None:
+    """Lay out at a `new_place` of a desk the search that was begun there (`begin`)."""
+    place.work[:], place.line[:], place.history[:] = desk.work, desk.line, desk.history
+    place.states[0], place.keys[0], place.sums[0] = desk.states[0], desk.keys[0], desk.sums[0]
+    place.plies[:, :MOVES] = desk.plies[:, :MOVES]
+
+
 @compiled
 def add_rows(sums: Any, rows: Any, maps: Any, line: int, bits: Any, sign: int) -> None:
     """Add the rows of the bits of a board to the sums, or take them off."""
@@ -249,13 +266,14 @@ def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, en
 
 
 @compiled
-def find(desk: Desk, ply: int) -> int:
-    """The entry of the table for `ply`, or -1."""
-    slot = np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 2))
+def find(desk: Desk, ply: int) -> tuple[int, int, int]:
+    """What the table holds for `ply`: move, value and META, which is -1 for nothing."""
+    slot, key = np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 2)), np.int64(desk.keys[ply])
     for at in range(slot, slot + 2):
-        if desk.table[at, KEY] == np.int64(desk.keys[ply]) and desk.table[at, META] >> BORN == desk.work[GENERATION]:
-            return at
-    return -1
+        move, value, meta = desk.table[at, MOVE], desk.table[at, VALUE], desk.table[at, META]
+        if desk.table[at, KEY] ^ move ^ value ^ meta == key and meta >> BORN == desk.work[GENERATION]:
+            return move, value, meta
+    return NOUGHT, NOUGHT, -ONCE
 
 
 @compiled
@@ -266,7 +284,8 @@ def store(desk: Desk, ply: int, depth: int, forced: int, move: int, score: int, 
     key = np.int64(desk.keys[ply])
     meta = table[slot, META]
     is_current = meta >> BORN == work[GENERATION] and (meta >> OLD & 255) == work[AGE] & 255
-    if table[slot, KEY] != key and is_current and (meta >> 2 & DEPTHS) > depth:
+    held = table[slot, KEY] ^ table[slot, MOVE] ^ table[slot, VALUE] ^ meta
+    if held != key and is_current and (meta >> 2 & DEPTHS) > depth:
         slot += 1
     bound = EXACT
     if score <= alpha:
@@ -278,8 +297,9 @@ def store(desk: Desk, ply: int, depth: int, forced: int, move: int, score: int, 
         value += ply
     elif score < -SURE:
         value -= ply
-    table[slot, KEY], table[slot, MOVE], table[slot, VALUE] = key, move, value
-    table[slot, META] = work[GENERATION] << BORN | (work[AGE] & 255) << OLD | forced | depth << 2 | bound
+    meta = work[GENERATION] << BORN | (work[AGE] & 255) << OLD | forced | depth << 2 | bound
+    table[slot, KEY], table[slot, MOVE] = key ^ move ^ value ^ meta, move
+    table[slot, VALUE], table[slot, META] = value, meta
 
 
 @compiled
@@ -319,18 +339,17 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
     if ply == 0:
         first = work[BEST]
     else:
-        at = find(desk, ply)
-        if at >= 0:
-            meta = desk.table[at, META]
-            first, forced = desk.table[at, MOVE], meta & FORCED
+        move, value, meta = find(desk, ply)
+        if meta >= 0:
+            first, forced = move, meta & FORCED
             if meta >> 2 & DEPTHS >= depth:
-                value, bound = desk.table[at, VALUE], meta & 3
+                bound = meta & 3
                 if value > SURE:
                     value -= ply
                 elif value < -SURE:
                     value += ply
                 if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
-                    return value  # type: ignore[no-any-return]
+                    return value
     static = desk.plies[ply, STATIC]
     is_calm = ply > 0 and not is_open and forced == 0 and alpha > -SURE and beta < SURE and abs(static) < AT_HAND
     if is_calm and techniques & LEAVE != 0 and depth <= DEEPEST_CUT and static - error * (depth + 1) // 2 >= beta:
@@ -499,12 +518,10 @@ def variation(desk: Desk, config: Config, most: int) -> list[int]:
         after = np.zeros_like(state)
         play(state, config, line[-1], after)
         state = after
-        key = digest(state, KEY_SIZE, STATE_SIZE, np.uint64(key_of(state)))
-        slot = int(key) & (desk.table.shape[0] - 2)
-        entries = [desk.table[at] for at in (slot, slot + 1) if int(desk.table[at, KEY]) % 2**64 == int(key)]
-        entries = [entry for entry in entries if entry[META] >> BORN == desk.work[GENERATION]]
+        desk.keys[1] = digest(state, KEY_SIZE, STATE_SIZE, np.uint64(key_of(state)))
+        move, _, meta = find(desk, 1)
         count = legal(state, config, moves)
-        if not entries or entries[0][MOVE] not in moves[:count]:  # nothing, or of a position with the same key
+        if meta < 0 or move not in moves[:count]:  # nothing, or of a position with the same key
             break
-        line.append(int(entries[0][MOVE]))
+        line.append(int(move))
     return line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,65 @@ def test_the_numbers_it_goes_by_are_those_of_its_weights_or_those_it_is_told() -
         assert told == [*kept[:place], 7, *kept[place + 1 :]]
         bot._values[name] = "-1"
     assert bot.new_desk(position).maps[0].tolist() == kept
+
+
+def many_threads(position: Position) -> Champion:
+    bot = Champion()
+    bot._values["Threads"] = "3"
+    bot.warm_up(position)
+    return bot
+
+
+@pytest.mark.parametrize("family", families())
+def test_threads_search_together_until_one_is_told_to_stop(family: str) -> None:
+    position, before = Position.start(load(family).settle()), threading.enumerate()
+    bot, clock, told = many_threads(position), Clock(Go(infinite=True), 0), []
+
+    def told_of(**said: int) -> None:
+        told.append(said["nodes"])
+        if len(bot._helpers) == 2 and all(place.work[bot._search.NODES] > 0 for place in bot._helpers):
+            clock.stop()
+
+    bot.info = told_of  # type: ignore[method-assign, assignment]
+    assert bot.choose(position, clock) in position.moves
+    assert threading.enumerate() == before
+    assert [int(place.work[bot._search.STOP]) for place in bot._places] == [1, 1]
+    assert told[-1] <= sum(int(desk.work[bot._search.NODES]) for desk in (bot._desk, *bot._places))
+
+
+def test_one_thread_searches_where_the_move_must_be_the_same_again() -> None:
+    position = Position.start(load("abalone").settle())
+    bot = many_threads(position)
+    assert choose(bot, position, 500) == choose(Champion(), position, 500)
+    assert [int(place.work[bot._search.NODES]) for place in bot._places] == [0, 0]
+
+
+def test_it_searches_alone_where_no_more_threads_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    position = Position.start(load("abalone").settle())
+    bot, clock = many_threads(position), Clock(Go(infinite=True), 0)
+    bot.info = lambda **said: clock.stop()  # type: ignore[method-assign]
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert bot.choose(position, clock) in position.moves
+
+
+def test_an_entry_that_two_threads_wrote_half_of_each_is_not_believed() -> None:
+    ruleset, s = load("abalone").settle(), search("champion", "abalone")
+    position = Position.start(ruleset)
+    desk = s.new_desk(1 << 16, blank(ruleset.rules.features))
+    desk.work[s.GENERATION] = 1
+    s.begin(desk, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 0, position.moves[0])
+    s.store(desk, 0, 5, 0, position.moves[3], 77, -1000, 1000)
+    assert s.find(desk, 0)[:2] == (position.moves[3], 77)
+    whole = desk.table.copy()
+    s.store(desk, 0, 6, 0, position.moves[4], 99, -1000, 1000)
+    other, (row,) = desk.table.copy(), np.flatnonzero(desk.table[:, s.META])
+    for column in range(4):
+        desk.table[row] = whole[row]
+        desk.table[row, column] = other[row, column]
+        assert s.find(desk, 0)[2] == -1, column
 
 
 @pytest.mark.parametrize(("technique", "is_found"), [(SKIM, True), (DROP, False)])
