@@ -5,7 +5,8 @@ table; only `STOP`, set from outside, can make two runs differ. Refuses to know 
 
     ply 0     the root: states[0], line[work[ROOT]]
     ply p     states[p], digest of what repetition compares in line[work[ROOT] + p], of the whole state in keys[p]
-              where its moves are looked at; moves[p], ascending behind the table's, with ranks[p] and seen[p] in order
+              where its moves are looked at; in plies[p] these, ascending behind the table's, their ranks and what was
+              seen behind them, all in the same order
 """
 
 # ruff: noqa: PLR0917 - the compiled functions call each other by position alone
@@ -53,11 +54,11 @@ AT_HAND = 10_000
 """A static score from here on says that the side to move wins with this move (see `Kernel.evaluate`)."""
 PLACE: Any = np.int64(20)
 PLACES: Any = np.int64((1 << 20) - 1)
-"""An element of `ranks` is rank << PLACE | PLACES - place in its row: the highest is the best, of equals the first."""
+"""A rank is kept as rank << PLACE | PLACES - place in its row: the highest is the best, of equals the first."""
 TAKEN: Any = np.int64(-1 << 62)
 UNSEEN: Any = np.int64(-1 << 62)
 ENDED: Any = np.int64(1 << 32)
-"""An element of `seen`: the static score of the position behind the move, ENDED + its result code, or UNSEEN."""
+"""What was seen behind a move: the static score of the position behind the move, ENDED + its result code, or UNSEEN."""
 FEW = 4
 """So many moves that do not lose at once, all others doing so, are a forced reply."""
 
@@ -75,18 +76,24 @@ FORCED, DEPTHS = 1 << 15, 0x1FFF
 HISTORY = 4096
 
 
+STATIC, PATH, KILLER, SECOND_KILLER = range(4)
+"""Columns of `plies`: a static score and the move that led here, where a search asks for them; what cut lately."""
+MOVES = 4
+RANKS = MOVES + _kernel.MAX_MOVES
+SEEN = RANKS + _kernel.MAX_MOVES
+
+
 class Desk(NamedTuple):
-    """Everything a search reads and writes, allocated once."""
+    """Everything a search reads and writes, allocated once. Few arrays: each costs time in every call."""
 
     work: npt.NDArray[np.int64]
     states: npt.NDArray[Any]
     keys: npt.NDArray[np.uint64]
     line: npt.NDArray[np.uint64]
-    moves: npt.NDArray[np.int64]
-    ranks: npt.NDArray[np.int64]
-    seen: npt.NDArray[np.int64]
-    killers: npt.NDArray[np.int64]
+    plies: npt.NDArray[np.int64]
+    """[ply, ...]: the columns STATIC .. SECOND_KILLER, then from MOVES, RANKS and SEEN on an element for each move."""
     history: npt.NDArray[np.int64]
+    """[side, cell of a move]: how often it cut; [2 + side, cell of the move before]: what refuted that last, or -1."""
     table: npt.NDArray[np.int64]
 
 
@@ -105,19 +112,16 @@ def new_desk(table_bytes: int) -> Desk:
         states=np.zeros((MAX_DEPTH + 2, _kernel.STATE_SIZE), dtype=_kernel.DTYPE),
         keys=np.zeros(MAX_DEPTH + 2, dtype=np.uint64),
         line=np.zeros(MAX_LINE + MAX_DEPTH + 2, dtype=np.uint64),
-        moves=np.zeros((MAX_DEPTH + 2, _kernel.MAX_MOVES), dtype=np.int64),
-        ranks=np.zeros((MAX_DEPTH + 2, _kernel.MAX_MOVES), dtype=np.int64),
-        seen=np.zeros((MAX_DEPTH + 2, _kernel.MAX_MOVES), dtype=np.int64),
-        killers=np.zeros((MAX_DEPTH + 2, 2), dtype=np.int64),
-        history=np.zeros((2, HISTORY), dtype=np.int64),
+        plies=np.zeros((MAX_DEPTH + 2, SEEN + _kernel.MAX_MOVES), dtype=np.int64),
+        history=np.zeros((4, HISTORY), dtype=np.int64),
         table=new_table(table_bytes),
     )
 
 
 @compiled
-def cell_of(move: int) -> int:
+def cell_of(move: int) -> Any:
     """Where the history of a move is kept."""
-    return np.int64((np.uint64(move) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(52))  # type: ignore[return-value]
+    return (np.uint64(move) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(52)
 
 
 @compiled
@@ -171,27 +175,35 @@ def put_first(moves: Any, found: int, first: int) -> int:
 @compiled
 def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, end: int) -> None:
     """Rank the moves `begin..end-1` of `ply` by what cut before and, with `looks`, by how the next position looks."""
-    moves, ranks, seen, work = desk.moves[ply], desk.ranks[ply], desk.seen[ply], desk.work
+    row, history, work = desk.plies[ply], desk.history, desk.work
     side = (work[SIDE] + ply) & 1
-    for i in range(begin, end):
-        move = moves[i]
-        rank = min(desk.history[side, cell_of(move)], 4_000)
-        if move == desk.killers[ply, 0]:
+    killer, second = row[KILLER], row[SECOND_KILLER]
+    reply = history[2 + side, cell_of(row[PATH])] if ply > 0 else -ONCE
+    for i in range(np.uint64(begin), np.uint64(end)):  # of no sign: see `take_best`
+        move = row[np.uint64(MOVES) + i]
+        rank = min(history[side, cell_of(move)], 4_000)
+        if move == killer:
             rank += 3_000
-        elif move == desk.killers[ply, 1]:
+        elif move == second:
             rank += 2_000
-        seen[i] = UNSEEN
-        if looks and not out_of_nodes(work):
-            play(desk.states[ply], config, move, desk.states[ply + 1])
-            work[NODES] += 1
-            code = result(desk.states[ply + 1], config, ONCE, NOUGHT)
-            if code == 0:
-                seen[i] = evaluate(desk.states[ply + 1], config)
-                rank = rank // 50 - seen[i]
-            else:
-                seen[i] = ENDED + code
-                rank = 10 * ended(work, code, side, NOUGHT)
-        ranks[i] = rank << PLACE | PLACES - i
+        elif move == reply:
+            rank += 2_000
+        row[np.uint64(RANKS) + i] = rank << PLACE | PLACES - RANKS - np.int64(i)
+    if not looks:
+        return
+    for i in range(begin, end):
+        if out_of_nodes(work):
+            return
+        play(desk.states[ply], config, row[MOVES + i], desk.states[ply + 1])
+        work[NODES] += 1
+        code = result(desk.states[ply + 1], config, ONCE, NOUGHT)
+        if code == 0:
+            row[SEEN + i] = evaluate(desk.states[ply + 1], config)
+            rank = (row[RANKS + i] >> PLACE) // 50 - row[SEEN + i]
+        else:
+            row[SEEN + i] = ENDED + code
+            rank = 10 * ended(work, code, side, NOUGHT)
+        row[RANKS + i] = rank << PLACE | PLACES - RANKS - i
 
 
 @compiled
@@ -262,25 +274,27 @@ def negamax(  # noqa: C901, PLR0912, PLR0915 - a kernel: compiled as one, and re
                     value += ply
                 if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
                     return value  # type: ignore[no-any-return]
-    found = legal(desk.states[ply], config, desk.moves[ply])
+    moves, row = desk.plies[ply, MOVES:RANKS], desk.plies[ply]
+    found = legal(desk.states[ply], config, moves)
     if found == 0:
         return evaluate(desk.states[ply], config)
-    placed = put_first(desk.moves[ply], found, first)
+    placed = put_first(moves, found, first)
     side = (work[SIDE] + ply) & 1
-    best, best_move, floor, deeper = -INFINITE, -1, alpha, 0
+    best, best_move, floor, deeper, looks = -INFINITE, -1, alpha, 0, False
     for i in range(found):
         if i == placed:  # not before the table's move, which often is enough
             looks = depth >= 3 or (depth == 2 and placed == 0)
             rank_moves(desk, config, ply, looks, i, found)
             if looks and work[ABORTED] == 0:
-                forced = FORCED if is_forced(desk.ranks[ply], i, found) else 0
+                forced = FORCED if is_forced(row, RANKS + i, RANKS + found) else 0
         if out_of_nodes(work):
             return 0
-        place, seen = i, UNSEEN
+        at, seen = RANKS + i, UNSEEN
         if i >= placed:
-            place = PLACES - (take_best(desk.ranks[ply], placed, found) & PLACES)
-            seen = desk.seen[ply, place]
-        move = desk.moves[ply, place]
+            at = PLACES - (take_best(row, RANKS + placed, RANKS + found) & PLACES)
+            if looks:
+                seen = row[at + SEEN - RANKS]
+        move = row[at + MOVES - RANKS]
         if forced != 0 and depth >= 2 and ply < 2 * work[NOMINAL] and ply + depth < MAX_DEPTH:
             deeper = 1
         play(desk.states[ply], config, move, desk.states[ply + 1])
@@ -313,9 +327,9 @@ def negamax(  # noqa: C901, PLR0912, PLR0915 - a kernel: compiled as one, and re
         if best == WIN - ply - 1:  # nothing is better than winning now
             break
         if alpha >= beta:
-            if desk.killers[ply, 0] != move:
-                desk.killers[ply, 1] = desk.killers[ply, 0]
-                desk.killers[ply, 0] = move
+            if row[KILLER] != move:
+                row[SECOND_KILLER] = row[KILLER]
+                row[KILLER] = move
             desk.history[side, cell_of(move)] += depth * depth
             break
     store(desk, ply, depth, forced, best_move, best, floor, beta)
@@ -340,8 +354,8 @@ def begin(desk: Desk, earlier: npt.NDArray[np.uint64], root: State, side: int, f
     desk.keys[0] = digest(root, KEY_SIZE, STATE_SIZE, desk.line[last])
     work[ROOT], work[SIDE] = last, side
     work[NODES], work[ABORTED], work[BEST], work[SCORE] = 0, 0, first, 0
-    desk.killers[:] = -1
-    desk.history[:] = 0
+    desk.plies[:, :MOVES] = -1
+    desk.history[:2], desk.history[2:] = 0, -1
 
 
 def deepen(desk: Desk, config: Config, depth: int) -> None:

@@ -64,7 +64,7 @@ visit, ended, cell_of, put_first, take_best = (
     _plain.put_first,
     _plain.take_best,
 )
-out_of_nodes, is_forced, key_of, new_table = _plain.out_of_nodes, _plain.is_forced, _plain.key_of, _plain.new_table
+out_of_nodes, is_forced, key_of, rank_moves = _plain.out_of_nodes, _plain.is_forced, _plain.key_of, _plain.rank_moves
 digest = _plain.digest
 
 
@@ -76,9 +76,11 @@ def compiled(function: F) -> F:
 MAX_DEPTH, MAX_LINE = _plain.MAX_DEPTH, _plain.MAX_LINE
 NOUGHT, ONCE, KEY_SIZE, STATE_SIZE = _plain.NOUGHT, _plain.ONCE, _plain.KEY_SIZE, _plain.STATE_SIZE
 WIN, SURE, INFINITE, AT_HAND = _plain.WIN, _plain.SURE, _plain.INFINITE, _plain.AT_HAND
-PLACE, PLACES, UNSEEN, ENDED = _plain.PLACE, _plain.PLACES, _plain.UNSEEN, _plain.ENDED
+PLACE, PLACES, UNSEEN = _plain.PLACE, _plain.PLACES, _plain.UNSEEN
 HISTORY, FORCED, DEPTHS = _plain.HISTORY, _plain.FORCED, _plain.DEPTHS
 EXACT, LOWER, UPPER = _plain.EXACT, _plain.LOWER, _plain.UPPER
+STATIC, PATH, KILLER, SECOND_KILLER = _plain.STATIC, _plain.PATH, _plain.KILLER, _plain.SECOND_KILLER
+MOVES, RANKS, SEEN = _plain.MOVES, _plain.RANKS, _plain.SEEN
 KEY, MOVE, VALUE, META = _plain.KEY, _plain.MOVE, _plain.VALUE, _plain.META
 
 NODES, LIMIT, STOP, ABORTED, BEST, SCORE, ROOT, SIDE, GENERATION, CONTEMPT, NOMINAL = range(11)
@@ -92,30 +94,22 @@ OLD, BORN = 16, 24
 
 
 class Desk(NamedTuple):
-    """Everything a search reads and writes, allocated once. Few arrays: each costs time in every call."""
+    """The desk of alpha-beta, and the net."""
 
     work: npt.NDArray[np.int64]
     states: npt.NDArray[Any]
     keys: npt.NDArray[np.uint64]
     line: npt.NDArray[np.uint64]
     plies: npt.NDArray[np.int64]
-    """[ply, ...]: the columns STATIC .. SECOND_KILLER, then the moves, their ranks, and what was seen behind them."""
     history: npt.NDArray[np.int64]
-    """[side, cell of a move]: how often it cut; [2 + side, cell of the move before]: what refuted that last."""
+    table: npt.NDArray[np.int64]
     sums: npt.NDArray[np.int32]
     """[ply, unit]: the net's first layer."""
-    table: npt.NDArray[np.int64]
     rows: npt.NDArray[np.int32]
     """The net's weights, see `Net`."""
     maps: npt.NDArray[np.int64]
     """Where a state's elements have their rows, see `Net`."""
 
-
-STATIC, PATH, KILLER, SECOND_KILLER = range(4)
-"""Columns of `plies`: the static score for the side to move, the move that led here, moves that cut lately."""
-MOVES = 4
-RANKS = MOVES + _kernel.MAX_MOVES
-SEEN = RANKS + _kernel.MAX_MOVES
 
 _depths, _numbers = np.ogrid[: MAX_DEPTH + 2, :256]
 LESS = (np.log(np.maximum(_depths, 1)) * np.log(np.maximum(_numbers, 1)) / 2.2).astype(np.int64)
@@ -126,18 +120,8 @@ DEEPEST_CUT = 4
 
 def new_desk(table_bytes: int, net: Net) -> Desk:
     """A desk whose table takes about `table_bytes`."""
-    return Desk(
-        work=np.zeros(WORK_SIZE, dtype=np.int64),
-        states=np.zeros((MAX_DEPTH + 2, _kernel.STATE_SIZE), dtype=_kernel.DTYPE),
-        keys=np.zeros(MAX_DEPTH + 2, dtype=np.uint64),
-        line=np.zeros(MAX_LINE + MAX_DEPTH + 2, dtype=np.uint64),
-        plies=np.zeros((MAX_DEPTH + 2, SEEN + _kernel.MAX_MOVES), dtype=np.int64),
-        history=np.zeros((4, HISTORY), dtype=np.int64),
-        sums=np.zeros((MAX_DEPTH + 2, HIDDEN), dtype=np.int32),
-        table=new_table(table_bytes),
-        rows=net.rows,
-        maps=net.maps,
-    )
+    sums = np.zeros((MAX_DEPTH + 2, HIDDEN), dtype=np.int32)
+    return Desk(**_plain.new_desk(table_bytes)._asdict(), sums=sums, rows=net.rows, maps=net.maps)
 
 
 def new_place(desk: Desk) -> Desk:
@@ -234,35 +218,6 @@ def look(desk: Desk, config: Config, ply: int, seen: int) -> Any:
         score = min(max(score + desk.maps[0, TEMPO], 1 - AT_HAND), AT_HAND - 1)
     desk.plies[ply, STATIC] = score
     return score
-
-
-@compiled
-def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, end: int) -> None:
-    """Rank the moves `begin..end-1` of `ply` by what cut before and, with `looks`, by how the next position looks."""
-    row, work = desk.plies[ply], desk.work
-    side = (work[SIDE] + ply) & 1
-    reply = desk.history[2 + side, cell_of(desk.plies[ply, PATH])] if ply > 0 else -1
-    for i in range(begin, end):
-        move = row[MOVES + i]
-        rank = min(desk.history[side, cell_of(move)], 4_000)
-        if move == desk.plies[ply, KILLER]:
-            rank += 3_000
-        elif move == desk.plies[ply, SECOND_KILLER]:
-            rank += 2_000
-        elif move == reply:
-            rank += 2_000
-        row[SEEN + i] = UNSEEN
-        if looks and not out_of_nodes(work):
-            play(desk.states[ply], config, move, desk.states[ply + 1])
-            work[NODES] += 1
-            code = result(desk.states[ply + 1], config, ONCE, NOUGHT)
-            if code == 0:
-                row[SEEN + i] = evaluate(desk.states[ply + 1], config)
-                rank = rank // 50 - row[SEEN + i]
-            else:
-                row[SEEN + i] = ENDED + code
-                rank = 10 * ended(work, code, side, NOUGHT)
-        row[RANKS + i] = rank << PLACE | PLACES - (RANKS + i)
 
 
 @compiled
@@ -398,7 +353,8 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
         if i >= placed:
             best_left = take_best(row, RANKS + placed, RANKS + found)
             at, rank = PLACES - (best_left & PLACES), best_left >> PLACE
-            seen = row[at + SEEN - RANKS]
+            if looks:
+                seen = row[at + SEEN - RANKS]
         move = row[at + MOVES - RANKS]
         if forced != 0 and depth >= 2 and ply < 2 * work[NOMINAL] and ply + depth < MAX_DEPTH:
             deeper = 1
@@ -474,16 +430,8 @@ def begin(desk: Desk, earlier: npt.NDArray[np.uint64], root: State, config: Conf
 
     `earlier` holds the digests (see `key_of`) of the game before.
     """
-    work, last = desk.work, len(earlier)
-    desk.states[0] = root
-    desk.line[:last] = earlier
-    desk.line[last] = key_of(root)
-    desk.keys[0] = digest(root, KEY_SIZE, STATE_SIZE, desk.line[last])
-    work[ROOT], work[SIDE] = last, side
-    work[NODES], work[ABORTED], work[BEST], work[SCORE] = 0, 0, first, 0
-    work[AGE] += 1
-    desk.plies[:, :MOVES] = -1
-    desk.history[:2], desk.history[2:] = 0, -1
+    _plain.begin(desk, earlier, root, side, first)
+    desk.work[AGE] += 1
     sum_up(desk.sums[0], desk.rows, desk.maps, desk.states[0])
     desk.plies[0, STATIC] = int(evaluate(root, config))
 
