@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bots.search.net import BIAS, FINE, FIRST_ROW, HEAD, HIDDEN, ONE, feature_count
+from bots.margin import measured
+from bots.search.net import BIAS, FINE, FIRST_ROW, HEAD, HIDDEN, NET, ONE, UNTRAINED, feature_count, lay_out
 from referee.rules import load
 from referee.rules.rules import FeatureImage, Features, Ruleset
 
@@ -50,26 +51,29 @@ class Sample:
     """How the game ended: 1 won, 0 drawn, -1 lost."""
     game: npt.NDArray[np.int64]
     """Its number, and above it that of the folder."""
+    static: npt.NDArray[np.int64]
+    """The family's static score."""
 
     @classmethod
     def read(cls, folders: Sequence[Path]) -> tuple[Ruleset, Sample, list[dict[str, Any]]]:
-        """The undecided positions of folders that `arena datagen` made, their rules, and where they come from.
+        """The undecided positions of folders of `arena datagen`, the rules of the first, and where they come from.
 
-        Raises OSError, ValueError and KeyError for folders that are none such, or not of one variant.
+        Raises OSError, ValueError and KeyError for folders that are none such, or not of one family.
         """
-        parts, origins = [], []
+        parts, origins, rulesets = [], [], []
         for number, folder in enumerate(folders):
             schema = json.loads((folder / "schema.json").read_text(encoding="utf-8"))
             origins.append({key: value for key, value in schema.items() if key != "fields"})
+            rulesets.append(load(schema["family"]).settle(schema["variant"], schema["options"]))
             for shard in schema["shards"]:
                 with np.load(folder / shard["file"]) as kept:
                     game = kept["game"].astype(np.int64) + (number << FOLDER)
-                    parts.append(cls(kept["state"], kept["score"], kept["result"], game))
-        if len({json.dumps([one["family"], one["variant"], one["options"]], sort_keys=True) for one in origins}) != 1:
-            raise ValueError("the positions are not all of one variant; give folders that go together")
-        ruleset = load(origins[0]["family"]).settle(origins[0]["variant"], origins[0]["options"])
+                    static = judged(rulesets[-1], kept["state"])
+                    parts.append(cls(kept["state"], kept["score"], kept["result"], game, static))
+        if len({(one.rules.family, is_told(one)) for one in rulesets}) != 1:
+            raise ValueError("the positions are not all of one family and board; give folders that go together")
         whole = cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
-        return ruleset, whole.take(np.abs(whole.score) < DECIDED), origins
+        return rulesets[0], whole.take(np.abs(whole.score) < DECIDED), origins
 
     def take(self, rows: npt.NDArray[Any]) -> Sample:
         """Those of these rows."""
@@ -86,6 +90,20 @@ class Fitted:
     before: float
     """With the static score alone, and which side wins more."""
     after: float
+    held: npt.NDArray[Any]
+    """The states that were held out."""
+
+
+def is_told(ruleset: Ruleset) -> bool:
+    """Whether the family tells of features of these rules."""
+    features = ruleset.rules.features
+    return features is not None and features.fits(ruleset.config)
+
+
+def judged(ruleset: Ruleset, states: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The static scores of positions by these rules, for the side to move."""
+    evaluate, config = ruleset.rules.kernel.evaluate, ruleset.config
+    return np.array([int(evaluate(state, config)) for state in states], dtype=np.int64)
 
 
 def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -248,11 +266,9 @@ def fit(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: f
     """
     rules, rng = ruleset.rules, np.random.default_rng(seed)
     features = rules.features
-    if features is None or not features.fits(ruleset.config):
+    if features is None or not is_told(ruleset):
         raise ValueError(f"{rules.family} tells of no features of these rules: give its rules `features`")
-    evaluate = rules.kernel.evaluate
-    static = np.array([int(evaluate(state, ruleset.config)) for state in sample.state])
-    sample, static = sample.take(np.abs(static) < DECIDED), static[np.abs(static) < DECIDED]
+    sample = sample.take(np.abs(sample.static) < DECIDED)
     known = np.unique(sample.game)
     if len(known) < 4:
         raise ValueError(f"{len(known)} games are too few to learn from some and hold out others; make more positions")
@@ -264,7 +280,7 @@ def fit(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: f
     sides = None if any(changes for _, changes in seen) else np.where(second == 1, 1, -1).astype(np.float32)
     result = np.asarray((1 + sample.result) / 2, dtype=np.float32)
     truth = trust * result + (1 - trust) * foretold(sample, result, sides)
-    plain = np.clip(static, -MOST_SCORE, MOST_SCORE).astype(np.float32)
+    plain = np.clip(sample.static, -MOST_SCORE, MOST_SCORE).astype(np.float32)
     scale, offset = meaning(plain, result, sides)
     base = plain / np.float32(scale)
     net, learned = _Net(present(features, sample.state), second, base, rng), np.flatnonzero(~held)
@@ -277,13 +293,11 @@ def fit(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: f
             net.learn(some, seen[rng.integers(len(seen))], truth[some], rate)
     before = chance(base if sides is None else base + sides * np.float32(offset / scale))[held]
     after = net.guess(np.flatnonzero(held))
-    return Fitted(net.weights(scale), scale, loss(truth[held], before), loss(truth[held], after))
+    return Fitted(net.weights(scale), scale, loss(truth[held], before), loss(truth[held], after), sample.state[held])
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    from bots.search.net import NET, UNTRAINED
-
     parser = argparse.ArgumentParser(prog="python -m bots.training", description="Fit the champion's net of a family.")
     parser.add_argument("data", nargs="*", type=Path, metavar="DATA", help="folders of positions (arena datagen)")
     parser.add_argument("--family", metavar="F", help="without DATA: whose techniques are to go without a net")
@@ -292,54 +306,60 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int, default=20, metavar="N", help="how often each position is seen (20)")
     parser.add_argument("--held-out", type=float, default=0.05, metavar="S", help="the share of games held out (0.05)")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
-    _, tempo, error, late_from = UNTRAINED
     parser.add_argument("--techniques", type=int, default=0, metavar="BITS", help="of the search (bots.search.net)")
-    parser.add_argument("--tempo", type=int, default=tempo, metavar="T", help="what being on move is worth")
-    parser.add_argument("--error", type=int, default=error, metavar="E", help="how far a static score commonly is off")
-    parser.add_argument("--late-from", type=int, default=late_from, metavar="N", help="the first late move")
+    parser.add_argument("--tempo", type=int, metavar="T", help="what being on move is worth (measured, or 0)")
+    parser.add_argument("--error", type=int, metavar="E", help="how far static scores are off (measured, or 60)")
+    parser.add_argument("--late-from", type=int, default=UNTRAINED[3], metavar="N", help="the first late move")
     given = parser.parse_args(argv)
     try:
-        weights, origin = _fitted(given) if given.data else _plain(given.family)
+        weights, (tempo, error), origin = _fitted(given) if given.data else _plain(given.family)
     except (OSError, ValueError, KeyError) as error_found:
         parser.error(str(error_found))
     np.savez_compressed(
         given.out,
         weights=weights,
         techniques=given.techniques | (NET if given.data else 0),
-        tempo=given.tempo,
-        error=given.error,
+        tempo=tempo if given.tempo is None else given.tempo,
+        error=error if given.error is None else given.error,
         late_from=given.late_from,
         provenance=json.dumps(origin),
     )
 
 
-def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], dict[str, Any]]:
-    """A net's weights, and where they come from."""
+def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
+    """A net's weights, what its tempo and error are, and where it comes from."""
     ruleset, sample, origins = Sample.read(given.data)
     settings = {"trust": given.trust, "epochs": given.epochs, "share": given.held_out, "seed": given.seed}
     found = fit(ruleset, sample, **settings)
     positions, games = len(sample.state), len(np.unique(sample.game))
+    assert ruleset.rules.features is not None
+    numbers = measured(ruleset, lay_out(ruleset.rules.features, found.weights, (NET, *UNTRAINED[1:])), found.held)
     sys.stdout.write(
         f"{positions} positions of {games} games, scale {found.scale:.0f}, "
-        f"log loss on games held out {found.before:.4f} -> {found.after:.4f}\n"
+        f"log loss on games held out {found.before:.4f} -> {found.after:.4f}, tempo {numbers[0]}, error {numbers[1]}\n"
     )
-    return found.weights, {
-        "family": ruleset.rules.family,
-        "variant": ruleset.variant.name,
-        "positions": positions,
-        "games": games,
-        "settings": settings,
-        "scale": round(found.scale, 3),
-        "loss_held_out": {"static": round(found.before, 5), "net": round(found.after, 5)},
-        "data": origins,
-    }
+    return (
+        found.weights,
+        numbers,
+        {
+            "family": ruleset.rules.family,
+            "variants": sorted({origin["variant"] for origin in origins}),
+            "positions": positions,
+            "games": games,
+            "settings": settings,
+            "scale": round(found.scale, 3),
+            "loss_held_out": {"static": round(found.before, 5), "net": round(found.after, 5)},
+            "data": origins,
+        },
+    )
 
 
-def _plain(family: str | None) -> tuple[npt.NDArray[np.int32], dict[str, Any]]:
+def _plain(family: str | None) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
     """No weights: the static score alone, for a search of other techniques."""
     if family is None:
         raise ValueError("nothing to learn from; give DATA, or --family F for techniques without a net")
-    return np.zeros((0, HIDDEN), dtype=np.int32), {"family": load(family).family}
+    _, tempo, error, _ = UNTRAINED
+    return np.zeros((0, HIDDEN), dtype=np.int32), (tempo, error), {"family": load(family).family}
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 
 from bots.search import search
 from bots.search.net import BIAS, HEAD, LATE_FROM, TECHNIQUES, lay_out, net_for
-from bots.training import Sample, fit, images, main, meaning, present
+from bots.training import Sample, fit, images, judged, main, meaning, present
 from referee.rules import load
 from referee.rules.loa.state import FIRST, SECOND
 from referee.rules.position import Position
@@ -37,7 +37,10 @@ def sample() -> Sample:
             results.append(np.sign(lead if position.side == "first" else -lead))
             games.append(game)
     columns = np.array(results, dtype=np.int8)
-    return Sample(np.array(states), columns.astype(np.int32) * 100, columns, np.array(games, dtype=np.int64))
+    known = np.array(states)
+    return Sample(
+        known, columns.astype(np.int32) * 100, columns, np.array(games, dtype=np.int64), judged(RULESET, known)
+    )
 
 
 def test_it_learns_what_was_planted_and_the_search_agrees() -> None:

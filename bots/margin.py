@@ -1,0 +1,70 @@
+"""What searches say of static scores: what being on move is worth beyond them, and how far they commonly are off.
+
+The numbers stand with the weights of a net (`bots.search.net`), and every net has its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bots.search import search
+from bots.search.net import LATE_FROM, NET, TECHNIQUES, TEMPO, Net
+from referee.rules.rules import Ruleset
+
+Scores = npt.NDArray[np.int64]
+"""[position, plies]: the scores of searches so many plies deep, the first the static one."""
+
+DEEPEST = 3
+MOST = 400
+"""So many positions are searched, at most."""
+SHARE = 0.7
+"""The share of positions whose static scores are no further off than what is called the error."""
+TABLE = 1 << 20
+NEVER = 1 << 20
+
+
+def searched(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> Scores:
+    """What searches of every move think of the positions, as if being on move were worth nothing.
+
+    Positions that are over, or decided for a search, are left out.
+    """
+    s, rules, config = search("champion", ruleset.rules.family), ruleset.rules, ruleset.config
+    desk, found = s.new_desk(TABLE, net._replace(maps=net.maps.copy())), []
+    desk.maps[0, TECHNIQUES] &= NET
+    desk.maps[0, TEMPO], desk.maps[0, LATE_FROM] = 0, NEVER
+    desk.work[s.LIMIT] = 2**62
+    moves = np.zeros(rules.kernel.MAX_MOVES, dtype=np.int64)
+    for state in states:
+        if rules.kernel.result(state, config, 1, 0) != 0 or rules.kernel.legal(state, config, moves) == 0:
+            continue
+        desk.work[s.GENERATION] += 1
+        s.begin(desk, np.zeros(0, dtype=np.uint64), state, config, rules.side(state, config), int(moves[0]))
+        static = desk.plies[0, s.STATIC]
+        if desk.maps[0, TECHNIQUES] != 0:
+            static = s.corrected(desk.rows, desk.maps, desk.sums[0], state, static)
+        scores = [int(static)]
+        for depth in range(1, DEEPEST + 1):
+            s.deepen(desk, config, depth)
+            scores.append(int(desk.work[s.SCORE]))
+        if max(map(abs, scores)) < s.AT_HAND:
+            found.append(scores)
+    return np.array(found, dtype=np.int64).reshape(len(found), DEEPEST + 1)
+
+
+def measured(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> tuple[int, int]:
+    """What being on move is worth with a net, and how far its static scores are off, by some of the positions."""
+    scores = searched(ruleset, net, states[:: max(1, len(states) // MOST)])
+    return tempo_of(scores), error_of(scores)
+
+
+def tempo_of(scores: Scores) -> int:
+    """What being on move is worth: half of what searches to an odd depth find more than those to an even one."""
+    return max(0, round(float(np.mean((scores[:, 1] + scores[:, 3]) / 2 - scores[:, 2]) / 2))) if len(scores) else 0
+
+
+def error_of(scores: Scores) -> int:
+    """How far a static score is from what a search two plies deep finds, which counts the same moves of both sides."""
+    return round(float(np.quantile(np.abs(scores[:, 2] - scores[:, 0]), SHARE))) if len(scores) else 0
