@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.cli import output
+
+if TYPE_CHECKING:
+    import asyncio
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -40,6 +42,8 @@ class Interrupts:
 @contextlib.contextmanager
 def heard(stop: asyncio.Event, again: Callable[[], None] | None = None) -> Iterator[Interrupts]:
     """Have the running loop hear the signals for the length of a `with`."""
+    import asyncio  # those who have no event loop start without it
+
     interrupts = Interrupts(stop, again)
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:

@@ -62,12 +62,13 @@ if IS_COMPILED:
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic
-    from numba.np.arrayobj import make_array, populate_array
 
     _NUMBERS = types.Array(types.int64, 1, "C")
     """Stands for arrays of any type: how they are passed does not depend on it."""
 
     def _array(context: Any, builder: Any, address: Any, size: Any, item_bytes: Any) -> Any:
+        from numba.np.arrayobj import make_array, populate_array  # a tenth of a second, and wanted for compiling alone
+
         array = make_array(_NUMBERS)(context, builder)
         data = builder.inttoptr(address, context.get_data_type(types.int64).as_pointer())
         populate_array(array, data=data, shape=(size,), strides=(item_bytes,), itemsize=item_bytes, meminfo=None)

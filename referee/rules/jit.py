@@ -55,9 +55,12 @@ if IS_COMPILED:
     import numba
     from numba import types
     from numba.core import caching, sigutils
+    from numba.core.runtime import rtsys
     from numba.core.typing import signature as typing_signature
     from numba.extending import intrinsic
 
+    _HASHING = b"_numba_hashsecret"
+    """What stands in compiled code that hashes."""
     _NumbasLocator: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
 
     class _Locator(_NumbasLocator):  # type: ignore[misc]
@@ -92,8 +95,11 @@ if IS_COMPILED:
 
         def load(self, key: Any) -> Any:
             """What was compiled for `key`, or None where that is not there or cut short."""
+            name = self._file_name(key)
             try:
-                return self._load_data(self._file_name(key))
+                if _HASHING in Path(self._data_path(name)).read_bytes():
+                    from numba.cpython import hashing  # noqa: F401 - what code that hashes refers to
+                return self._load_data(name)
             except (OSError, EOFError, pickle.UnpicklingError):
                 return None
 
@@ -106,6 +112,16 @@ if IS_COMPILED:
         def __init__(self, function: Any) -> None:
             super().__init__(function)
             self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, None)
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            """What was compiled for a signature, without all that compiling would need.
+
+            numba's own first imports how everything it knows is compiled, and SciPy where there is one: a third of a
+            second. What compiles does so itself.
+            """
+            rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
 
     class _ReadOnlyCache(_Cache):
         """The cache of a sandboxed bot: numba's own gives up on a folder that it cannot write."""

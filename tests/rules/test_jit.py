@@ -68,6 +68,57 @@ def test_arrays_that_may_and_may_not_be_written_are_kept_apart(tmp_path: Path) -
     assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 3
 
 
+def test_what_is_loaded_runs_without_what_compiles_and_the_rest_is_compiled_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text("""
+import math
+import numpy as np
+from referee.rules.jit import jit, popcount
+
+@jit
+def ones(a):
+    if a.size == 0:
+        raise ValueError("none")
+    return popcount(np.uint64(a[0]))
+
+@jit
+def different(a):
+    found, last = set(), {}
+    for i in range(a.size):
+        found.add((a[i], "even" if i % 2 else "odd"))
+        last[hash(a[i])] = i
+    b = np.zeros(a.size)
+    b[:] = np.sqrt(a)
+    words = [str(x) for x in range(3)]
+    return int(b.sum() + math.floor(1.5)) + len(words) + len(found) + len(last)
+""")
+    (tmp_path / "run.py").write_text("""
+import sys
+import numpy as np
+import kernel
+
+print(kernel.ones(np.array([7])), "numba.np.arraymath" in sys.modules)
+try:
+    kernel.ones(np.array([7])[1:])
+except ValueError as error:
+    print(error)
+if sys.argv[1:]:
+    print(kernel.ones(np.array([3], np.uint8)))
+print(kernel.different(np.array([4, 9, 16])))
+""")
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    said = [
+        subprocess.run(
+            [sys.executable, str(tmp_path / "run.py"), *more],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        for more in ([], [], ["more"])
+    ]
+    assert said == [["3 True", "none", "19"], ["3 False", "none", "19"], ["3 False", "none", "2", "19"]]
+
+
 def test_compiling_a_function_is_told_and_the_same_sources_elsewhere_are_compiled_already(tmp_path: Path) -> None:
     ask = (
         "from referee.rules.compilation import when_compiling\n"
