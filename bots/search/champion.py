@@ -42,6 +42,7 @@ from bots.search.net import (
     ONE,
     PASS,
     REST,
+    SETTLE,
     SKIM,
     TECHNIQUES,
     TEMPO,
@@ -72,6 +73,24 @@ def compiled(function: F) -> F:
     """`jit`, with a cache that a change of the kernel makes stale."""
     return jit(function, also=(_folder,), borrows=True)
 
+
+@compiled
+def takes_nothing(state: State, config: Config, moves: Any, gains: Any) -> int:
+    """Stands for `Tactics.forcing` in families that have none."""
+    return 0
+
+
+@compiled
+def is_quiet(state: State, config: Config) -> bool:
+    """Stands for `Tactics.in_check` in families that have none."""
+    return False
+
+
+forcing = getattr(_kernel, "forcing", takes_nothing)
+still = getattr(_kernel, "still", evaluate)
+in_check = getattr(_kernel, "in_check", is_quiet)
+TELLS = hasattr(_kernel, "forcing")
+"""Whether the kernel brings `referee.rules.rules.Tactics`."""
 
 MAX_DEPTH, MAX_LINE = _plain.MAX_DEPTH, _plain.MAX_LINE
 NOUGHT, ONCE, KEY_SIZE, STATE_SIZE = _plain.NOUGHT, _plain.ONCE, _plain.KEY_SIZE, _plain.STATE_SIZE
@@ -111,11 +130,22 @@ class Desk(NamedTuple):
     """Where a state's elements have their rows, see `Net`."""
 
 
+LOW, HIGH, STAND, TOP, FOUND, TRIED = range(SEEN, SEEN + 6)
+"""Columns of `plies` in `settle`: the window, the score without a move, the best one, how many moves there are and how
+many were tried."""
 _depths, _numbers = np.ogrid[: MAX_DEPTH + 2, :256]
 LESS = (np.log(np.maximum(_depths, 1)) * np.log(np.maximum(_numbers, 1)) / 2.2).astype(np.int64)
 """[depth, number of the move]: by how many plies it is looked at less deeply."""
 DEEPEST_CUT = 4
 """Up to this depth a position is left, or a move passed over, for its static score."""
+SETTLED = 4
+"""So many moves that take something are looked at behind the leaves."""
+HOPE = 100
+"""What a move that takes something may bring beyond what it takes."""
+FAR, FAR_DEPTH = 150, 2
+"""Who is behind by so much for each ply, up to this depth, gets on by taking something or not at all."""
+VERY_LATE = 16
+"""From this move of a position on it is two plies less, where the leaves are settled."""
 
 
 def new_desk(table_bytes: int, net: Net) -> Desk:
@@ -272,6 +302,59 @@ def do_nothing(desk: Desk, config: Config, ply: int) -> bool:
 
 
 @compiled
+def take_dearest(moves: Any, gains: Any, i: int, found: int) -> int:
+    """Bring what gains most of `i..found-1` to place `i`; of equal gains the lower move comes first."""
+    best = i
+    for j in range(i + 1, found):
+        if gains[j] > gains[best] or (gains[j] == gains[best] and moves[j] < moves[best]):
+            best = j
+    moves[i], moves[best] = moves[best], moves[i]
+    gains[i], gains[best] = gains[best], gains[i]
+    return moves[i]  # type: ignore[no-any-return]
+
+
+@compiled
+def settle(desk: Desk, config: Config, ply: int, alpha: int, beta: int) -> int:
+    """The score of `states[ply]` for the side to move, who may stop there or take something, and so on in turn.
+
+    A loop in place of a recursion: two recursive functions, one in the other, do not survive the disk cache.
+    """
+    work, p, is_known, value = desk.work, ply, False, NOUGHT
+    desk.plies[p, LOW], desk.plies[p, HIGH] = alpha, beta
+    while True:
+        here = desk.plies[p]
+        moves, gains = here[MOVES:RANKS], here[RANKS:SEEN]
+        if not is_known:  # just arrived
+            if p - ply >= SETTLED or p + 1 >= MAX_DEPTH:
+                value, is_known = evaluate(desk.states[p], config), True
+            else:
+                value = still(desk.states[p], config) + desk.maps[0, TEMPO]
+                is_known = value >= here[HIGH]
+                here[STAND], here[TOP], here[TRIED] = value, value, 0
+                if not is_known:
+                    here[FOUND] = forcing(desk.states[p], config, moves, gains)
+        if is_known:
+            if p == ply:
+                return value  # type: ignore[no-any-return]
+            p -= 1
+            here = desk.plies[p]
+            moves, gains = here[MOVES:RANKS], here[RANKS:SEEN]
+            here[TOP] = max(here[TOP], -value)
+        i, floor = here[TRIED], max(here[LOW], here[TOP])
+        value, is_known = here[TOP], True
+        if i < here[FOUND] and value < here[HIGH]:
+            move = take_dearest(moves, gains, i, here[FOUND])
+            if here[STAND] + gains[i] + HOPE > here[LOW]:
+                if out_of_nodes(work):
+                    return 0
+                play(desk.states[p], config, move, desk.states[p + 1])
+                work[NODES] += 1
+                here[TRIED] += 1
+                p += 1
+                desk.plies[p, LOW], desk.plies[p, HIGH], is_known = -here[HIGH], -floor, False
+
+
+@compiled
 def misjudged(work: Any, move: int) -> int:
     """By how much a move at the root is misjudged on purpose: -NOISE..NOISE, the same for the same lot."""
     drawn = (np.uint64(move) ^ np.uint64(work[SEED])) * np.uint64(0x9E3779B97F4A7C15)
@@ -315,19 +398,29 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
     if skims and static - error >= beta:
         return static  # type: ignore[no-any-return]
     skims = skims and static + error <= alpha
+    settles = TELLS and techniques & SETTLE != 0
+    if is_calm and settles:
+        is_calm = not in_check(desk.states[ply], config)
+        if is_calm and depth <= FAR_DEPTH and still(desk.states[ply], config) + FAR * depth <= alpha:
+            score = settle(desk, config, ply, alpha, beta)
+            if work[ABORTED] != 0 or score <= alpha:
+                return score
     if (
         is_calm
         and techniques & REST != 0
         and may_rest != 0
-        and depth >= 3
+        and (depth >= 3 or settles)
         and static >= beta
         and ply + 2 < MAX_DEPTH
         and do_nothing(desk, config, ply)
     ):
         work[NODES] += 1
-        score = -look(desk, config, ply + 1, UNSEEN)
+        rest = depth - 3 - (depth >= 7)
+        if settles and rest <= 0:
+            score = -settle(desk, config, ply + 1, -beta, 1 - beta)
+        else:
+            score = -look(desk, config, ply + 1, UNSEEN)
         if score > -AT_HAND:
-            rest = depth - 3 - (depth >= 7)
             if rest > 0:
                 score = -negamax(desk, config, ply + 1, rest, -beta, 1 - beta, NOUGHT)
             if work[ABORTED] != 0:
@@ -378,30 +471,35 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
                 late &= ~1
             late = max(min(late, depth - 2), 0)
         elif techniques & (LATE | EVEN) == 0 and depth >= 3 and i >= desk.maps[0, LATE_FROM]:
-            late = 1
+            late = 2 if settles and depth >= 4 and i >= VERY_LATE and not is_open else 1
+        more = deeper
         play(desk.states[ply], config, move, desk.states[ply + 1])
         work[NODES] += 1
         desk.plies[ply + 1, PATH] = move
         if skims:
             code, judged = result(desk.states[ply + 1], config, ONCE, NOUGHT), -static
         else:
-            code = visit(desk, config, ply + 1, seen, depth > 1)
-            judged = 0 if code != 0 else look(desk, config, ply + 1, seen)
+            code = visit(desk, config, ply + 1, seen, settles or depth > 1)
+            if settles and depth == 1 and code == 0 and ply < 2 * work[NOMINAL]:
+                more = int(in_check(desk.states[ply + 1], config))
+            judged = 0 if code != 0 or (settles and depth + more <= 1) else look(desk, config, ply + 1, seen)
         noise = misjudged(work, move) if ply == 0 and work[NOISE] > 0 else 0
         low, high = alpha - noise, beta - noise
         if code != 0:
             score = ended(work, code, side, ply + 1)
         elif judged >= AT_HAND:
             score = ply + 2 - WIN
-        elif depth <= 1 or ply + 1 >= MAX_DEPTH - 1:
+        elif settles and depth + more <= 1:
+            score = -settle(desk, config, ply + 1, -high, -low)
+        elif depth <= 1 - more or ply + 1 >= MAX_DEPTH - 1:
             score = -judged
         elif i == 0:
-            score = -negamax(desk, config, ply + 1, depth - 1 + deeper, -high, -low, ONCE)
+            score = -negamax(desk, config, ply + 1, depth - 1 + more, -high, -low, ONCE)
         else:
             # Late moves are looked at less deeply first; one that surprises is looked at again.
-            score = -negamax(desk, config, ply + 1, depth - 1 + deeper - late, -low - 1, -low, ONCE)
+            score = -negamax(desk, config, ply + 1, depth - 1 + more - late, -low - 1, -low, ONCE)
             if score > low and work[ABORTED] == 0 and (late > 0 or score < high):
-                score = -negamax(desk, config, ply + 1, depth - 1 + deeper, -high, -low, ONCE)
+                score = -negamax(desk, config, ply + 1, depth - 1 + more, -high, -low, ONCE)
         if work[ABORTED] != 0:
             return 0
         if -SURE < score < SURE:

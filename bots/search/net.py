@@ -38,12 +38,13 @@ MOVER, MOVER_BIT, TECHNIQUES, TEMPO, ERROR, LATE_FROM = range(6)
 """The first line of the map: element and bit that say who is to move, the techniques that the search uses, what it is
 worth to be on move beyond what the static score says, how far that score commonly is from what a search finds, and
 which move of a position is the first late one."""
-LATE, EVEN, REST, LEAVE, PASS, WINDOW, NET, DROP, SKIM = 1, 2, 4, 8, 16, 32, 64, 128, 256
+LATE, EVEN, REST, LEAVE, PASS, WINDOW, NET, DROP, SKIM, SETTLE = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512
 """Techniques, as bits: late moves are looked at less deeply, the less the later, or so by an even number of plies; a
 side that stands well is asked to hold even if it does nothing; near the leaves, positions that stand well, moves that
 look bad and positions that stand badly are left; iterations begin in a window around the last score; the net corrects
 the static score; at the leaves, positions that stand well are left, and of those that stand badly only moves that end
-the game are seen."""
+the game are seen; behind the leaves what takes something is looked at until nothing more is to be taken, where the
+kernel tells (`referee.rules.rules.Tactics`), by the static score without a net."""
 ELEMENT, IS_BOARD, FIRST_COLUMN = range(3)
 """Each further line is for an element of the state: which, whether it is a set of cells, then the row of each of its
 bits or values; a number beyond the last column counts as that."""

@@ -83,6 +83,22 @@ class Kernel(Protocol):
         """
 
 
+class Tactics(Protocol):
+    """What a kernel may bring besides, all of it or nothing, for searches that look at what can be taken at once."""
+
+    def forcing(self, state: State, config: Config, moves: npt.NDArray[np.int64], gains: npt.NDArray[np.int64]) -> int:
+        """Write the legal moves that take something into `moves`, in hundredths of a piece what into `gains`.
+
+        Returns their number. Both have the length MAX_MOVES.
+        """
+
+    def still(self, state: State, config: Config) -> int:
+        """What `evaluate` would say if nothing could be taken."""
+
+    def in_check(self, state: State, config: Config) -> bool:
+        """Whether the side to move must do something: it may neither pass nor be judged by `still`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One rule option: its name, what it may be, its default and what it changes.

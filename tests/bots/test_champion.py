@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from pathlib import Path
 
@@ -12,10 +13,11 @@ from bots.alphabeta import AlphaBeta
 from bots.champion import Champion, nodes_at
 from bots.sdk import Clock, families
 from bots.search import search
-from bots.search.net import DROP, ERROR, LATE_FROM, SKIM, TECHNIQUES, TEMPO, blank
+from bots.search.net import DROP, ERROR, LATE_FROM, SETTLE, SKIM, TECHNIQUES, TEMPO, blank
 from protocol.messages import Go
 from referee.rules import load
 from referee.rules.position import Position
+from referee.rules.rules import Config, State
 
 
 def choose(bot: AlphaBeta, position: Position, nodes: int) -> int:
@@ -168,3 +170,49 @@ def test_who_stands_badly_at_the_leaves_still_sees_a_win_when_skimming(technique
     for depth in range(1, 4):
         s.deepen(desk, ruleset.config, depth)
     assert (int(desk.work[s.SCORE]) == s.WIN - 3) == is_found
+
+
+def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> int:
+    """What `settle` finds in Baroque chess, as a recursion."""
+    s, kernel = search("champion", "baroque"), load("baroque").kernel
+    if left == 0:
+        return int(kernel.evaluate(state, config))
+    best = stand = int(s.still(state, config))
+    moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
+    found = s.forcing(state, config, moves, gains)
+    for gain, move in sorted(
+        zip(gains[:found].tolist(), moves[:found].tolist(), strict=True), key=lambda x: (-x[0], x[1])
+    ):
+        if best >= beta or stand + gain + s.HOPE <= alpha:
+            break
+        after = np.empty_like(state)
+        kernel.play(state, config, move, after)
+        best = max(best, -settled(after, config, -beta, -max(alpha, best), left - 1))
+    return best
+
+
+def test_leaves_are_settled_by_what_takes_something() -> None:
+    s, rng, taken = search("champion", "baroque"), random.Random(3), 0
+    position = Position.start(load("baroque").settle())
+    desk, config = s.new_desk(1 << 16, blank(None)), position.ruleset.config
+    desk.work[s.LIMIT] = 1_000_000
+    while not position.outcome and len(position.moves) > 0 and taken < 12:
+        desk.states[3] = position.state
+        for alpha, beta in ((-9_000, 9_000), (-50, 51)):
+            wanted = settled(position.state, config, alpha, beta, s.SETTLED)
+            assert s.settle(desk, config, 3, alpha, beta) == wanted
+            taken += wanted != s.still(position.state, config)
+        position = position.play(rng.choice(position.moves))
+    assert taken == 12
+
+
+def test_settling_changes_nothing_in_a_family_that_does_not_tell_what_takes_something() -> None:
+    ruleset, s, found = load("loa").settle(), search("champion", "loa"), []
+    position = Position.start(ruleset)
+    for technique in (0, SETTLE):
+        desk = s.new_desk(1 << 16, blank(ruleset.rules.features, (technique, 0, 0, 12)))
+        s.begin(desk, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 0, position.moves[0])
+        desk.work[s.GENERATION], desk.work[s.LIMIT] = 1, 20_000
+        s.deepen(desk, ruleset.config, 2)
+        found.append((int(desk.work[s.BEST]), int(desk.work[s.SCORE]), int(desk.work[s.NODES])))
+    assert found[0] == found[1]

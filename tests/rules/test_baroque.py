@@ -24,7 +24,10 @@ from referee.rules.baroque.kernel import (
     WORTH_P,
     WORTH_Q,
     WORTH_R,
+    forcing,
+    in_check,
     prize,
+    still,
 )
 from referee.rules.baroque.rules import STALEMATE
 from referee.rules.baroque.start import LETTERS, ROWS, row, row_number
@@ -189,6 +192,17 @@ def compare(position: Position) -> None:
     takes = [twin.captures(a, b) for a in twin.board if twin.owns(side, a) for b in twin.destinations(a)]
     values = [sum(WORTH[twin.board[square].upper()] for square in taken) for taken in takes]
     assert prize(position.state, config) == max(values, default=0), position
+    moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
+    found = forcing(position.state, config, moves, gains)
+    text = RULES.notation.write_move
+    assert {text(int(move)): int(gain) for move, gain in zip(moves[:found], gains[:found], strict=True)} == {
+        named(a) + named(b): sum(WORTH[twin.board[square].upper()] for square in twin.captures(a, b))
+        for a, b in wanted
+        if twin.captures(a, b)
+    }, position
+    hanging = still(position.state, config) + 3 * prize(position.state, config) // 4
+    assert kernel.evaluate(position.state, config) == min(hanging, 9_999), position
+    assert in_check(position.state, config) == twin.is_check(side), position
     assert ("check" in position.board.notes) == twin.is_check(side), position
     marked = {cell for cell, words in position.board.marks.items() if "frozen" in words}
     assert marked == {named(square) for square in twin.board if twin.is_frozen(square)}, position

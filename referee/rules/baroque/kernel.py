@@ -52,11 +52,14 @@ __all__ = [
     "STATE_SIZE",
     "count",
     "evaluate",
+    "forcing",
+    "in_check",
     "legal",
     "perft",
     "play",
     "playout",
     "result",
+    "still",
 ]
 
 DTYPE = np.uint64
@@ -780,7 +783,7 @@ def frozen(state: Any, config: Any) -> Any:
 
 @jit
 def in_check(state: Any, config: Any) -> Any:
-    """Whether the side to move is in check."""
+    """See `referee.rules.rules.Tactics`."""
     u, v = sides(state)
     return guard(u, v, style_of(config))[0]
 
@@ -889,12 +892,91 @@ def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
 
 
 @jit
+def takings(piece: Any, f: Any, u: Any, v: Any, own: Any, foe: Any, style: Any) -> Any:
+    """Where an unfrozen piece on f may take something, the safety of its king apart; other squares may be among them."""
+    a = ctz(f)
+    if piece == KING:
+        return NEAR[a] & foe
+    e = ~(own | foe)
+    if piece == LEAPER:
+        return leaps(f, e, foe & LINES[a], style >> 3)
+    if piece == PINCER:
+        x = pinching(own, foe) & e
+        return x & slides(f, e) if x else x
+    if piece == COORDINATOR:
+        x = coordinating(u[6], foe) & e
+    elif piece == WITHDRAWER:
+        x = e if NEAR[a] & foe else NONE
+    elif piece == CHAMELEON:
+        x = e
+        if not NEAR[a] & v[4]:
+            x &= pinching(own, v[0]) & CROSS[a] | coordinating(u[6], v[1])
+    else:
+        return NONE
+    if x:
+        x &= slides(f, e) | slants(f, e)
+    if piece == CHAMELEON and v[2] & LINES[a]:
+        x |= leaps(f, e, v[2], style >> 3)
+    return x
+
+
+@jit
+def forcing(state: Any, config: Any, moves: Any, gains: Any) -> Any:
+    """See `referee.rules.rules.Tactics`."""
+    style = style_of(config)
+    u, v = sides(state)
+    own = occupied(u)
+    foe = occupied(v)
+    z = frozen_squares(u, v, style)
+    n = 0
+    is_guarded, check, pins, baits, risk = False, False, NONE, NONE, NONE
+    rest = own & ~z & ~u[5]
+    while rest:
+        a = ctz(rest)
+        f = ONE << np.uint64(a)
+        rest ^= f
+        piece = kind(u, f)
+        d = takings(piece, f, u, v, own, foe, style)
+        while d:
+            t = ONE << np.uint64(ctz(d))
+            x = captured(piece, f, t, u, v, own, foe, style)
+            if x:
+                if not is_guarded:
+                    is_guarded = True
+                    check, pins, baits = guard(u, v, style)
+                    risk = own if check else touchy(u, foe, pins)
+                if not ((f & risk) | (x & baits)) or not guard(moved(u, piece, f | t), without(v, x), style)[0]:
+                    moves[n] = 64 * a + ctz(d)
+                    gains[n] = worth(v, x)
+                    n += 1
+            d ^= t
+    return n
+
+
+@jit
 def prize(state: Any, config: Any) -> Any:
     """What `best_capture` says of a state."""
     style = style_of(config)
     u, v = sides(state)
     own = occupied(u)
     return best_capture(u, v, own, occupied(v), frozen_squares(u, v, style) & own, style)
+
+
+@jit
+def balance(u: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
+    """By how much the mover's pieces stand better; z are its frozen ones."""
+    e = ~(own | foe)
+    return standing(u, v, e, z) - standing(v, u, e, frozen_squares(v, u, style) & foe)
+
+
+@jit
+def still(state: Any, config: Any) -> Any:
+    """See `referee.rules.rules.Tactics`. `evaluate` without what hangs."""
+    style = style_of(config)
+    u, v = sides(state)
+    own = occupied(u)
+    score = balance(u, v, own, occupied(v), frozen_squares(u, v, style) & own, style)
+    return min(max(score, -9_999), 9_999)
 
 
 @jit
@@ -907,8 +989,7 @@ def evaluate(state: Any, config: Any) -> Any:
     u, v = sides(state)
     own = occupied(u)
     foe = occupied(v)
-    e = ~(own | foe)
     z = frozen_squares(u, v, style) & own
-    score = standing(u, v, e, z) - standing(v, u, e, frozen_squares(v, u, style) & foe)
+    score = balance(u, v, own, foe, z, style)
     score += 3 * best_capture(u, v, own, foe, z, style) // 4
     return min(max(score, -9_999), 9_999)
