@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.lessons import FILE, main
+from bots.lesson import FILE, main
 from bots.search.net import NET, TECHNIQUES, TEMPO, net_for
 from bots.training import main as train
 from referee.rules import load
