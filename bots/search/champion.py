@@ -16,7 +16,7 @@ and the table. Refuses to know the time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,7 @@ from bots.search.net import (
 )
 from referee.rules.jit import ctz, jit
 from referee.rules.per_family import family_of, kernel_for
-from referee.rules.rules import Config, State
+from referee.rules.rules import Config, State, Tactics
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -86,11 +86,12 @@ def is_quiet(state: State, config: Config) -> bool:
     return False
 
 
-forcing = getattr(_kernel, "forcing", takes_nothing)
-still = getattr(_kernel, "still", evaluate)
-in_check = getattr(_kernel, "in_check", is_quiet)
 TELLS = hasattr(_kernel, "forcing")
 """Whether the kernel brings `referee.rules.rules.Tactics`."""
+_tactics = cast(Tactics, _kernel)
+forcing: Any = _tactics.forcing if TELLS else takes_nothing
+still: Any = _tactics.still if TELLS else evaluate
+in_check: Any = _tactics.in_check if TELLS else is_quiet
 
 MAX_DEPTH, MAX_LINE = _plain.MAX_DEPTH, _plain.MAX_LINE
 NOUGHT, ONCE, KEY_SIZE, STATE_SIZE = _plain.NOUGHT, _plain.ONCE, _plain.KEY_SIZE, _plain.STATE_SIZE
