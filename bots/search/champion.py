@@ -327,7 +327,7 @@ def settle(desk: Desk, config: Config, ply: int, alpha: int, beta: int) -> int:
         moves, gains = here[MOVES:RANKS], here[RANKS:SEEN]
         if not is_known:  # just arrived
             if p - ply >= SETTLED or p + 1 >= MAX_DEPTH:
-                value, is_known = evaluate(desk.states[p], config), True
+                value, is_known = still(desk.states[p], config) + desk.maps[0, TEMPO], True
             else:
                 value = still(desk.states[p], config) + desk.maps[0, TEMPO]
                 is_known = value >= here[HIGH]
@@ -402,7 +402,8 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
     settles = TELLS and techniques & SETTLE != 0
     if is_calm and settles:
         is_calm = not in_check(desk.states[ply], config)
-        if is_calm and depth <= FAR_DEPTH and still(desk.states[ply], config) + FAR * depth <= alpha:
+        static = still(desk.states[ply], config)
+        if is_calm and depth <= FAR_DEPTH and static + FAR * depth <= alpha:
             score = settle(desk, config, ply, alpha, beta)
             if work[ABORTED] != 0 or score <= alpha:
                 return score

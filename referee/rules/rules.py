@@ -93,7 +93,7 @@ class Tactics(Protocol):
         """
 
     def still(self, state: State, config: Config) -> int:
-        """What `evaluate` would say if nothing could be taken."""
+        """A static score for the side to move without what can be taken: the search looks at that itself."""
 
     def in_check(self, state: State, config: Config) -> bool:
         """Whether the side to move must do something: it may neither pass nor be judged by `still`."""

@@ -175,9 +175,9 @@ def test_who_stands_badly_at_the_leaves_still_sees_a_win_when_skimming(technique
 def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> int:
     """What `settle` finds in Baroque chess, as a recursion."""
     s, kernel = search("champion", "baroque"), load("baroque").kernel
-    if left == 0:
-        return int(kernel.evaluate(state, config))
     best = stand = int(s.still(state, config))
+    if left == 0:
+        return best
     moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
     found = s.forcing(state, config, moves, gains)
     for gain, move in sorted(

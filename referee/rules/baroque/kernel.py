@@ -891,6 +891,23 @@ def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
     return n
 
 
+# What a search that looks at captures itself goes by: fitted to the results of its games, of frozen pieces a third less.
+
+PRICE_P, PRICE_R, PRICE_N, PRICE_B, PRICE_Q, PRICE_M = 60, 450, 575, 380, 320, 750
+STUCK_KING, ONWARD, ROOM = 300, 7, 10
+"""A frozen king; each rank that a pincer has gone; each empty square beside the own king."""
+ODD_RANKS = np.uint64(0xFF00FF00FF00FF00)
+UPPER_PAIRS = np.uint64(0xFFFF0000FFFF0000)
+UPPER_HALF = np.uint64(0xFFFFFFFF00000000)
+
+
+@jit
+def price(u: Any, g: Any) -> Any:
+    """The value of a side's pieces on the squares g, to such a search."""
+    n = PRICE_P * popcount(u[0] & g) + PRICE_R * popcount(u[1] & g) + PRICE_N * popcount(u[2] & g)
+    return n + PRICE_B * popcount(u[3] & g) + PRICE_Q * popcount(u[4] & g) + PRICE_M * popcount(u[5] & g)
+
+
 @jit
 def takings(piece: Any, f: Any, u: Any, v: Any, own: Any, foe: Any, style: Any) -> Any:
     """Where an unfrozen piece on f may take something, the safety of its king apart; other squares may be among them."""
@@ -947,7 +964,7 @@ def forcing(state: Any, config: Any, moves: Any, gains: Any) -> Any:
                     risk = own if check else touchy(u, foe, pins)
                 if not ((f & risk) | (x & baits)) or not guard(moved(u, piece, f | t), without(v, x), style)[0]:
                     moves[n] = 64 * a + ctz(d)
-                    gains[n] = worth(v, x)
+                    gains[n] = price(v, x)
                     n += 1
             d ^= t
     return n
@@ -963,19 +980,29 @@ def prize(state: Any, config: Any) -> Any:
 
 
 @jit
-def balance(u: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
-    """By how much the mover's pieces stand better; z are its frozen ones."""
-    e = ~(own | foe)
-    return standing(u, v, e, z) - standing(v, u, e, frozen_squares(v, u, style) & foe)
+def posture(u: Any, e: Any, z: Any, side: Any) -> Any:
+    """What the pieces of a side (0 or 1) are worth where they stand; z are its frozen ones."""
+    n = price(u, ~NONE) - price(u, z) // 3
+    ranks = popcount(u[0] & ODD_RANKS) + 2 * popcount(u[0] & UPPER_PAIRS) + 4 * popcount(u[0] & UPPER_HALF)
+    n += ONWARD * (7 * popcount(u[0]) - ranks if side else ranks)
+    if u[6]:
+        n -= ROOM * popcount(NEAR[ctz(u[6])] & e)
+        if u[6] & z:
+            n -= STUCK_KING
+    return n
 
 
 @jit
 def still(state: Any, config: Any) -> Any:
-    """See `referee.rules.rules.Tactics`. `evaluate` without what hangs."""
+    """See `referee.rules.rules.Tactics`."""
     style = style_of(config)
     u, v = sides(state)
     own = occupied(u)
-    score = balance(u, v, own, occupied(v), frozen_squares(u, v, style) & own, style)
+    foe = occupied(v)
+    e = ~(own | foe)
+    side = np.int64(state[SIDE])
+    score = posture(u, e, frozen_squares(u, v, style) & own, side)
+    score -= posture(v, e, frozen_squares(v, u, style) & foe, 1 - side)
     return min(max(score, -9_999), 9_999)
 
 
@@ -989,7 +1016,8 @@ def evaluate(state: Any, config: Any) -> Any:
     u, v = sides(state)
     own = occupied(u)
     foe = occupied(v)
+    e = ~(own | foe)
     z = frozen_squares(u, v, style) & own
-    score = balance(u, v, own, foe, z, style)
+    score = standing(u, v, e, z) - standing(v, u, e, frozen_squares(v, u, style) & foe)
     score += 3 * best_capture(u, v, own, foe, z, style) // 4
     return min(max(score, -9_999), 9_999)
