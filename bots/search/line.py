@@ -36,7 +36,7 @@ def recurrence(line: Any, last: int) -> tuple[int, int]:
     """
     times, gap = 1, 0
     for back in range(2, last + 1, 2):
-        if line[last - back] == line[last]:
+        if line[np.uint64(last - back)] == line[last]:
             times += 1
             if gap == 0:
                 gap = back

@@ -131,14 +131,15 @@ if IS_COMPILED:
         def save_overload(self, sig: Any, data: Any) -> None:
             """What is compiled here is not kept."""
 
-    def jit(function: F, *, also: tuple[str, ...] = (), borrows: bool = False) -> F:
+    def jit(function: F, *, also: tuple[str, ...] = (), borrows: bool = False, inlined: bool = False) -> F:
         """Compile a module-level function (nopython, GIL released), cached on disk where that is possible.
 
         `also` names further folders of sources that are compiled into the function. One that `borrows` makes no array
-        and leaves it to its caller to keep those it is given: counting who uses them takes a fifth of a search.
+        and leaves it to its caller to keep those it is given: counting who uses them takes a fifth of a search. What is
+        `inlined` becomes a part of its callers: an array takes seven arguments.
         """
         # Told either way: what is not told, a function takes over from the one whose compilation asked for it.
-        settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": not borrows}
+        settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": not borrows, "forceinline": inlined}
         dispatcher = numba.njit(**settings)(function)
         folder = cache_folder(os.path.dirname(inspect.getfile(function)), *also)
         before = numba.config.CACHE_DIR
@@ -202,7 +203,7 @@ if IS_COMPILED:
 
 else:
 
-    def jit(function: F, *, also: tuple[str, ...] = (), borrows: bool = False) -> F:
+    def jit(function: F, *, also: tuple[str, ...] = (), borrows: bool = False, inlined: bool = False) -> F:
         """The function itself."""
         return function
 
