@@ -755,6 +755,9 @@ for variant in RULES.variants:
     with np.errstate(over="ignore"):
         code, plies = RULES.kernel.playout(ruleset.read(), ruleset.config, rng, 20)
     print(variant.name, int(code), int(plies), int(rng[0]), int(RULES.kernel.evaluate(ruleset.read(), ruleset.config)))
+for entry in data["positions"]:
+    ruleset = RULES.settle(entry["variant"], entry["options"])
+    print(entry["position"], int(RULES.kernel.evaluate(ruleset.read(entry["position"]), ruleset.config)))
 """
 
 

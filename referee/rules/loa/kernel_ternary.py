@@ -136,15 +136,15 @@ def by_rank(x: Any) -> Any:
 @jit
 def lead8(a: Any, b: Any) -> int:
     """How many moves the first side, whose pieces are `a`, has more than the second."""
-    total = 0
+    total: Any = 0
     for f in range(8):
         own, opp = by_rank(a >> np.uint64(f) & FILE_A), by_rank(b >> np.uint64(f) & FILE_A)
-        total += LEAD8[LONG8 + DIGITS8[own] + U2 * DIGITS8[opp]]
+        total += np.int64(LEAD8[LONG8 + DIGITS8[own] + U2 * DIGITS8[opp]])
     for l in range(46):
         if not 8 <= l < 16:
             own, opp = by_file(a & SQUARES8[l]) >> FILE8[l], by_file(b & SQUARES8[l]) >> FILE8[l]
-            total += LEAD8[np.uint64(EMPTY8[l]) + DIGITS8[own] + U2 * DIGITS8[opp]]
-    return total
+            total += np.int64(LEAD8[np.uint64(EMPTY8[l]) + DIGITS8[own] + U2 * DIGITS8[opp]])
+    return total  # type: ignore[no-any-return]
 
 
 @jit
