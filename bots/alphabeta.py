@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from referee.rules.position import Position
 
+CONTEMPT = OptionDecl("Contempt", "spin", "150", 0, 10_000)
 DEPTH_WITHOUT_LIMIT = 60
 SPENT = 0.55
 """The share of the budget after which no new iteration is begun: it would not come to an end."""
@@ -34,7 +35,7 @@ class AlphaBeta(Bot):
     options: ClassVar[tuple[OptionDecl, ...]] = (
         NODES,
         OptionDecl("Hash", "spin", "16", 1, 4096),
-        OptionDecl("Contempt", "spin", "150", 0, 10_000),
+        CONTEMPT,
     )
 
     def __init__(self) -> None:
@@ -68,7 +69,7 @@ class AlphaBeta(Bot):
         if self._desk is None:
             self._desk = self.new_desk(position)
             self._desk.work[self._search.GENERATION] = 1
-            self._desk.work[self._search.CONTEMPT] = self.number("Contempt")
+            self._desk.work[self._search.CONTEMPT] = self.number(CONTEMPT.name)
         side = 0 if position.side == "first" else 1
         self.begin(position, earlier_keys(position, self._search), side)
 

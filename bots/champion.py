@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bots.alphabeta import AlphaBeta
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 STRENGTH = OptionDecl("Strength", "spin", "100", 0, 100)
 WEIGHTS = OptionDecl("Weights", "string", "")
 """A file of weights in place of the family's own, or `none`."""
-NONE = "none"
 STRAY = OptionDecl("Stray", "spin", "0", 0, 100)
 """So many moves of a hundred are drawn by lot: games to learn from must show what bad moves lead to."""
 THREADS = OptionDecl("Threads", "spin", "1", 1, 64)
@@ -77,16 +75,14 @@ class Champion(AlphaBeta):
 
     def new_desk(self, position: Position) -> Any:
         """Room for the search, with the weights that fit the rules."""
-        from bots.search.net import TECHNIQUES, blank, net_for
+        from bots.search.net import TECHNIQUES, net_named
 
-        ruleset, given = position.ruleset, self.value(WEIGHTS.name)
+        ruleset = position.ruleset
         self._config = tuple(ruleset.config)
-        if given == NONE:
-            net = blank(None)
-        elif given and not Path(given).is_file():
-            raise SystemExit(f"option Weights: no file {given}; name one that bots.training made, or {NONE}")
-        else:
-            net = net_for(ruleset.rules, ruleset.config, Path(given) if given else None)
+        try:
+            net = net_named(ruleset.rules, ruleset.config, self.value(WEIGHTS.name))
+        except FileNotFoundError as error:
+            raise SystemExit(f"option Weights: {error}") from None
         for place, option in enumerate(NUMBERS, TECHNIQUES):
             if (value := self.number(option.name)) >= 0:
                 net.maps[0, place] = value

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bots.alphabeta import CONTEMPT
 from bots.search import search
-from bots.search.net import Net, blank, net_for
+from bots.search.net import Net, net_named
 from referee.rules import load
 from referee.rules.history import LineOfPlay
 from referee.rules.rules import Ruleset
@@ -31,11 +32,8 @@ OPENING_PLIES = (2, 9)
 MOST_PLIES = 300
 """A game that is not over by then is a draw."""
 HASH = 1 << 20
-CONTEMPT = 150
-"""As the champion has it unless told."""
 AT_ONCE = 100
 """So many games are played before it is asked which of their positions are new."""
-NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class Player:
         self._ruleset, self._habits = ruleset, habits
         self._search: Any = search("champion", ruleset.rules.family)
         self._desk = self._search.new_desk(HASH, net)
-        self._desk.work[self._search.CONTEMPT] = CONTEMPT
+        self._desk.work[self._search.CONTEMPT] = int(CONTEMPT.default or 0)
         self._keys = np.zeros(MOST_PLIES + 1, dtype=np.uint64)
 
     def play(self, number: int) -> dict[str, list[Any]]:
@@ -137,9 +135,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = parser.parse_args(argv)
     ruleset = load(given.family).settle(given.variant)
     try:
+        net = net_named(ruleset.rules, ruleset.config, given.weights)
         given.out.mkdir(parents=True)
-        file = Path(given.weights) if given.weights else None
-        net = blank(None) if given.weights == NONE else net_for(ruleset.rules, ruleset.config, file)
     except OSError as error:
         parser.error(str(error))
     player = Player(ruleset, net, Habits(nodes=given.nodes, stray=given.stray, seed=given.seed))

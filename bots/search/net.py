@@ -29,6 +29,8 @@ WIDTH = 64
 FILE = "net.npz"
 """The file of weights: in the folder of a family that brings its own, else FAMILY.npz in NETS."""
 NETS = Path(__file__).parents[1] / "nets"
+NONE = "none"
+"""The name of no weights."""
 
 
 BIAS, HEAD, FIRST_ROW = 0, 1, 3
@@ -103,6 +105,18 @@ def place_of(rules: Rules) -> Path:
     """Where the weights of a family are; the file need not be there."""
     own = Path(folder(rules.family)) / FILE
     return own if own.exists() else NETS / f"{rules.family}.npz"
+
+
+def net_named(rules: Rules, config: Config, given: str) -> Net:
+    """The net that a person names: in a file, `none` for a blank one, or the family's own where nothing is given.
+
+    Raises FileNotFoundError.
+    """
+    if given == NONE:
+        return blank(None)
+    if given and not Path(given).is_file():
+        raise FileNotFoundError(f"no file {given}; name one that bots.training made, or {NONE}")
+    return net_for(rules, config, Path(given) if given else None)
 
 
 def net_for(rules: Rules, config: Config, path: Path | None = None) -> Net:

@@ -49,3 +49,12 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path: Path, capsys: pytest.Cap
         made(tmp_path)
     assert "File exists" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_weights_that_are_not_there_are_refused_and_nothing_is_left_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        made(tmp_path / "out", "--weights", str(tmp_path / "none.npz"))
+    assert "no file" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
