@@ -18,18 +18,8 @@ from hypothesis import strategies as st
 from referee.rules import load
 from referee.rules.baroque.kernel import (
     BY_STALEMATE,
-    PRICE_B,
-    PRICE_M,
-    PRICE_N,
-    PRICE_P,
-    PRICE_Q,
-    PRICE_R,
-    WORTH_B,
-    WORTH_M,
-    WORTH_N,
-    WORTH_P,
-    WORTH_Q,
-    WORTH_R,
+    PRICE,
+    WORTH,
     forcing,
     in_check,
     prize,
@@ -184,8 +174,8 @@ def named(square: Square) -> str:
 
 
 NO_MOVES = range(1, 4 * BY_STALEMATE + 4)
-WORTH = dict(zip("PRNBQMK", (WORTH_P, WORTH_R, WORTH_N, WORTH_B, WORTH_Q, WORTH_M, 0), strict=True))
-PRICE = dict(zip("PRNBQMK", (PRICE_P, PRICE_R, PRICE_N, PRICE_B, PRICE_Q, PRICE_M, 0), strict=True))
+WORTH_OF = dict(zip("PRNBQMK", (*WORTH, 0), strict=True))
+PRICE_OF = dict(zip("PRNBQMK", (*PRICE, 0), strict=True))
 
 
 def compare(position: Position) -> None:
@@ -197,13 +187,13 @@ def compare(position: Position) -> None:
     assert kernel.count(position.state, config) == len(wanted), position
     assert (kernel.result(position.state, config, 1, 0) in NO_MOVES) == (not wanted), position
     takes = [twin.captures(a, b) for a in twin.board if twin.owns(side, a) for b in twin.destinations(a)]
-    values = [sum(WORTH[twin.board[square].upper()] for square in taken) for taken in takes]
+    values = [sum(WORTH_OF[twin.board[square].upper()] for square in taken) for taken in takes]
     assert prize(position.state, config) == max(values, default=0), position
     moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
     found = forcing(position.state, config, moves, gains)
     text = RULES.notation.write_move
     assert {text(int(move)): int(gain) for move, gain in zip(moves[:found], gains[:found], strict=True)} == {
-        named(a) + named(b): sum(PRICE[twin.board[square].upper()] for square in twin.captures(a, b))
+        named(a) + named(b): sum(PRICE_OF[twin.board[square].upper()] for square in twin.captures(a, b))
         for a, b in wanted
         if twin.captures(a, b)
     }, position

@@ -799,113 +799,15 @@ def victims(state: Any, config: Any, move: Any) -> Any:
 
 # Evaluation. Values in hundredths of a pincer.
 
-WORTH_P, WORTH_R, WORTH_N, WORTH_B, WORTH_Q, WORTH_M = 100, 300, 550, 350, 250, 600
+WORTH = 100, 300, 550, 350, 250, 600
+"""Of the pieces in the order of a side's bitboards, the king apart."""
 
 
 @jit
-def worth(u: Any, g: Any) -> Any:
+def worth(u: Any, g: Any, values: Any) -> Any:
     """The value of a side's pieces on the squares g."""
-    n = WORTH_P * popcount(u[0] & g) + WORTH_R * popcount(u[1] & g) + WORTH_N * popcount(u[2] & g)
-    return n + WORTH_B * popcount(u[3] & g) + WORTH_Q * popcount(u[4] & g) + WORTH_M * popcount(u[5] & g)
-
-
-@jit
-def best_capture(u: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
-    """The value of the most that one move of u takes, its king's safety not asked."""
-    free = ~z
-    e = ~(own | foe)
-    best = 0
-    x = NEAR[ctz(u[6])] & foe if u[6] & free else NONE  # what the king and the withdrawers take, one piece each
-    g = u[4] & free
-    while g:
-        a = ctz(g)
-        g &= g - ONE
-        w = NEAR[a] & foe
-        while w:
-            c = ctz(w)
-            w &= w - ONE
-            if BEYOND[c, a] & e:
-                x |= ONE << np.uint64(c)
-    while x:
-        t = ONE << np.uint64(ctz(x))
-        x ^= t
-        best = max(best, worth(v, t))
-
-    x = pinching(own, foe) & e  # what pincers and coordinators take depends on where they go alone
-    if x:
-        x &= slides(u[0] & free, e)
-    while x:
-        t = ONE << np.uint64(ctz(x))
-        x ^= t
-        best = max(best, worth(v, pinched(t, own, foe)))
-    g = u[1] & free
-    if g:
-        x = coordinating(u[6], foe) & e
-        if x:
-            x &= slides(g, e) | slants(g, e)
-        while x:
-            t = ONE << np.uint64(ctz(x))
-            x ^= t
-            best = max(best, worth(v, captured(COORDINATOR, g, t, u, v, own, foe, style)))
-
-    g = u[2] & free
-    while g:
-        a = ctz(g)
-        f = ONE << np.uint64(a)
-        g ^= f
-        x = leaps(f, e, foe & LINES[a], style >> 3)
-        while x:
-            b = ctz(x)
-            x &= x - ONE
-            best = max(best, worth(v, BETWEEN[a, b] & foe))
-    g = u[3] & free
-    while g:
-        a = ctz(g)
-        f = ONE << np.uint64(a)
-        g ^= f
-        d = e
-        if not NEAR[a] & v[4]:
-            d &= pinching(own, v[0]) & CROSS[a] | coordinating(u[6], v[1])
-        if d:
-            d &= slides(f, e) | slants(f, e)
-        if v[2] & LINES[a]:
-            d |= leaps(f, e, v[2], style >> 3)
-        while d:
-            t = ONE << np.uint64(ctz(d))
-            d ^= t
-            best = max(best, worth(v, captured(CHAMELEON, f, t, u, v, own, foe, style)))
-    return best
-
-
-@jit
-def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
-    """What a side's pieces are worth where they stand: less when frozen (z), more when mobile and near the enemy king."""
-    n = worth(u, ~NONE) - worth(u, z) // 4
-    free = ~z
-    n += 2 * count_slides(u[0] & free, (u[1] | u[2] | u[3] | u[4] | u[5]) & free, e)
-    if v[6]:
-        s = ctz(v[6])
-        x = NEAR[s]
-        pieces = occupied(u) & free
-        n += 4 * popcount(LINES[s] & pieces) + 8 * popcount(x & pieces) - 10 * popcount(x & e)
-    return n
-
-
-# What a search that looks at captures itself goes by: fitted to the results of its games, of frozen pieces a third less.
-
-PRICE_P, PRICE_R, PRICE_N, PRICE_B, PRICE_Q, PRICE_M = 60, 450, 575, 380, 320, 750
-STUCK_KING, ONWARD, ROOM = 300, 7, 10
-"""A frozen king; each rank that a pincer has gone; each empty square beside the own king."""
-ODD_RANKS = np.uint64(0xFF00FF00FF00FF00)
-UPPER_PAIRS = np.uint64(0xFFFF0000FFFF0000)
-UPPER_HALF = np.uint64(0xFFFFFFFF00000000)
-
-
-@jit
-def price(u: Any, g: Any) -> Any:
-    """The value of a side's pieces on the squares g, to such a search."""
-    n = PRICE_P * popcount(u[0] & g) + PRICE_R * popcount(u[1] & g) + PRICE_N * popcount(u[2] & g)
-    return n + PRICE_B * popcount(u[3] & g) + PRICE_Q * popcount(u[4] & g) + PRICE_M * popcount(u[5] & g)
+    n = values[0] * popcount(u[0] & g) + values[1] * popcount(u[1] & g) + values[2] * popcount(u[2] & g)
+    return n + values[3] * popcount(u[3] & g) + values[4] * popcount(u[4] & g) + values[5] * popcount(u[5] & g)
 
 
 @jit
@@ -938,6 +840,72 @@ def takings(piece: Any, f: Any, u: Any, v: Any, own: Any, foe: Any, style: Any) 
 
 
 @jit
+def best_capture(u: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
+    """The value of the most that one move of u takes, its king's safety not asked."""
+    free = ~z
+    e = ~(own | foe)
+    best = 0
+    x = NEAR[ctz(u[6])] & foe if u[6] & free else NONE  # what the king and the withdrawers take, one piece each
+    g = u[4] & free
+    while g:
+        a = ctz(g)
+        g &= g - ONE
+        w = NEAR[a] & foe
+        while w:
+            c = ctz(w)
+            w &= w - ONE
+            if BEYOND[c, a] & e:
+                x |= ONE << np.uint64(c)
+    while x:
+        t = ONE << np.uint64(ctz(x))
+        x ^= t
+        best = max(best, worth(v, t, WORTH))
+
+    x = pinching(own, foe) & e  # what pincers take depends on where they go alone
+    if x:
+        x &= slides(u[0] & free, e)
+    while x:
+        t = ONE << np.uint64(ctz(x))
+        x ^= t
+        best = max(best, worth(v, pinched(t, own, foe), WORTH))
+    rest = (u[1] | u[2] | u[3]) & free
+    while rest:
+        f = ONE << np.uint64(ctz(rest))
+        rest ^= f
+        piece = kind(u, f)
+        d = takings(piece, f, u, v, own, foe, style)
+        while d:
+            t = ONE << np.uint64(ctz(d))
+            d ^= t
+            best = max(best, worth(v, captured(piece, f, t, u, v, own, foe, style), WORTH))
+    return best
+
+
+@jit
+def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
+    """What a side's pieces are worth where they stand: less when frozen (z), more when mobile and near the enemy king."""
+    n = worth(u, ~NONE, WORTH) - worth(u, z, WORTH) // 4
+    free = ~z
+    n += 2 * count_slides(u[0] & free, (u[1] | u[2] | u[3] | u[4] | u[5]) & free, e)
+    if v[6]:
+        s = ctz(v[6])
+        x = NEAR[s]
+        pieces = occupied(u) & free
+        n += 4 * popcount(LINES[s] & pieces) + 8 * popcount(x & pieces) - 10 * popcount(x & e)
+    return n
+
+
+# What a search that looks at captures itself goes by: fitted to the results of its games, of frozen pieces a third less.
+
+PRICE = 60, 450, 575, 380, 320, 750
+STUCK_KING, ONWARD, ROOM = 300, 7, 10
+"""A frozen king; each rank that a pincer has gone; each empty square beside the own king."""
+ODD_RANKS = np.uint64(0xFF00FF00FF00FF00)
+UPPER_PAIRS = np.uint64(0xFFFF0000FFFF0000)
+UPPER_HALF = np.uint64(0xFFFFFFFF00000000)
+
+
+@jit
 def forcing(state: Any, config: Any, moves: Any, gains: Any) -> Any:
     """See `referee.rules.rules.Tactics`."""
     style = style_of(config)
@@ -964,7 +932,7 @@ def forcing(state: Any, config: Any, moves: Any, gains: Any) -> Any:
                     risk = own if check else touchy(u, foe, pins)
                 if not ((f & risk) | (x & baits)) or not guard(moved(u, piece, f | t), without(v, x), style)[0]:
                     moves[n] = 64 * a + ctz(d)
-                    gains[n] = price(v, x)
+                    gains[n] = worth(v, x, PRICE)
                     n += 1
             d ^= t
     return n
@@ -982,7 +950,7 @@ def prize(state: Any, config: Any) -> Any:
 @jit
 def posture(u: Any, e: Any, z: Any, side: Any) -> Any:
     """What the pieces of a side (0 or 1) are worth where they stand; z are its frozen ones."""
-    n = price(u, ~NONE) - price(u, z) // 3
+    n = worth(u, ~NONE, PRICE) - worth(u, z, PRICE) // 3
     ranks = popcount(u[0] & ODD_RANKS) + 2 * popcount(u[0] & UPPER_PAIRS) + 4 * popcount(u[0] & UPPER_HALF)
     n += ONWARD * (7 * popcount(u[0]) - ranks if side else ranks)
     if u[6]:
