@@ -113,14 +113,14 @@ class AlphaBeta(Bot):
             self.info(depth=depth, nodes=self.nodes(), score=score, win_in=win_in, pv=pv)
             if (win_in is not None and abs(win_in) <= depth) or len(position.moves) == 1:
                 return
-            if clock.is_timed and clock.elapsed_ms() > self.enough() * clock.budget_ms():
+            if clock.is_timed and clock.elapsed_ms() > self.enough(clock) * clock.budget_ms():
                 return
 
     def nodes(self) -> int:
         """How many positions have been looked at."""
         return int(self._desk.work[self._search.NODES])
 
-    def enough(self) -> float:
+    def enough(self, clock: Clock) -> float:
         """The share of the budget after which no new iteration is begun; asked once after each."""
         return SPENT
 

@@ -40,8 +40,11 @@ DOUBLED = 10
 """So many points of strength are worth twice the nodes."""
 MISJUDGED = 25
 """So many points below the full strength misjudge a move by as much as a static score commonly errs."""
-SURE, UNSURE, STEP = 0.5, 1.0, 0.1
+SURE, UNSURE, STEP = 0.4, 1.0, 0.15
 """The share of the budget after which no new iteration is begun: less by a step with each that finds the same move."""
+MOVES, MOVES_ALONE, ADDED = 10, 25, 0.9
+"""A clock that gets something back with every move is used up in so many moves, one that does not in more; and of what
+it gets this share is used at once. Games are decided early, and what is left on a clock at their end was of no use."""
 
 
 def nodes_at(strength: int) -> int:
@@ -107,6 +110,7 @@ class Champion(AlphaBeta):
         if lot % 100 < self.number(STRAY.name):
             return position.moves[lot // 100 % len(position.moves)]
         clock.cap_nodes(nodes_at(self.number(STRENGTH.name)))
+        clock.plan(MOVES if clock.increment_ms else MOVES_ALONE, ADDED)
         return super().choose(position, clock)
 
     def _deepen(self, position: Position, clock: Clock) -> None:
@@ -144,8 +148,10 @@ class Champion(AlphaBeta):
         """How many positions have been looked at, by all threads."""
         return super().nodes() + sum(int(place.work[self._search.NODES]) for place in self._helpers)
 
-    def enough(self) -> float:
-        """Less where the search has made up its mind."""
+    def enough(self, clock: Clock) -> float:
+        """Less where the search has made up its mind, and the time is of use for later moves."""
+        if clock.movetime_ms is not None:
+            return UNSURE
         best = int(self._desk.work[self._search.BEST])
         self._last, self._streak = best, self._streak + 1 if best == self._last else 0
         return max(SURE, UNSURE - STEP * self._streak)

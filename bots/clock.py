@@ -76,6 +76,7 @@ class Clock:
         self._now = now
         self._started = now() if started is None else started
         self._reserve_ms = RESERVE_MS + lag_ms
+        self._moves, self._added = 30.0, 0.5
         self._stopped = threading.Event()
         self._listeners: list[Callable[[], None]] = []
         self._lock = threading.Lock()
@@ -94,15 +95,20 @@ class Clock:
     def budget_ms(self) -> float:
         """How long to think about this move; infinity when only depth, nodes or `stop` end the search.
 
-        A thirtieth of what is left, half of the increment, never more than half of what is left after a reserve; a
-        move time less that reserve, or its half.
+        A thirtieth of what is left and half of the increment, unless planned otherwise, never more than half of what is
+        left after a reserve; a move time less that reserve, or its half.
         """
         if self.movetime_ms is not None:
             return max(self.movetime_ms - self._reserve_ms, self.movetime_ms / 2)
         if self.infinite or self.time_left_ms is None:
             return math.inf
         usable = self.time_left_ms - self._reserve_ms
-        return max(HURRY_MS, min(usable / 2, usable / 30 + self.increment_ms / 2))
+        return max(HURRY_MS, min(usable / 2, usable / self._moves + self.increment_ms * self._added))
+
+    def plan(self, moves: float, added: float) -> None:
+        """Think as if what the clock holds were for so many moves, and use that share of increments."""
+        self._moves, self._added = moves, added
+        self._deadline = self._started + self.budget_ms() / 1000
 
     def elapsed_ms(self) -> float:
         """Since the bot was told to think."""

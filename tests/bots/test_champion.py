@@ -59,10 +59,23 @@ def test_it_is_sure_when_it_finds_the_same_again() -> None:
     bot = Champion()
     choose(bot, Position.start(load("loa").settle()), 50)
     bot._last, bot._streak = -1, 0
-    shares = [bot.enough() for _ in range(6)]
+    shares = [bot.enough(Clock(Go(1000, 1000, 50, 50), 0)) for _ in range(6)]
     assert shares == sorted(shares, reverse=True)
     assert shares[0] == 1.0
-    assert shares[-1] == 0.5
+    assert shares[-1] == 0.4
+    assert bot.enough(Clock(Go(movetime=1000), 0)) == 1.0, "time that is saved is lost"
+
+
+def test_it_uses_its_clock_early_and_what_comes_back_with_every_move() -> None:
+    position, bot = Position.start(load("loa").settle()), Champion()
+    choose(bot, position, 50)
+    budgets = []
+    for go in (Go(3150, 1, 100, 100), Go(3150, 1), Go(movetime=1150)):
+        clock = Clock(go, 0)
+        clock.stop()
+        bot.choose(position, clock)
+        budgets.append(clock.budget_ms())
+    assert budgets == [390, 120, 1000]
 
 
 def test_moves_are_drawn_by_lot_where_it_is_told_to_stray() -> None:

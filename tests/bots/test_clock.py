@@ -38,6 +38,24 @@ def test_a_long_game_at_a_second_and_a_twentieth_never_ends_on_time() -> None:
         left += 50
 
 
+@pytest.mark.parametrize("moves", [2, 10, 25])
+def test_a_plan_says_how_soon_a_clock_is_used_and_keeps_the_reserve(moves: int) -> None:
+    left = 1000.0
+    for _ in range(500):
+        clock = Clock(Go(int(left), 1, 50, 50), 0)
+        clock.plan(moves, 0.9)
+        assert clock.budget_ms() == max(1, min((int(left) - 150) / 2, (int(left) - 150) / moves + 45))
+        left += 50 - clock.budget_ms() - 4
+        assert left > 150
+
+
+def test_a_plan_moves_the_deadline() -> None:
+    hands = Hands()
+    clock = Clock(Go(1150, 1, 100, 100), 0, now=hands)
+    clock.plan(10, 0.5)
+    assert clock.remaining_ms() == pytest.approx(150)
+
+
 @pytest.mark.parametrize(("move", "budget"), [(0, 0), (1, 0.5), (20, 10), (300, 150), (500, 350), (1000, 850)])
 def test_a_move_time_is_kept_with_room_to_answer(move: int, budget: float) -> None:
     assert Clock(Go(movetime=move), 0).budget_ms() == budget

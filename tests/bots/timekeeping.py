@@ -1,9 +1,11 @@
 """Whether the searching sample bots keep their clocks: most of an hour on two cores.
 
-    python -m tests.bots.timekeeping [--games 1000] [--tc 1+0.05] [--concurrency 2] [--busy 2] [--out DIR] [FAMILY …]
+    python -m tests.bots.timekeeping [--games 1000] [--tc 1+0.05] [--concurrency 2] [--busy 2] [--bot champion]
+        [--out DIR] [FAMILY …]
 
-Alpha-beta plays Monte Carlo tree search, the games shared out among the families. A loss on time is shown with the
-move, the time it took and how late the referee itself woke up meanwhile (`lag`): a large lag is the machine's fault.
+Alpha-beta, or another sample, plays Monte Carlo tree search, the games shared out among the families. A loss on time is
+shown with the move, the time it took and how late the referee itself woke up meanwhile (`lag`): a large lag is the
+machine's fault.
 --busy starts so many processes that do nothing but keep a core busy meanwhile. With --out an interrupted run goes on.
 Ends with 1 when anything but the rules decided a game.
 """
@@ -37,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--tc", default="1+0.05")
     parser.add_argument("--concurrency", default="2")
     parser.add_argument("--busy", type=int, default=0, metavar="N", help="with N cores otherwise busy")
+    parser.add_argument("--bot", default="alphabeta", metavar="SAMPLE", help="that plays mcts")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args(argv)
     with busy(given.busy):
@@ -62,7 +65,7 @@ def measure(given: argparse.Namespace) -> int:
     played = failed = late = 0
     warm(wanted)
     for family in wanted:
-        words = command("alphabeta", "mcts", family, "--games", str(each), "--tc", given.tc)
+        words = command(given.bot, "mcts", family, "--games", str(each), "--tc", given.tc)
         words += ["--openings", "random:2:1", "--concurrency", given.concurrency]
         games = run(words, given.out / family if given.out else None)
         wrong = [game for game in games if game["termination"] in UNEXPECTED]
