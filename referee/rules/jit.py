@@ -220,6 +220,11 @@ else:
         return (value & -value).bit_length() - 1 if value else 64
 
 
+def borrowing(function: F) -> F:
+    """`jit` for a function of a kernel that makes no array, see there."""
+    return jit(function, borrows=True)
+
+
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)

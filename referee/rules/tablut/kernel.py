@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from referee.rules.jit import jit, random_below
+from referee.rules.jit import borrowing, jit, random_below
 from referee.rules.rules import Config, State
 from referee.rules.tablut.kernel_board import (
     NO_CAPTURE,
@@ -54,7 +54,7 @@ DTYPE = np.int32
 # from each direction. min(16 n, 4 (81 - n)) is at most 256, whatever stands on the board and whatever the options.
 
 
-@jit
+@borrowing
 def legal(state: State, config: Config, moves: npt.NDArray[np.int64]) -> int:
     """The legal moves (start cell * 81 + end cell) in ascending order; see `Kernel.legal`."""
     m = movement(config)
@@ -63,7 +63,7 @@ def legal(state: State, config: Config, moves: npt.NDArray[np.int64]) -> int:
     return list_moves(state, m, moves)
 
 
-@jit
+@borrowing
 def count(state: State, config: Config) -> int:
     """The number `legal` would return."""
     m = movement(config)
@@ -72,13 +72,13 @@ def count(state: State, config: Config) -> int:
     return count_moves(state, m)
 
 
-@jit
+@borrowing
 def play(state: State, config: Config, move: int, out: State) -> None:
     """The position after a legal move."""
     play_into(state, config, movement(config), move, out)
 
 
-@jit
+@borrowing
 def result_without_repetition(state: State, config: Config, is_stuck: bool) -> int:
     """`result` of a position with or without legal moves on a board that decides nothing, repetition left out."""
     if is_stuck:
@@ -92,7 +92,7 @@ def result_without_repetition(state: State, config: Config, is_stuck: bool) -> i
     return 0
 
 
-@jit
+@borrowing
 def result(state: State, config: Config, occurrences: int, gap: int) -> int:
     """How the game stands, all tests in the order of the rules; see `Kernel.result`."""
     m = movement(config)

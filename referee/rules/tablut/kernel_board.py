@@ -6,7 +6,7 @@ Letters: s state (laid out in `state`), c config, l line, p place (bit number) o
 
 from __future__ import annotations
 
-from referee.rules.jit import jit
+from referee.rules.jit import borrowing
 from referee.rules.rules import Config, State
 from referee.rules.tablut.kernel_line import (
     ALL_BASES,
@@ -51,7 +51,7 @@ AROUND = 40  # bits 3 and 5 of the middle lines: the throne's neighbours
 ARMS, POINT = 56, 16  # bits 3-5 of a border line, bit 4 of the next line: the four cells of a base
 
 
-@jit
+@borrowing
 def live_bases(s: State, m: int) -> int:
     """The bases barred to the king, as an index of `BARRED`: all, or those that hold an attacker now."""
     if m & ONLY_OCCUPIED == 0:
@@ -68,7 +68,7 @@ def live_bases(s: State, m: int) -> int:
     return live
 
 
-@jit
+@borrowing
 def king_moves(s: State, m: int) -> int:
     """How many moves the king has."""
     x, y, live = int(s[KING] // 9), int(s[KING] % 9), live_bases(s, m)
@@ -77,7 +77,7 @@ def king_moves(s: State, m: int) -> int:
     return bits(across) + bits(along)
 
 
-@jit
+@borrowing
 def count_moves(s: State, m: int) -> int:
     """The number of moves of the side to move on a board that decides nothing."""
     side = int(s[SIDE])
@@ -101,7 +101,7 @@ def count_moves(s: State, m: int) -> int:
     return found + king_moves(s, m)
 
 
-@jit
+@borrowing
 def has_move(s: State, m: int) -> bool:
     """Whether the side to move has any move on a board that decides nothing: mostly the first soldiers have one."""
     side = int(s[SIDE])
@@ -113,7 +113,7 @@ def has_move(s: State, m: int) -> bool:
     return side == 1 and king_moves(s, m) > 0
 
 
-@jit
+@borrowing
 def free_ways_now(s: State, m: int) -> int:
     """In how many directions (0-4) the king has a move to a goal, whoever is to move; 0 without a king."""
     if s[KING] < 0:
@@ -122,13 +122,13 @@ def free_ways_now(s: State, m: int) -> int:
     return ways_from(x, y, int(s[y] | s[18 + y]), int(s[9 + x] | s[27 + x]), live_bases(s, m), m)
 
 
-@jit
+@borrowing
 def winner_code(first_player: int, reason: int, side: int) -> int:
     """The result code of a win of `side` (0 attackers, 1 defenders)."""
     return reason * 4 + (1 if side == first_player else 2)
 
 
-@jit
+@borrowing
 def board_result(s: State, c: Config, m: int) -> int:
     """The result code of what the board alone decides (the first four tests of the rules); 0: nothing."""
     if s[KING] < 0:
@@ -142,7 +142,7 @@ def board_result(s: State, c: Config, m: int) -> int:
     return 0
 
 
-@jit
+@borrowing
 def throne_against_defenders(k: int, ring: int, empty: int, taken: int) -> int:
     """`MIDDLE` if attackers capture against the throne, else 0.
 
@@ -154,7 +154,7 @@ def throne_against_defenders(k: int, ring: int, empty: int, taken: int) -> int:
     return MIDDLE if taken == ALWAYS or (taken == LINNAEAN and ring == 3) else 0
 
 
-@jit
+@borrowing
 def king_bit(l: int, k: int) -> int:
     """The king's bit on line `l`, 0 when he is not on it."""
     if l == k % 9:
@@ -162,13 +162,13 @@ def king_bit(l: int, k: int) -> int:
     return 1 << (k % 9) if l == 9 + k // 9 else 0
 
 
-@jit
+@borrowing
 def is_shut(p: int, line: int, at_edge: bool) -> bool:
     """Whether the neighbour `p` of the king, which may lie off the board, is among the hostile places `line`."""
     return at_edge if p < 0 or p > 8 else line >> p & 1 == 1
 
 
-@jit
+@borrowing
 def count_shut(x: int, y: int, across: int, along: int, ashton: bool, at_edge: bool) -> int:
     """How many of the four neighbours of a king on file `x`, rank `y` are hostile, by the four-neighbour test.
 
@@ -191,14 +191,14 @@ def count_shut(x: int, y: int, across: int, along: int, ashton: bool, at_edge: b
     return found
 
 
-@jit
+@borrowing
 def needs_four(k: int, capture: int) -> bool:
     """Whether a king on cell `k` is captured only by four hostile neighbours; `capture` is the value of the option."""
     near = k == THRONE or k == THRONE - 9 or k == THRONE + 9 or k == THRONE - 1 or k == THRONE + 1
     return capture != CUSTODIAL or near
 
 
-@jit
+@borrowing
 def advance(s: State, c: Config, m: int, move: int) -> None:
     """Play a move on `s` itself, with its captures and the counters."""
     start, end, side = move // 81, move % 81, int(s[SIDE])
@@ -281,7 +281,7 @@ def advance(s: State, c: Config, m: int, move: int) -> None:
         s[RAICHI] = s[RAICHI] + 1 if free_ways_now(s, m) > 0 else 0
 
 
-@jit
+@borrowing
 def free_ways(state: State, config: Config) -> int:
     """In how many directions (0-4) the king has a move to a goal, whoever is to move; 0 without a king."""
     return free_ways_now(state, movement(config))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from referee.rules.jit import jit, popcount
+from referee.rules.jit import borrowing, popcount
 from referee.rules.rules import Config
 from referee.rules.tablut.state import (
     CAMP_ENTRY,
@@ -43,7 +43,7 @@ MIDDLE = 16  # bit 4: the throne on rank 5 (line 4) and on file e (line 13)
 ALL_BASES = 15
 
 
-@jit
+@borrowing
 def movement(c: Config) -> int:
     """The movement word of a configuration."""
     m = int(c[KING_MAX_STEP]) << STEP_SHIFT
@@ -66,13 +66,13 @@ def movement(c: Config) -> int:
     return m
 
 
-@jit
+@borrowing
 def bits(b: int) -> int:
     """The number of one bits."""
     return popcount(np.uint64(b))  # type: ignore[no-any-return]
 
 
-@jit
+@borrowing
 def soldier_line(l: int, p: int, occ: int, side: int, m: int) -> int:
     """The places a soldier of `side` on place `p` of line `l` may move to."""
     walls, shut = occ, 0
@@ -87,7 +87,7 @@ def soldier_line(l: int, p: int, occ: int, side: int, m: int) -> int:
     return int(SIGHT[p * 512 + walls]) & ~(walls | shut)
 
 
-@jit
+@borrowing
 def count_line(l: int, own: int, occ: int, side: int, m: int) -> int:
     """How many moves the soldiers `own` of `side` have along line `l`."""
     walls, half, found = occ & ~own, 0, 0
@@ -107,7 +107,7 @@ def count_line(l: int, own: int, occ: int, side: int, m: int) -> int:
     return found + int(SLIDES[np.uint64(half + int(TERNARY[np.uint64(own)]) + 2 * int(TERNARY[np.uint64(walls)]))])
 
 
-@jit
+@borrowing
 def king_line(l: int, p: int, occ: int, live: int, m: int) -> int:
     """The places a king on place `p` of line `l` may move to; `live` has a bit for every base that is barred."""
     walls = shut = occ
@@ -124,13 +124,13 @@ def king_line(l: int, p: int, occ: int, live: int, m: int) -> int:
     return int(SIGHT[p * 512 + walls]) & ~shut & int(STEPS[(m >> STEP_SHIFT) * 9 + p])
 
 
-@jit
+@borrowing
 def goals(l: int, m: int) -> int:
     """The places of line `l` that win for the king."""
     return int(GOALS[18 + l]) if m & OFF_BASES else int(GOALS[l])
 
 
-@jit
+@borrowing
 def ways_from(x: int, y: int, across: int, along: int, live: int, m: int) -> int:
     """In how many directions a king on file `x`, rank `y` has a move to a goal.
 

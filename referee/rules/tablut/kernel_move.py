@@ -8,20 +8,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from referee.rules.jit import ctz, jit
+from referee.rules.jit import borrowing, ctz
 from referee.rules.rules import Config, State
 from referee.rules.tablut.kernel_board import advance, live_bases
 from referee.rules.tablut.kernel_line import bits, king_line, soldier_line
 from referee.rules.tablut.state import KING, SIDE, STATE_SIZE
 
 
-@jit
+@borrowing
 def lowest(b: int) -> int:
     """The number of the lowest one bit."""
     return ctz(np.uint64(b))  # type: ignore[no-any-return]
 
 
-@jit
+@borrowing
 def list_moves(s: State, m: int, moves: npt.NDArray[np.int64]) -> int:
     """Write the moves of the side to move in ascending order, whatever the board decides; return their number.
 
@@ -59,7 +59,7 @@ def list_moves(s: State, m: int, moves: npt.NDArray[np.int64]) -> int:
     return n
 
 
-@jit
+@borrowing
 def nth_move(s: State, m: int, n: int) -> int:
     """The n-th (from 0) of the moves in ascending order; -1 when there are fewer."""
     side = int(s[SIDE])
@@ -89,7 +89,7 @@ def nth_move(s: State, m: int, n: int) -> int:
     return -1
 
 
-@jit
+@borrowing
 def nth_bit(b: int, n: int) -> int:
     """The number of the n-th (from 0) one bit."""
     for _ in range(n):
@@ -97,7 +97,7 @@ def nth_bit(b: int, n: int) -> int:
     return lowest(b)
 
 
-@jit
+@borrowing
 def play_into(s: State, c: Config, m: int, move: int, out: State) -> None:
     """Write the position after a move to `out`."""
     for i in range(STATE_SIZE):

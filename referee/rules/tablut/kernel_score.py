@@ -5,13 +5,25 @@ Refuses to know search.
 
 from __future__ import annotations
 
-from referee.rules.jit import jit
+import numpy as np
+
+from referee.rules.jit import borrowing
 from referee.rules.rules import Config, State
 from referee.rules.tablut.kernel_board import board_result, count_shut, live_bases, needs_four
-from referee.rules.tablut.kernel_line import MIDDLE, bits, count_line, king_line, movement, soldier_line, ways_from
+from referee.rules.tablut.kernel_line import (
+    CAMPS_CLOSED,
+    MIDDLE,
+    SOLDIERS_GLIDE,
+    bits,
+    count_line,
+    king_line,
+    movement,
+    soldier_line,
+    ways_from,
+)
 from referee.rules.tablut.kernel_move import lowest
 from referee.rules.tablut.state import ASHTON, CAMP_HOSTILE, FIRST_PLAYER, KING, KING_CAPTURE, KING_EDGE_CAPTURE, SIDE
-from referee.rules.tablut.tables import BASES, SIGHT, THRONE
+from referee.rules.tablut.tables import BASES, LEADS, PASSING, SIGHT, TERNARY, THRONE
 
 DECIDED = 19_000
 ESCAPE = 15_000  # the defenders are to move and the king has a free way; or the attackers can take him
@@ -25,7 +37,7 @@ KING_MOVE = 5
 SHUT = 12  # times the square of the number of hostile neighbours
 
 
-@jit
+@borrowing
 def is_line_reached(l: int, p: int, attackers: int, occ: int, m: int) -> bool:
     """Whether one of the `attackers` on line `l` can move to place `p` of it."""
     seen = int(SIGHT[p * 512 + occ]) & attackers
@@ -36,7 +48,7 @@ def is_line_reached(l: int, p: int, attackers: int, occ: int, m: int) -> bool:
     return False
 
 
-@jit
+@borrowing
 def is_reached(s: State, m: int, x: int, y: int) -> bool:
     """Whether an attacker can move to the cell on file `x`, rank `y`, which may lie off the board."""
     if x < 0 or x > 8 or y < 0 or y > 8 or x * 9 + y == THRONE:
@@ -47,7 +59,7 @@ def is_reached(s: State, m: int, x: int, y: int) -> bool:
     return is_line_reached(y, x, int(s[y]), across, m) or is_line_reached(9 + x, y, int(s[9 + x]), along, m)
 
 
-@jit
+@borrowing
 def is_king_in_danger(s: State, c: Config, m: int, shut: int) -> bool:
     """Whether an attacker can take the king with one move; `shut` of his neighbours are hostile."""
     k = int(s[KING])
@@ -76,7 +88,7 @@ def is_king_in_danger(s: State, c: Config, m: int, shut: int) -> bool:
     return False
 
 
-@jit
+@borrowing
 def prospects(s: State, m: int, x: int, y: int, live: int) -> int:
     """What the king's moves promise: their number, and the ways he would have after them."""
     score, best = 0, 0
@@ -99,7 +111,22 @@ def prospects(s: State, m: int, x: int, y: int, live: int) -> int:
     return score
 
 
-@jit
+@borrowing
+def lead_on_line(l: int, attackers: int, defenders: int, king: int, m: int) -> int:
+    """How many more moves the defenders have along line `l` than the attackers; `king` is his bit, 0 elsewhere.
+
+    He is among the defenders' bits, and his own moves are not counted.
+    """
+    if king == 0 and m & CAMPS_CLOSED == 0:
+        kind = 0
+        if l == 4 or l == 13:
+            kind = PASSING if m & SOLDIERS_GLIDE else 2 * PASSING
+        return int(LEADS[np.uint64(kind + int(TERNARY[np.uint64(defenders)]) + 2 * int(TERNARY[np.uint64(attackers)]))])
+    occ = attackers | defenders
+    return count_line(l, defenders & ~king, occ, 1, m) - count_line(l, attackers, occ, 0, m)
+
+
+@borrowing
 def defenders_score(s: State, c: Config) -> int:
     """The score from the defenders' point of view."""
     m = movement(c)
@@ -108,17 +135,12 @@ def defenders_score(s: State, c: Config) -> int:
         return DECIDED if (found % 4 == 2) == (c[FIRST_PLAYER] == 0) else -DECIDED
     x, y, live = int(s[KING] // 9), int(s[KING] % 9), live_bases(s, m)
     score = ATTACKER * 16 - SOLDIER * 9  # level at the start, the king being among the defenders' bits
-    for l in range(18):
+    for l in range(9):
         attackers, defenders = int(s[l]), int(s[18 + l])
-        occ = attackers | defenders
-        score -= count_line(l, attackers, occ, 0, m)
-        if l < 9:
-            score += SOLDIER * bits(defenders) - ATTACKER * bits(attackers)
-        if l == y:
-            defenders &= ~(1 << x)
-        elif l == 9 + x:
-            defenders &= ~(1 << y)
-        score += count_line(l, defenders, occ, 1, m)
+        score += SOLDIER * bits(defenders) - ATTACKER * bits(attackers)
+        score += lead_on_line(l, attackers, defenders, 1 << x if l == y else 0, m)
+    for l in range(9, 18):
+        score += lead_on_line(l, int(s[l]), int(s[18 + l]), 1 << y if l == 9 + x else 0, m)
     ways = ways_from(x, y, int(s[y] | s[18 + y]), int(s[9 + x] | s[27 + x]), live, m)
     if s[SIDE] == 1 and ways > 0:
         return ESCAPE + score
@@ -132,7 +154,7 @@ def defenders_score(s: State, c: Config) -> int:
     return score + RAICHI * ways - SHUT * shut * shut + prospects(s, m, x, y, live)
 
 
-@jit
+@borrowing
 def evaluate(state: State, config: Config) -> int:
     """A static score for the side to move, in hundredths of an average soldier; see `Kernel.evaluate`."""
     score = defenders_score(state, config)
