@@ -11,6 +11,7 @@ cache. With `NUMBA_DISABLE_JIT=1` everything here runs as ordinary Python with t
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import inspect
 import os
@@ -52,6 +53,8 @@ def _is_writable(folder: Path) -> bool:
 
 
 if IS_COMPILED:
+    _collects = gc.isenabled()
+    gc.disable()  # what is imported stays: looking through it again and again takes a tenth of the time
     import numba
     from numba import types
     from numba.core import caching, sigutils
@@ -59,6 +62,11 @@ if IS_COMPILED:
     from numba.core.typing import signature as typing_signature
     from numba.extending import intrinsic
 
+    from referee.rules import loading
+
+    if _collects:
+        gc.enable()
+    loading.spare()
     _HASHING = b"_numba_hashsecret"
     """What stands in compiled code that hashes."""
     _NumbasLocator: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
@@ -141,6 +149,7 @@ if IS_COMPILED:
         # Told either way: what is not told, a function takes over from the one whose compilation asked for it.
         settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": not borrows, "forceinline": inlined}
         dispatcher = numba.njit(**settings)(function)
+        loading.alone(dispatcher)
         folder = cache_folder(os.path.dirname(inspect.getfile(function)), *also)
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
