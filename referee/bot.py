@@ -212,12 +212,17 @@ class Bot:
         except ProtocolError as error:
             raise self.process.failed(Termination.PROTOCOL_ERROR, f"{error}, {stage}") from None
 
+    def greet(self) -> None:
+        """Begin to shake hands, where that has not begun; it is not waited for. Raises BotError."""
+        if self.session.state is State.STARTED:
+            self.wire.write(self.session.send(Ugi()))
+
     def handshake(self) -> None:
         """`ugi` … `ugiok`. Raises BotError (`handshake-failed`, or the limit it ran into), SandboxError."""
         if self.has_shaken_hands:
             return
         try:
-            self.wire.write(self.session.send(Ugi()))
+            self.greet()
             self._expect(UgiOk, self.limits.start_ms, "`ugi`", Termination.HANDSHAKE_FAILED)
         except BotError as error:
             self.process.is_sound = False

@@ -1,6 +1,6 @@
 """Turns what people write for a bot into a `BotSpec`: a path, a command, `sample:NAME`, `bridge:NAME …`, a file.
 
-Refuses to run anything, except to ask a bot for its name and what it can take (`introduce`).
+Refuses to run anything: `referee.introduction` asks a bot who it is.
 """
 
 from __future__ import annotations
@@ -15,19 +15,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from protocol.capabilities import CLOCKS_OPTION
-from protocol.negotiation import Ineligible
-from referee.bot import Bot
-from referee.bot_file import read_bot_file, read_capabilities
-from referee.bot_settings import BotSettings, split_settings, wrong_option
+from referee.bot_file import read_bot_file
+from referee.bot_settings import BotSettings, split_settings
 from referee.bridge import bridged, is_bridge
-from referee.check import check
-from referee.failure import BotError, SandboxError
-from referee.negotiate import negotiate
 from referee.rules.core import UnknownNameError
-from referee.rules.rules import Ruleset
-from referee.sandbox import Sandbox
-from referee.spec import BotSpec, Limits, TimeControl
+from referee.spec import BotSpec
 
 SAMPLES = {
     "random": "bots.random_mover",
@@ -113,75 +105,6 @@ def _remote(text: str) -> BotSpec:
     return BotSpec("", (sys.executable, "-m", RELAY, host.strip("[]"), port))
 
 
-class IneligibleError(ValueError):
-    """A bot that cannot play by these rules, found out before the first game."""
-
-
-class UnintroducedError(ValueError):
-    """A bot that does not start, or does not say who it is: it would lose every game."""
-
-
-def introduce(
-    spec: BotSpec,
-    ruleset: Ruleset,
-    sandbox: Sandbox,
-    limits: Limits,
-    control: TimeControl | None = None,
-    *,
-    typed: Sequence[tuple[str, str]] = (),
-    is_shown: bool = False,
-    also: Sequence[Ruleset] = (),
-) -> BotSpec:
-    """Start the bot once to learn its name, whether it can play by these rules, and what it can take.
-
-    `also`: other rules that some of its games have.
-
-    A bot that says nothing of its clocks, and whose capabilities are not written down, is asked a few questions more.
-    Raises UnintroducedError when it does not even shake hands, IneligibleError when it has not announced what the
-    rules demand, or one of the options that were `typed` for it, cannot set up positions where the start `is_shown` as
-    one, or cannot limit its search as `control` does (that of its own, if it has one).
-    """
-    control = control and (spec.time or control)
-    file_name = Path(spec.command[0]).stem if len(spec.command) == 1 else Path(spec.command[-1]).name or "bot"
-    bot = Bot(spec, limits, sandbox)
-    try:
-        bot.start()
-        bot.handshake()
-        name = spec.name or _clean(bot.session.name) or file_name
-        for each in (ruleset, *also):
-            plan = negotiate(bot, each, is_shown=is_shown)
-            if isinstance(plan, Ineligible):
-                raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
-        if problem := wrong_option(bot.session.options, typed):
-            raise IneligibleError(f"bot {name!r} {problem}")
-        spec = replace(spec, name=name, version=_clean(bot.session.learned().name))
-        is_known = bool(spec.capabilities) or CLOCKS_OPTION in bot.session.options
-    except (BotError, SandboxError) as error:
-        bot.process.is_sound = False
-        reason = error.detail if isinstance(error, BotError) else str(error)
-        raise UnintroducedError(_not_introduced(spec, reason, bot.wire.log if bot.process.child else "")) from None
-    finally:
-        bot.close()
-    if control is not None and not is_known and control.kind in ("clock", "movetime"):
-        report = check(spec, [ruleset], sandbox, limits, is_quick=True)
-        if report.is_fit:
-            spec = replace(spec, capabilities=read_capabilities(report.capabilities.as_json(), spec.name))
-    if control is not None and control.kind in ("depth", "nodes") and not spec.capabilities.get(control.kind, True):
-        raise IneligibleError(f"bot {spec.name!r} does not know `go {control.kind} N`; take a time control in seconds")
-    return spec
-
-
-def _not_introduced(spec: BotSpec, reason: str, log: str) -> str:
-    said = [line.strip() for line in log.splitlines() if line.strip()]
-    words = f"; its last words: {said[-1][:300]}" if said and said[-1] not in reason else ""
-    shown = spec.name or shlex.join(spec.command)[:200]
-    return f"bot {shown!r} did not introduce itself: {reason}{words}; `arena check` shows every line exchanged"
-
-
-def _clean(name: str) -> str:
-    return "".join(letter for letter in name if letter.isprintable()).strip()[:64]
-
-
 def refuse_doubles(specs: Sequence[BotSpec]) -> None:
     """Raise ValueError when two bots were given one name."""
     places: dict[str, int] = {}
@@ -198,17 +121,3 @@ def refuse_unreachable(specs: Sequence[BotSpec], sandbox: str) -> None:
             if RELAY in spec.command:
                 address = ":".join(spec.command[-2:])
                 raise ValueError(f"bot tcp:{address}: the sandbox {sandbox} has no network; add --sandbox rlimits")
-
-
-def make_unique(specs: Sequence[BotSpec]) -> tuple[BotSpec, ...]:
-    """The same bots with `-2`, `-3` … behind names that were taken."""
-    taken: set[str] = set()
-    found = []
-    for spec in specs:
-        name, number = spec.name, 1
-        while name in taken:
-            number += 1
-            name = f"{spec.name}-{number}"
-        taken.add(name)
-        found.append(replace(spec, name=name))
-    return tuple(found)

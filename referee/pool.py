@@ -8,15 +8,17 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import signal
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from itertools import chain
 from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
+
+from referee.slot import become_slot
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -32,12 +34,49 @@ class JobError(RuntimeError):
     """The job raised; the message is that exception's type and text."""
 
 
+def _is_alone() -> bool:
+    """Whether this process has one thread: a copy of others would find their locks held for ever."""
+    return len(os.listdir("/proc/self/task")) == 1
+
+
+class Copy:
+    """A copy of this process: the face of `subprocess.Popen`, as far as it is needed here."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._code: int | None = None
+
+    def poll(self) -> int | None:
+        """How it ended; None while it runs."""
+        return self._reap(os.WNOHANG)
+
+    def wait(self) -> int:
+        """How it ended, once it has."""
+        code = self._reap(0)
+        return 255 if code is None else code
+
+    def kill(self) -> None:
+        """End it, unless it has been reaped."""
+        if self.poll() is None:
+            os.kill(self._pid, signal.SIGKILL)
+
+    def _reap(self, options: int) -> int | None:
+        if self._code is None:
+            try:
+                pid, status = os.waitpid(self._pid, options)
+            except ChildProcessError:  # somebody else asked for any child
+                self._code = 255
+            else:
+                self._code = os.waitstatus_to_exitcode(status) if pid else None
+        return self._code
+
+
 class SlotPool(Executor):
     """`size` game slots. With `affinity` each is pinned to a core of its own, and so are its bots.
 
     `spare` is how many idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a job
-    being done, from a thread of the pool. A slot is started for its first job; with `beforehand`, a function and its
-    arguments, one of them at once, to do that before any job while there is nothing to play yet.
+    being done, from a thread of the pool. A slot is started for its first job. With `forks` the first slot begins at
+    once, and where this process has but one thread as a copy of it, with all that it has loaded.
     """
 
     def __init__(
@@ -48,9 +87,11 @@ class SlotPool(Executor):
         affinity: bool = False,
         spare: int = 0,
         on_event: Callable[[dict[str, Any]], None] | None = None,
-        beforehand: tuple[Callable[..., Any], tuple[Any, ...]] | None = None,
+        forks: bool = False,
     ) -> None:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._next = self._jobs
+        """Where the next job goes: the first one to the slot that has begun, if there is one."""
         self._on_event = on_event
         self.sandbox = sandbox
         self._spare = spare
@@ -62,12 +103,14 @@ class SlotPool(Executor):
         self.size = size
         cores = sorted(os.sched_getaffinity(0))
         places = [(number, cores[number % len(cores)] if affinity else -1) for number in range(size)]
-        started: tuple[Any, ...] = ()
-        if beforehand:
+        started: tuple[Any, ...] = (self._jobs,)
+        if forks:
             with contextlib.suppress(OSError):  # its first job will say why
-                started = (*self._spawn(*places[0]), (Future(), *beforehand))
+                begun = self._fork(*places[0]) if _is_alone() else self._spawn(*places[0])
+                self._next = queue.SimpleQueue()
+                started = (self._next, *begun)
         self._threads = [
-            threading.Thread(target=self._run, args=(*place, *(() if place[0] else started)), daemon=True)
+            threading.Thread(target=self._run, args=(*place, *((self._jobs,) if place[0] else started)), daemon=True)
             for place in places
         ]
         for thread in self._threads:
@@ -80,8 +123,9 @@ class SlotPool(Executor):
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("this pool is closed")
+            jobs, self._next = self._next, self._jobs
         future: Future[T] = Future()
-        self._jobs.put((future, fn, args))
+        jobs.put((future, fn, args))
         return future
 
     def abort(self) -> None:
@@ -108,12 +152,13 @@ class SlotPool(Executor):
         """Take no more jobs; end the slots when the queue is done, or at once what has not begun."""
         with self._lock:
             self._is_closed = True
+            last = self._next
         if cancel_futures:
             with contextlib.suppress(queue.Empty):
                 while job := self._jobs.get_nowait():
                     job[0].cancel()
-        for _ in self._threads:
-            self._jobs.put(None)
+        for number, _ in enumerate(self._threads):
+            (self._jobs if number else last).put(None)
         if wait:
             for thread in self._threads:
                 thread.join()
@@ -124,12 +169,12 @@ class SlotPool(Executor):
         self,
         number: int,
         core: int,
-        process: subprocess.Popen[bytes] | None = None,
+        jobs: queue.SimpleQueue[_Job | None],
+        process: subprocess.Popen[bytes] | Copy | None = None,
         connection: Connection | None = None,
-        first: _Job | None = None,
     ) -> None:
-        for job in chain([first] if first else [], iter(self._jobs.get, None)):
-            future, function, arguments = job
+        while job := jobs.get():
+            jobs, (future, function, arguments) = self._jobs, job
             if not future.set_running_or_notify_cancel():
                 continue
             if connection and process and process.poll() is not None:  # it died while it had nothing to do
@@ -167,6 +212,16 @@ class SlotPool(Executor):
         if process and connection:
             self._forget(connection)
             process.wait()
+
+    def _fork(self, number: int, core: int) -> tuple[Copy, Connection]:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            pid = os.fork()
+            if not pid:
+                become_slot(theirs.fileno(), self.sandbox, core, self._spare, number)
+        connection = Connection(ours.detach())
+        self._connections[connection] = None
+        return Copy(pid), connection
 
     def _spawn(self, number: int, core: int) -> tuple[subprocess.Popen[bytes], Connection]:
         ours, theirs = socket.socketpair()

@@ -99,12 +99,20 @@ class Roster:
 
     def _overshoot_of(self, spec: BotSpec) -> Overshoot:
         """How late a bot is, as far as this slot knows."""
-        key = (spec.name, spec.version, *spec.command)
-        overshoot = self._overshoots.pop(key, None) or expected_of(spec)
-        self._overshoots[key] = overshoot
+        overshoot = self._overshoots.pop(_key(spec), None) or expected_of(spec)
+        self._remember(spec, overshoot)
+        return overshoot
+
+    def _remember(self, spec: BotSpec, overshoot: Overshoot) -> None:
+        self._overshoots[_key(spec)] = overshoot
         if len(self._overshoots) > _REMEMBERED:
             del self._overshoots[next(iter(self._overshoots))]
-        return overshoot
+
+    def rename(self, bot: Bot, spec: BotSpec) -> None:
+        """Know a seated bot by the name that it has given meanwhile."""
+        self._overshoots.pop(_key(bot.spec), None)
+        bot.spec = spec
+        self._remember(spec, bot.overshoot)
 
     @property
     def idle(self) -> tuple[Bot, ...]:
@@ -172,6 +180,10 @@ class Roster:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _key(spec: BotSpec) -> tuple[str, ...]:
+    return (spec.name, spec.version, *spec.command)
 
 
 def _can_be(bot: Bot, spec: BotSpec) -> bool:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NoReturn
 
 from referee.play import play
 from referee.record import GameRecord, Ply
@@ -121,8 +121,30 @@ def open_slot(
 
 def main() -> None:
     """Serve jobs from the socket named by the first argument until it ends."""
-    connection = Connection(int(sys.argv[1]))
-    sandbox, core, spare, number = sys.argv[2], *map(int, sys.argv[3:6])
+    _run(int(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:6]))
+
+
+def become_slot(socket: int, sandbox: str, core: int, spare: int, number: int) -> NoReturn:
+    """Serve jobs as a copy of another process, of which nothing is kept but what it has loaded."""
+    code = 1
+    try:
+        gc.freeze()  # no file of its is ever closed here as garbage: its number may mean another one by then
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.closerange(3, socket)
+        os.closerange(socket + 1, os.sysconf("SC_OPEN_MAX"))
+        _run(socket, sandbox, core, spare, number)
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(code)
+
+
+def _run(socket: int, sandbox: str, core: int, spare: int, number: int) -> None:
+    connection = Connection(socket)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is the parent's to answer
     _die_with_parent()
     if core >= 0:

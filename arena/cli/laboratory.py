@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from arena.cli import choice, output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.play import add_memory, add_sandbox, open_slots
+from referee.sample_warmup import have_warm
+from referee.warmup import get_ready
 
 if TYPE_CHECKING:
     from protocol.options import OptionDecl
@@ -71,8 +74,9 @@ def introduced(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> Play
     """The bot named by the arguments, and its options; the sandbox is settled. Raises CommandError."""
     from arena.cli.local_run import limits_of
     from referee.bot import Bot
-    from referee.bot_argument import IneligibleError, UnintroducedError, introduce, read_bot, typed_options
+    from referee.bot_argument import read_bot, typed_options
     from referee.bot_settings import is_of_game
+    from referee.introduction import Guest, IneligibleError, Terms, UnintroducedError, introduce
     from referee.sandbox_choice import choose
     from referee.spec import read_time_control
 
@@ -81,8 +85,8 @@ def introduced(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> Play
         sandbox, notes = choose(arguments.sandbox, [spec], limits)
         output.note(*notes)
         arguments.sandbox = sandbox.name
-        typed = typed_options(arguments.bot)
-        spec = introduce(spec, ruleset, sandbox, limits, read_time_control(tc), typed=typed)
+        terms = Terms.of(ruleset, limits, read_time_control(tc))
+        spec = introduce(Guest(spec, typed_options(arguments.bot)), terms, sandbox)
     except UnintroducedError as error:
         raise CommandError(str(error), Exit.FAILED) from None
     except IneligibleError as error:
@@ -122,7 +126,10 @@ def claim(folder: RunFolder, identity: Mapping[str, Any]) -> None:
 def opened(arguments: argparse.Namespace, bot: BotSpec) -> Iterator[tuple[Executor, Callable[[], int]]]:
     """What plays the games, and how many jobs to give it at once. Raises CommandError."""
     if arguments.executor == "local":
-        with open_slots(arguments, [bot]) as pool:
+        with open_slots(arguments) as pool:
+            pool.submit(get_ready, arguments.family)
+            if len(os.sched_getaffinity(0)) > 1:
+                have_warm([bot], arguments.family)
             yield pool, lambda: AHEAD * pool.size
         return
     with cluster(arguments.executor) as (executor, at_once):

@@ -5,21 +5,23 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from arena.cli import output
 from referee.adjudicate import read_draw_rule, read_resign_rule
-from referee.bot_argument import introduce, make_unique, typed_options
+from referee.bot_argument import typed_options
+from referee.introduction import Guest, Terms, introduce_all
 from referee.openings import is_dealt, opened_by_each, openings
 from referee.plan import Plan, pairs_of, schedule
 from referee.record import GameRecord
 from referee.rules.rules import Ruleset
 from referee.run_folder import FolderError, RunFolder
-from referee.sandbox import Sandbox
-from referee.sandbox.reaper import become_subreaper, children, sweep
+from referee.sample_warmup import have_warm
 from referee.spec import Adjudication, BotSpec, Limits, PlannedGame, TimeControl, digest, read_time_control
+from referee.warmup import get_ready
 
 _IDENTITY = (
     "family",
@@ -75,18 +77,21 @@ def limits_of(arguments: argparse.Namespace) -> Limits:
 
 def games_of(
     arguments: argparse.Namespace,
-    ruleset: Ruleset,
-    bots: list[BotSpec],
+    plan: Plan,
     folder: RunFolder | UnkeptRun,
-    sandbox: Sandbox,
+    header: Mapping[str, Any] | None,
+    pool: Executor,
 ) -> list[PlannedGame]:
-    """The schedule, the finished games of an earlier start read into `folder.records`.
+    """The schedule, the finished games of an earlier start read into `folder.records`, which has that `header`.
 
-    Raises FolderError for a folder that holds another run, IneligibleError, ValueError.
+    The slot of `pool` that takes the first job gets ready for the games. Raises FolderError for a folder that holds
+    another run, UnintroducedError, IneligibleError, ValueError, WorkerLostError.
     """
-    header = folder.open()
-    plan = plan_of(arguments, ruleset, tuple(bots))  # nothing is started or stored for arguments that make no sense
-    named = _introduced(arguments, plan, sandbox) if header is None else remembered(arguments, header, bots)
+    if header is None:
+        named = _introduced(arguments, plan, pool)
+    else:
+        pool.submit(get_ready, arguments.family)
+        named = remembered(arguments, header, plan.bots)
     games = schedule(replace(plan, bots=named))
     known = digest([game.id for game in games])
     if header is None:
@@ -100,29 +105,19 @@ def games_of(
     return games
 
 
-def _introduced(arguments: argparse.Namespace, plan: Plan, sandbox: Sandbox) -> tuple[BotSpec, ...]:
-    """The bots with what they say of themselves."""
+def _introduced(arguments: argparse.Namespace, plan: Plan, pool: Executor) -> tuple[BotSpec, ...]:
+    """The bots with what they say of themselves, while what samples among them call is compiled."""
     output.note(f"{len(plan.bots)} bots, asking each for its name ...")
     is_shown = any(opening.position for opening in plan.openings)
-    is_reaper, before = become_subreaper(), children()
     also = opened_by_each(plan.ruleset) if plan.first == "lot" else ()
-    named = make_unique(
-        [
-            introduce(
-                bot,
-                plan.ruleset,
-                sandbox,
-                plan.limits,
-                plan.time,
-                typed=typed_options(text),
-                is_shown=is_shown,
-                also=also,
-            )
-            for bot, text in zip(plan.bots, arguments.bots, strict=True)
-        ]
-    )
-    if is_reaper:
-        sweep(before)
+    terms = Terms.of(plan.ruleset, plan.limits, plan.time, is_shown=is_shown, also=also)
+    guests = [Guest(bot, typed_options(text)) for bot, text in zip(plan.bots, arguments.bots, strict=True)]
+    asked = pool.submit(introduce_all, guests, terms)
+    if len(os.sched_getaffinity(0)) > 1:
+        have_warm(plan.bots, arguments.family)
+    named = asked.result()
+    if isinstance(named, ValueError):
+        raise named
     output.note(*filter(None, (_too_fast_for(bot, bot.time or plan.time) for bot in named)))
     return named
 

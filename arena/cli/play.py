@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,13 +14,14 @@ from arena.cli import choice, output
 from arena.cli.choice import positive, read_options, refuse_concurrency, whole
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import InterruptThread
-from arena.cli.local_run import UnkeptRun, games_of, limits_of
+from arena.cli.local_run import UnkeptRun, games_of, limits_of, plan_of
 from arena.cli.pace import Pace
 from arena.cli.results import report, show, sprt_words, summarise
-from referee.bot_argument import IneligibleError, UnintroducedError, read_bot, refuse_doubles, refuse_unreachable
+from referee.bot_argument import read_bot, refuse_doubles, refuse_unreachable
 from referee.dispatch import Dispatcher, left_to_play
+from referee.introduction import IneligibleError, UnintroducedError
 from referee.plan import FIRST
-from referee.pool import SlotPool
+from referee.pool import SlotPool, WorkerLostError
 from referee.ratings.pairings import pairings
 from referee.ratings.sprt import RunningTest, Sprt, read_sprt
 from referee.record import GameRecord
@@ -29,11 +29,9 @@ from referee.record_text import write_text
 from referee.rules import families, load
 from referee.rules.core import Termination
 from referee.run_folder import FolderError, RunFolder
-from referee.sample_warmup import have_warm
 from referee.sandbox_choice import choose
-from referee.spec import PONDERING, BotSpec, Limits, PlannedGame
+from referee.spec import PONDERING, Limits, PlannedGame
 from referee.suspension import SUSPEND_AFTER, Suspension
-from referee.warmup import get_ready
 
 MOST_GAMES = 100_000
 """A run is planned whole before its first game: more would keep its user waiting."""
@@ -138,10 +136,13 @@ def run(arguments: argparse.Namespace) -> int:
         sandbox, notes = choose(arguments.sandbox, bots, limits_of(arguments))
         output.note(*notes)
         arguments.sandbox = sandbox.name
-        with RunFolder(arguments.out) if arguments.out else UnkeptRun() as folder, open_slots(arguments, bots) as pool:
-            games = games_of(arguments, ruleset, bots, folder, sandbox)
-            return _play(arguments, games, folder, sprt, pool)
-    except UnintroducedError as error:
+        with RunFolder(arguments.out) if arguments.out else UnkeptRun() as folder:
+            header = folder.open()
+            plan = plan_of(arguments, ruleset, tuple(bots))  # nothing is started for arguments that make no sense
+            with open_slots(arguments) as pool:
+                games = games_of(arguments, plan, folder, header, pool)
+                return _play(arguments, games, folder, sprt, pool)
+    except (UnintroducedError, WorkerLostError) as error:
         raise CommandError(str(error), Exit.FAILED) from None
     except (FolderError, IneligibleError) as error:
         raise CommandError(str(error)) from None
@@ -165,18 +166,10 @@ def _refuse_excess(arguments: argparse.Namespace) -> None:
 
 
 @contextmanager
-def open_slots(arguments: argparse.Namespace, bots: list[BotSpec]) -> Iterator[SlotPool]:
-    """Game slots; where there is a core for it, one gets ready for the family while the bots are asked who they are."""
-    has_room = len(os.sched_getaffinity(0)) > 1
-    pool = SlotPool(
-        arguments.concurrency,
-        sandbox=arguments.sandbox,
-        affinity=arguments.affinity == "auto",
-        beforehand=(get_ready, (arguments.family,)) if has_room else None,
-    )
+def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
+    """Game slots, the first of them a copy of this process."""
+    pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=arguments.affinity == "auto", forks=True)
     try:
-        if has_room:
-            have_warm(bots, arguments.family)
         yield pool
     finally:
         pool.shutdown(wait=False)

@@ -15,10 +15,11 @@ import pytest
 
 from referee import ability
 from referee.bot import Bot
-from referee.bot_argument import IneligibleError, introduce, refuse_doubles
+from referee.bot_argument import refuse_doubles
 from referee.bot_file import read_bot_file, read_capabilities, write_bot_file
 from referee.check import check
 from referee.check_report import CheckReport
+from referee.introduction import Guest, IneligibleError, Terms, introduce
 from referee.play import play
 from referee.roster import Roster
 from referee.rules import load
@@ -37,6 +38,10 @@ RULES = load("pijersi").settle()
 
 def engine(name: str) -> BotSpec:
     return BotSpec(name, (sys.executable, "-S", "-E", str(HERE / f"{name}.py")))
+
+
+def introduced(spec: BotSpec, control: str, limits: Limits = LIMITS) -> BotSpec:
+    return introduce(Guest(spec), Terms.of(RULES, limits, read_time_control(control)), NONE)
 
 
 @pytest.fixture(autouse=True)
@@ -117,14 +122,14 @@ def test_whole_games_on_clocks(first: str, second: str, reports: Reports) -> Non
 
 def test_a_match_without_an_examination_is_preceded_by_a_short_one(reports: Reports) -> None:
     for name in ENGINES:
-        spec = introduce(engine(name), RULES, NONE, LIMITS, read_time_control("2+0"))
+        spec = introduced(engine(name), "2+0")
         assert spec.capabilities["clocks"] is False
         assert spec.capabilities.get("repeated_isready", True) is (name != "natsel_rs")
 
 
 def test_options_are_set_in_the_style_the_engine_takes(reports: Reports) -> None:
     spec = replace(engine("natsel_rs"), options=(("verbose", "false"),))
-    found = introduce(spec, RULES, NONE, LIMITS, read_time_control("2+0"))
+    found = introduced(spec, "2+0")
     assert found.capabilities["setoption"] == "bare"
     lines = transcript(found)
     assert "> setoption verbose false" in lines
@@ -151,8 +156,8 @@ def transcript(spec: BotSpec) -> list[str]:
 def test_an_engine_without_nodes_is_not_entered_where_nodes_count(reports: Reports) -> None:
     for name in ENGINES:
         with pytest.raises(IneligibleError, match="go nodes"):
-            introduce(examined(name, reports), RULES, NONE, LIMITS, read_time_control("nodes:100"))
-        assert introduce(examined(name, reports), RULES, NONE, LIMITS, read_time_control("depth:2")).name == name
+            introduced(examined(name, reports), "nodes:100")
+        assert introduced(examined(name, reports), "depth:2").name == name
 
 
 def test_a_movetime_leaves_room_for_the_overshoot(reports: Reports) -> None:
@@ -273,7 +278,7 @@ def test_an_engine_that_needs_more_memory_is_told_how_to_get_it() -> None:
     step = next(step for step in report.steps if not step.passed)
     assert "memory-limit" in step.detail
     assert "--memory MB" in step.advice
-    found = introduce(spec, RULES, NONE, replace(limits, memory_bytes=2**30), read_time_control("2+0"))
+    found = introduced(spec, "2+0", replace(limits, memory_bytes=2**30))
     assert found.capabilities["repeated_isready"] is False
 
 

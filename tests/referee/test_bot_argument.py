@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.bot_argument import IneligibleError, UnintroducedError, introduce, read_bot, typed_options
+from referee.bot_argument import read_bot, typed_options
 from referee.bot_file import at_home, read_bot_file, write_bot_file
 from referee.bot_settings import split_settings
+from referee.introduction import Guest, IneligibleError, Terms, UnintroducedError, introduce
 from referee.play import play
 from referee.record_text import read_texts, write_text
 from referee.roster import Roster
@@ -27,6 +28,7 @@ from tests.referee.conftest import FAST, scripted
 from tests.referee.sandbox.levels import sandbox_or_skip
 
 PYTHON = sys.executable
+LOA = Terms.of(load("loa").settle(), FAST, None)
 AGENT = "def choose(position, clock):\n    return position.moves[0]\n"
 
 
@@ -80,10 +82,10 @@ def test_the_python_of_the_arena_is_there_whatever_the_path(monkeypatch: pytest.
 def test_a_bot_that_does_not_introduce_itself_is_found_out(command: tuple[str, ...], reason: str) -> None:
     limits = replace(FAST, start_ms=500)
     with pytest.raises(UnintroducedError, match=reason) as error:
-        introduce(BotSpec("mute", command), load("loa").settle(), Sandbox("none"), limits)
+        introduce(Guest(BotSpec("mute", command)), Terms.of(load("loa").settle(), limits, None), Sandbox("none"))
     assert "bot 'mute' did not introduce itself" in str(error.value)
     assert "arena check" in str(error.value)
-    assert introduce(scripted("", "b1b3"), load("loa").settle(), Sandbox("none"), limits).name == "scripted"
+    assert introduce(Guest(scripted("", "b1b3")), LOA, Sandbox("none")).name == "scripted"
 
 
 # -- what a sandbox shows ----------------------------------------------------------------------------------------------
@@ -249,18 +251,16 @@ def test_an_option_that_the_bot_did_not_announce_is_refused_before_the_first_gam
     option: str, value: str, message: str
 ) -> None:
     spec = scripted("knows", "--option", "option name Hash type spin default 16 min 1 max 99")
-    ruleset, none = load("loa").settle(), Sandbox("none")
     with pytest.raises(IneligibleError, match=re.escape(f"bot 'knows' {message}")):
-        introduce(spec, ruleset, none, FAST, typed=[(option, value)])
-    assert introduce(spec, ruleset, none, FAST, typed=[("Hash", "64")]).name == "knows"
+        introduce(Guest(spec, [(option, value)]), LOA, Sandbox("none"))
+    assert introduce(Guest(spec, [("Hash", "64")]), LOA, Sandbox("none")).name == "knows"
 
 
 def test_a_bot_that_cannot_set_up_positions_is_not_asked_to() -> None:
     spec = replace(scripted("plain"), capabilities={"startpos_only": True})
-    ruleset, none = load("loa").settle(), Sandbox("none")
     with pytest.raises(IneligibleError, match="cannot set up positions"):
-        introduce(spec, ruleset, none, FAST, is_shown=True)
-    assert introduce(spec, ruleset, none, FAST).name == "plain"
+        introduce(Guest(spec), replace(LOA, is_shown=True), Sandbox("none"))
+    assert introduce(Guest(spec), LOA, Sandbox("none")).name == "plain"
 
 
 def test_time_odds_are_played_recorded_and_verified(roster: Roster) -> None:

@@ -23,7 +23,8 @@ from bots.bridges.tablut_wire import Frames, packed, read_move, read_name, state
 from bots.bridges.workplace import workplace
 from bots.clock import Clock
 from protocol.messages import Go, IsReady, Result, SetPosition, Ugi
-from referee.bot_argument import IneligibleError, introduce, read_bot
+from referee.bot_argument import read_bot
+from referee.introduction import Guest, IneligibleError, Terms, introduce
 from referee.record import GameRecord
 from referee.rules import load
 from referee.rules.position import Position
@@ -202,8 +203,8 @@ def test_two_clients_play_a_match_each_in_its_own_network() -> None:
 
 def test_no_other_variant_is_played() -> None:
     with pytest.raises(IneligibleError, match="Variant"):
-        introduce(bologna(), load("tablut").settle(), Sandbox("none"), LIMITS)
-    assert introduce(bologna(), ASHTON, Sandbox("none"), LIMITS).name == "bologna"
+        introduce(Guest(bologna()), Terms.of(load("tablut").settle(), LIMITS, None), Sandbox("none"))
+    assert introduce(Guest(bologna()), Terms.of(ASHTON, LIMITS, None), Sandbox("none")).name == "bologna"
 
 
 # Without a network of its own
