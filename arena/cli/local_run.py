@@ -113,6 +113,8 @@ def _introduced(arguments: argparse.Namespace, plan: Plan, pool: Executor) -> tu
     terms = Terms.of(plan.ruleset, plan.limits, plan.time, is_shown=is_shown, also=also)
     guests = [Guest(bot, typed_options(text)) for bot, text in zip(plan.bots, arguments.bots, strict=True)]
     asked = pool.submit(introduce_all, guests, terms)
+    import arena.cli.results  # noqa: F401 - wanted for the first result: here it is loaded beside the bots
+
     if len(os.sched_getaffinity(0)) > 1:
         have_warm(plan.bots, arguments.family)
     named = asked.result()

@@ -16,7 +16,6 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import InterruptThread
 from arena.cli.local_run import UnkeptRun, games_of, limits_of, plan_of
 from arena.cli.pace import Pace
-from arena.cli.results import report, show, sprt_words, summarise
 from referee.bot_argument import read_bot, refuse_doubles, refuse_unreachable
 from referee.dispatch import Dispatcher, left_to_play
 from referee.introduction import IneligibleError, UnintroducedError
@@ -183,6 +182,8 @@ def _play(
     pool: SlotPool,
 ) -> int:
     """Play what is left of the games, write and print what came of all of them."""
+    from arena.cli.results import report, show, sprt_words, summarise
+
     names = list(dict.fromkeys(name for game in games for name in (game.spec.first.name, game.spec.second.name)))
     left = left_to_play(games, folder.records)
     test = RunningTest(sprt, names[0], folder.records) if sprt else None

@@ -19,6 +19,8 @@ from referee.spec import Adjudication, PlannedGame
 from tests.bench.figure import Figure, best_seconds
 from tests.bench.overhead import build, specs
 
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""Where bytecode is not kept, every start compiles all sources: a tenth of a second of each process."""
 STAMP = """#!/bin/sh
 [ -e "$0.stamp" ] || date +%s.%N > "$0.stamp"
 exec "$@"
@@ -29,7 +31,7 @@ def run(quick: bool) -> Iterator[Figure]:
     """Figures of starting."""
     bare = best_seconds(lambda: subprocess.run([sys.executable, "-c", ""], check=True), 5)
     line = [sys.executable, "-m", "arena", "--help"]
-    help_seconds = best_seconds(lambda: subprocess.run(line, check=True, capture_output=True), 5)
+    help_seconds = best_seconds(lambda: subprocess.run(line, check=True, capture_output=True, env=ENVIRONMENT), 5)
     yield Figure("starting", "arena --help", help_seconds, "s", "bare interpreter", bare, "< 0.3")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -63,7 +65,7 @@ def _samples(bare: float) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as cache:
         for name, goal in (("nothing compiled", "< 10"), ("all compiled", "< 1")):
             begin, before = time.perf_counter(), os.times()
-            subprocess.run(line, capture_output=True, check=True, env={**os.environ, "NUMBA_CACHE_DIR": cache})
+            subprocess.run(line, capture_output=True, check=True, env={**ENVIRONMENT, "NUMBA_CACHE_DIR": cache})
             seconds, after = time.perf_counter() - begin, os.times()
             cpu = after.children_user + after.children_system - before.children_user - before.children_system
             yield Figure("starting", f"arena play of two samples, {name}", seconds, "s", "bare interpreter", bare, goal)
@@ -84,7 +86,7 @@ def _first_bot(folder: Path, repeats: int) -> float:
         stamp = Path(f"{wrapper}.stamp")
         stamp.unlink(missing_ok=True)
         begin = time.time()
-        done = subprocess.run([*line, "--json", "--sandbox", "none"], capture_output=True, check=True, env=os.environ)
+        done = subprocess.run([*line, "--json", "--sandbox", "none"], capture_output=True, check=True, env=ENVIRONMENT)
         assert json.loads(done.stdout)["moves"] == 200
         found.append(float(stamp.read_text()) - begin)
     return min(found)
