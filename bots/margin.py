@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bots.search import search
-from bots.search.net import LATE_FROM, NET, TECHNIQUES, TEMPO, Net
+from bots.search.net import LATE_FROM, NET, TECHNIQUES, TEMPO, TRAITS, Net
 from referee.rules.rules import Ruleset
 
 Scores = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ def searched(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> Scores:
     """
     s, rules, config = search("champion", ruleset.rules.family), ruleset.rules, ruleset.config
     desk, found = s.new_desk(TABLE, net._replace(maps=net.maps.copy())), []
-    desk.maps[0, TECHNIQUES] &= NET
+    desk.maps[0, TECHNIQUES] &= NET | TRAITS
     desk.maps[0, TEMPO], desk.maps[0, LATE_FROM] = 0, NEVER
     desk.work[s.LIMIT] = 2**62
     moves = np.zeros(rules.kernel.MAX_MOVES, dtype=np.int64)
@@ -42,8 +42,8 @@ def searched(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> Scores:
             continue
         desk.work[s.GENERATION] += 1
         s.begin(desk, np.zeros(0, dtype=np.uint64), state, config, rules.side(state, config), int(moves[0]))
-        static = desk.plies[0, s.STATIC]
-        if desk.maps[0, TECHNIQUES] != 0:
+        static = s.judge(desk, s.NOUGHT, config)
+        if desk.maps[0, TECHNIQUES] & NET != 0:
             static = s.corrected(desk.rows, desk.maps, desk.sums[0], state, static)
         scores = [int(static)]
         for depth in range(1, DEEPEST + 1):

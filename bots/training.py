@@ -2,7 +2,8 @@
 
 What the net adds to the static score brings the chance of winning nearer to the truth: partly how the game ended,
 partly what a search thought of the position. Each position is learned from in all its images. Whole games are held
-out. Plain numpy; everything follows from the positions and the arguments, which are kept beside the weights.
+out. With `--traits` what is fitted takes the place of the static score (`bots.worth`). Plain numpy; everything follows
+from the positions and the arguments, which are kept beside the weights.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,91 +20,42 @@ import numpy as np
 import numpy.typing as npt
 
 from bots.margin import measured
-from bots.search.net import BIAS, FINE, FIRST_ROW, HEAD, HIDDEN, NET, ONE, UNTRAINED, feature_count, lay_out
+from bots.sample import (
+    DECIDED,
+    MOST_SCORE,
+    Fitted,
+    Floats,
+    Sample,
+    chance,
+    foretold,
+    held_out,
+    is_told,
+    loss,
+    meaning,
+)
+from bots.search.net import (
+    BIAS,
+    FINE,
+    FIRST_ROW,
+    HEAD,
+    HIDDEN,
+    NET,
+    ONE,
+    TRAITS,
+    UNTRAINED,
+    feature_count,
+    lay_out,
+    of_traits,
+)
+from bots.worth import fit_worth
 from referee.rules import load
 from referee.rules.rules import FeatureImage, Features, Ruleset
 
-Floats = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
 
 BATCH = 1024
 STEP = 2e-3
 DECAY = 1e-6
-MOST_SCORE = 3_000
-"""Scores count up to here, in hundredths of a piece."""
-DECIDED = 9_000
-"""Positions whose scores reach this are won or lost: nothing is learned from them."""
-LEAST_SCALE = 20.0
-FOLDER = 32
-"""The lowest bit of a folder's number."""
-STEPS = 20
-"""Of Newton's method, on two unknowns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Positions, one a row; numbers are for the side to move."""
-
-    state: npt.NDArray[Any]
-    score: npt.NDArray[np.int32]
-    """What a search thought of it, in hundredths of a piece."""
-    result: npt.NDArray[np.int8]
-    """How the game ended: 1 won, 0 drawn, -1 lost."""
-    game: npt.NDArray[np.int64]
-    """Its number, and above it that of the folder."""
-    static: npt.NDArray[np.int64]
-    """The family's static score."""
-
-    @classmethod
-    def read(cls, folders: Sequence[Path]) -> tuple[Ruleset, Sample, list[dict[str, Any]]]:
-        """The undecided positions of folders of `arena datagen`, the rules of the first, and where they come from.
-
-        Raises OSError, ValueError and KeyError for folders that are none such, or not of one family.
-        """
-        parts, origins, rulesets = [], [], []
-        for number, folder in enumerate(folders):
-            schema = json.loads((folder / "schema.json").read_text(encoding="utf-8"))
-            origins.append({key: value for key, value in schema.items() if key != "fields"})
-            rulesets.append(load(schema["family"]).settle(schema["variant"], schema["options"]))
-            for shard in schema["shards"]:
-                with np.load(folder / shard["file"]) as kept:
-                    game = kept["game"].astype(np.int64) + (number << FOLDER)
-                    static = judged(rulesets[-1], kept["state"])
-                    parts.append(cls(kept["state"], kept["score"], kept["result"], game, static))
-        if len({(one.rules.family, is_told(one)) for one in rulesets}) != 1:
-            raise ValueError("the positions are not all of one family and board; give folders that go together")
-        whole = cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
-        return rulesets[0], whole.take(np.abs(whole.score) < DECIDED), origins
-
-    def take(self, rows: npt.NDArray[Any]) -> Sample:
-        """Those of these rows."""
-        return Sample(*(getattr(self, one.name)[rows] for one in fields(Sample)))
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """Weights as `bots.search.net` has them, and the mean log losses on games that were held out."""
-
-    weights: npt.NDArray[np.int32]
-    scale: float
-    """The score that stands for a chance of winning of 73 %."""
-    before: float
-    """With the static score alone, and which side wins more."""
-    after: float
-    held: npt.NDArray[Any]
-    """The states that were held out."""
-
-
-def is_told(ruleset: Ruleset) -> bool:
-    """Whether the family tells of features of these rules."""
-    features = ruleset.rules.features
-    return features is not None and features.fits(ruleset.config)
-
-
-def judged(ruleset: Ruleset, states: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """The static scores of positions by these rules, for the side to move."""
-    evaluate, config = ruleset.rules.kernel.evaluate, ruleset.config
-    return np.array([int(evaluate(state, config)) for state in states], dtype=np.int64)
 
 
 def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -159,35 +111,6 @@ def _order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
 
 def _plane_count(features: Features) -> int:
     return 1 + max(plane for _, plane, _ in (*features.boards, *features.places))
-
-
-def chance(score: Floats) -> Floats:
-    """The logistic function."""
-    return np.asarray(1 / (1 + np.exp(np.clip(-score, -60, 60))), dtype=np.float32)
-
-
-def loss(truth: Floats, guess: Floats) -> float:
-    """The mean log loss."""
-    kept = np.clip(guess, 1e-6, 1 - 1e-6)
-    return float(-(truth * np.log(kept) + (1 - truth) * np.log(1 - kept)).mean())
-
-
-def meaning(scores: Floats, result: Floats, sides: Floats | None) -> tuple[float, float]:
-    """What scores for the side to move say of results: a scale and an offset, by a logistic fit (Newton's method).
-
-    The scale is the score that stands for a chance of winning of 73 %. With `sides`, 1 where the second of the two
-    moves and -1 where the first does, the offset is what has to be added to scores of the second and taken off the
-    first's, since one side may be better off than scores say; else 0.
-    """
-    columns = [scores / np.float32(MOST_SCORE), *([] if sides is None else [sides])]
-    known = np.column_stack(columns).astype(np.float64)
-    found = np.zeros(len(columns))
-    for _ in range(STEPS):
-        guess = 1 / (1 + np.exp(-known @ found))
-        bend = (known * (guess * (1 - guess))[:, np.newaxis]).T @ known + 1e-3 * np.eye(len(columns))
-        found += np.linalg.solve(bend, known.T @ (result - guess))
-    scale = float(MOST_SCORE / np.clip(found[0], 1, MOST_SCORE / LEAST_SCALE))
-    return scale, 0.0 if sides is None else float(found[1]) * scale
 
 
 class _Adam:
@@ -246,18 +169,6 @@ class _Net:
         return found
 
 
-def foretold(sample: Sample, result: Floats, sides: Floats | None) -> Floats:
-    """The chances of winning that the scores speak of, by what those of each folder mean."""
-    found, score = np.empty_like(result), np.clip(sample.score, -MOST_SCORE, MOST_SCORE).astype(np.float32)
-    folder = sample.game >> FOLDER
-    for number in np.unique(folder):
-        rows = folder == number
-        own = None if sides is None else sides[rows]
-        scale, offset = meaning(score[rows], result[rows], own)
-        found[rows] = chance((score[rows] + (0 if own is None else own * np.float32(offset))) / np.float32(scale))
-    return found
-
-
 def fit(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: float, seed: int) -> Fitted:
     """A net for positions by these rules, of which a `share` of the games is held out.
 
@@ -269,11 +180,7 @@ def fit(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: f
     if features is None or not is_told(ruleset):
         raise ValueError(f"{rules.family} tells of no features of these rules: give its rules `features`")
     sample = sample.take(np.abs(sample.static) < DECIDED)
-    known = np.unique(sample.game)
-    if len(known) < 4:
-        raise ValueError(f"{len(known)} games are too few to learn from some and hold out others; make more positions")
-    held_games = rng.permutation(known)[: max(1, round(len(known) * share))]
-    held = np.isin(sample.game, held_games)
+    held = held_out(sample, share, rng)
     element, bit = features.mover
     second = (sample.state[:, element].astype(np.int64) & bit != 0).astype(np.int64)
     seen = images(features, ruleset)
@@ -304,6 +211,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where the weights go (.npz)")
     parser.add_argument("--trust", type=float, default=0.5, metavar="T", help="in results, against scores (0.5)")
     parser.add_argument("--epochs", type=int, default=20, metavar="N", help="how often each position is seen (20)")
+    parser.add_argument("--traits", action="store_true", help="what the kernel's traits are worth, in place of a net")
     parser.add_argument("--held-out", type=float, default=0.05, metavar="S", help="the share of games held out (0.05)")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--techniques", type=int, default=0, metavar="BITS", help="of the search (bots.search.net)")
@@ -318,7 +226,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     np.savez_compressed(
         given.out,
         weights=weights,
-        techniques=given.techniques | (NET if given.data else 0),
+        techniques=given.techniques | (kind_of(given) if given.data else 0),
         tempo=tempo if given.tempo is None else given.tempo,
         error=error if given.error is None else given.error,
         late_from=given.late_from,
@@ -326,14 +234,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
 
 
+def kind_of(given: argparse.Namespace) -> int:
+    """The technique that uses what is fitted."""
+    return TRAITS if given.traits else NET
+
+
 def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
     """A net's weights, what its tempo and error are, and where it comes from."""
     ruleset, sample, origins = Sample.read(given.data)
     settings = {"trust": given.trust, "epochs": given.epochs, "share": given.held_out, "seed": given.seed}
-    found = fit(ruleset, sample, **settings)
+    found = (fit_worth if given.traits else fit)(ruleset, sample, **settings)
     positions, games = len(sample.state), len(np.unique(sample.game))
     assert ruleset.rules.features is not None
-    numbers = measured(ruleset, lay_out(ruleset.rules.features, found.weights, (NET, *UNTRAINED[1:])), found.held)
+    learned = (kind_of(given), *UNTRAINED[1:])
+    net = (of_traits if given.traits else lay_out)(ruleset.rules.features, found.weights, learned)
+    numbers = measured(ruleset, net, found.held)
     sys.stdout.write(
         f"{positions} positions of {games} games, scale {found.scale:.0f}, "
         f"log loss on games held out {found.before:.4f} -> {found.after:.4f}, tempo {numbers[0]}, error {numbers[1]}\n"
@@ -348,7 +263,7 @@ def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int
             "games": games,
             "settings": settings,
             "scale": round(found.scale, 3),
-            "loss_held_out": {"static": round(found.before, 5), "net": round(found.after, 5)},
+            "loss_held_out": {"static": round(found.before, 5), "learned": round(found.after, 5)},
             "data": origins,
         },
     )

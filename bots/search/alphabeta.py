@@ -178,8 +178,8 @@ def put_first(moves: Any, found: int, first: int) -> int:
 
 
 @compiled
-def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, end: int) -> None:
-    """Rank the moves `begin..end-1` of `ply` by what cut before and, with `looks`, by how the next position looks."""
+def order_moves(desk: Any, ply: int, begin: int, end: int) -> None:
+    """Rank the moves `begin..end-1` of `ply` by what cut before."""
     row, history, work = desk.plies[ply], desk.history, desk.work
     side = (work[SIDE] + ply) & 1
     killer, second = row[KILLER], row[SECOND_KILLER]
@@ -194,8 +194,16 @@ def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, en
         elif move == reply:
             rank += 2_000
         row[np.uint64(RANKS) + i] = rank << PLACE | PLACES - RANKS - np.int64(i)
+
+
+@compiled
+def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, end: int) -> None:
+    """Rank the moves `begin..end-1` of `ply` by what cut before and, with `looks`, by how the next position looks."""
+    order_moves(desk, ply, begin, end)
     if not looks:
         return
+    row, work = desk.plies[ply], desk.work
+    side = (work[SIDE] + ply) & 1
     for i in range(begin, end):
         if out_of_nodes(work):
             return

@@ -1,8 +1,8 @@
 """The strongest search here, over one family's kernel: alpha-beta that trusts a learned score and cuts by it.
 
-Built on `alphabeta` (digests, repetitions, ends, first looks at moves); what it adds to that: a learned correction of
-the static score, a table of two tiers, null moves, cuts by the static score, reductions that grow with depth and
-number, and replies that refuted the same move before. Which of these a family uses stands with its weights.
+Built on `alphabeta` (digests, repetitions, ends, what cut before); what it adds to that: a learned score, or a learned
+correction of the static one, a table of two tiers, null moves, cuts by the static score, reductions that grow with
+depth and number, and replies that refuted the same move before. Which of these a family uses stands with its weights.
 
 Several may search the same position at once, each at a desk of its own with the same table (`join`): what one finds out
 the others need not. Entries are written and read without asking, so one may be half of this and half of that; its KEY
@@ -46,12 +46,13 @@ from bots.search.net import (
     SKIM,
     TECHNIQUES,
     TEMPO,
+    TRAITS,
     WINDOW,
     Net,
 )
 from referee.rules.jit import ctz, jit
 from referee.rules.per_family import family_of, kernel_for
-from referee.rules.rules import Config, State, Tactics
+from referee.rules.rules import Config, State, Tactics, Traits
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,7 +66,7 @@ visit, ended, cell_of, put_first, take_best = (
     _plain.put_first,
     _plain.take_best,
 )
-out_of_nodes, is_forced, key_of, rank_moves = _plain.out_of_nodes, _plain.is_forced, _plain.key_of, _plain.rank_moves
+out_of_nodes, is_forced, key_of, order_moves = _plain.out_of_nodes, _plain.is_forced, _plain.key_of, _plain.order_moves
 digest = _plain.digest
 
 
@@ -91,6 +92,12 @@ def is_quiet(state: State, config: Config) -> bool:
     return False
 
 
+@compiled
+def has_none(state: State, config: Config, found: Any) -> int:
+    """Stands for `Traits.traits` in families that have none."""
+    return 0
+
+
 TELLS = hasattr(_kernel, "forcing")
 """Whether the kernel brings `referee.rules.rules.Tactics`."""
 _tactics = cast(Tactics, _kernel)
@@ -98,10 +105,14 @@ forcing: Any = _tactics.forcing if TELLS else takes_nothing
 still: Any = _tactics.still if TELLS else evaluate
 in_check: Any = _tactics.in_check if TELLS else is_quiet
 
+HAS_TRAITS = hasattr(_kernel, "traits")
+"""Whether the kernel brings `referee.rules.rules.Traits`."""
+traits: Any = cast(Traits, _kernel).traits if HAS_TRAITS else has_none
+
 MAX_DEPTH, MAX_LINE = _plain.MAX_DEPTH, _plain.MAX_LINE
 NOUGHT, ONCE, KEY_SIZE, STATE_SIZE = _plain.NOUGHT, _plain.ONCE, _plain.KEY_SIZE, _plain.STATE_SIZE
 WIN, SURE, INFINITE, AT_HAND = _plain.WIN, _plain.SURE, _plain.INFINITE, _plain.AT_HAND
-PLACE, PLACES, UNSEEN = _plain.PLACE, _plain.PLACES, _plain.UNSEEN
+PLACE, PLACES, UNSEEN, ENDED = _plain.PLACE, _plain.PLACES, _plain.UNSEEN, _plain.ENDED
 HISTORY, FORCED, DEPTHS = _plain.HISTORY, _plain.FORCED, _plain.DEPTHS
 EXACT, LOWER, UPPER = _plain.EXACT, _plain.LOWER, _plain.UPPER
 STATIC, PATH, KILLER, SECOND_KILLER = _plain.STATIC, _plain.PATH, _plain.KILLER, _plain.SECOND_KILLER
@@ -140,6 +151,11 @@ LOW, HIGH, STAND, TOP, FOUND, TRIED = range(SEEN, SEEN + 6)
 """Columns of `plies` in `settle`: the window, the score without a move, the best one, how many moves there are and how
 many were tried."""
 _depths, _numbers = np.ogrid[: MAX_DEPTH + 2, :256]
+TRAITS_AT: Any = np.int64(MAX_DEPTH + 1)
+"""The row of `plies` that holds the traits of a position that is judged."""
+UNITS = np.uint64(HIDDEN)
+GRAIN = 4
+"""What a trait is worth is kept in sixteenths of a hundredth of a piece."""
 LESS = (np.log(np.maximum(_depths, 1)) * np.log(np.maximum(_numbers, 1)) / 2.2).astype(np.int64)
 """[depth, number of the move]: by how many plies it is looked at less deeply."""
 DEEPEST_CUT = 4
@@ -157,7 +173,10 @@ VERY_LATE = 16
 def new_desk(table_bytes: int, net: Net) -> Desk:
     """A desk whose table takes about `table_bytes`."""
     sums = np.zeros((MAX_DEPTH + 2, HIDDEN), dtype=np.int32)
-    return Desk(**_plain.new_desk(table_bytes)._asdict(), sums=sums, rows=net.rows, maps=net.maps)
+    maps = net.maps
+    if not HAS_TRAITS or net.rows.size < cast(Traits, _kernel).TRAIT_COUNT:
+        maps[0, TECHNIQUES] &= ~TRAITS
+    return Desk(**_plain.new_desk(table_bytes)._asdict(), sums=sums, rows=net.rows, maps=maps)
 
 
 def new_place(desk: Desk) -> Desk:
@@ -244,9 +263,39 @@ def corrected(rows: Any, maps: Any, sums: Any, state: State, score: Any) -> Any:
 
 
 @inlined
+def weigh(desk: Desk, ply: int, config: Config) -> Any:
+    """The sum of what the traits of `states[ply]` are worth."""
+    found = desk.plies[TRAITS_AT]
+    count = traits(desk.states[ply], config, found)
+    if count < 0:
+        return AT_HAND
+    total = NOUGHT
+    for i in range(count):
+        at = np.uint64(found[i])
+        total += np.int64(desk.rows[at // UNITS, at % UNITS])
+    return min(max(total >> GRAIN, 1 - AT_HAND), AT_HAND - 1)
+
+
+@inlined
+def judge(desk: Desk, ply: int, config: Config) -> Any:
+    """The static score of `states[ply]` without a net's correction."""
+    if HAS_TRAITS and desk.maps[0, TECHNIQUES] & (TRAITS | SETTLE) == TRAITS:
+        return weigh(desk, ply, config)
+    return evaluate(desk.states[ply], config)
+
+
+@inlined
+def calm(desk: Desk, ply: int, config: Config) -> Any:
+    """The static score of `states[ply]` when nothing more is taken."""
+    if HAS_TRAITS and desk.maps[0, TECHNIQUES] & TRAITS != 0:
+        return weigh(desk, ply, config)
+    return still(desk.states[ply], config)
+
+
+@inlined
 def look(desk: Desk, config: Config, ply: int, seen: int) -> Any:
     """Judge the position of `ply`, where the game goes on; `seen` is the family's own static score, or UNSEEN."""
-    score = evaluate(desk.states[ply], config) if seen == UNSEEN else seen
+    score = judge(desk, ply, config) if seen == UNSEEN else seen
     if desk.maps[0, TECHNIQUES] & NET != 0:
         sum_on(desk, ply)
         score = corrected(desk.rows, desk.maps, desk.sums[ply], desk.states[ply], score)
@@ -332,9 +381,9 @@ def settle(desk: Desk, config: Config, ply: int, alpha: int, beta: int) -> int:
         moves, gains = here[MOVES:RANKS], here[RANKS:SEEN]
         if not is_known:  # just arrived
             if p - ply >= SETTLED or p + 1 >= MAX_DEPTH:
-                value, is_known = still(desk.states[p], config) + desk.maps[0, TEMPO], True
+                value, is_known = calm(desk, p, config) + desk.maps[0, TEMPO], True
             else:
-                value = still(desk.states[p], config) + desk.maps[0, TEMPO]
+                value = calm(desk, p, config) + desk.maps[0, TEMPO]
                 is_known = value >= here[HIGH]
                 here[STAND], here[TOP], here[TRIED] = value, value, 0
                 if not is_known:
@@ -358,6 +407,29 @@ def settle(desk: Desk, config: Config, ply: int, alpha: int, beta: int) -> int:
                 here[TRIED] += 1
                 p += 1
                 desk.plies[p, LOW], desk.plies[p, HIGH], is_known = -here[HIGH], -floor, False
+
+
+@compiled
+def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, end: int) -> None:
+    """Rank the moves `begin..end-1` of `ply` by what cut before and, with `looks`, by how the next position looks."""
+    order_moves(desk, ply, begin, end)
+    if not looks:
+        return
+    row, work = desk.plies[ply], desk.work
+    side = (work[SIDE] + ply) & 1
+    for i in range(begin, end):
+        if out_of_nodes(work):
+            return
+        play(desk.states[ply], config, row[MOVES + i], desk.states[ply + 1])
+        work[NODES] += 1
+        code = result(desk.states[ply + 1], config, ONCE, NOUGHT)
+        if code == 0:
+            row[SEEN + i] = judge(desk, ply + 1, config)
+            rank = (row[RANKS + i] >> PLACE) // 50 - row[SEEN + i]
+        else:
+            row[SEEN + i] = ENDED + code
+            rank = 10 * ended(work, code, side, NOUGHT)
+        row[RANKS + i] = rank << PLACE | PLACES - RANKS - i
 
 
 @compiled
@@ -407,7 +479,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
     settles = TELLS and techniques & SETTLE != 0
     if is_calm and settles:
         is_calm = not in_check(desk.states[ply], config)
-        static = still(desk.states[ply], config)
+        static = calm(desk, ply, config)
         if is_calm and depth <= FAR_DEPTH and static + FAR * depth <= alpha:
             score = settle(desk, config, ply, alpha, beta)
             if work[ABORTED] != 0 or score <= alpha:
@@ -538,7 +610,6 @@ def begin(desk: Desk, earlier: npt.NDArray[np.uint64], root: State, config: Conf
     _plain.begin(desk, earlier, root, side, first)
     desk.work[AGE] += 1
     sum_up(desk.sums[0], desk.rows, desk.maps, desk.states[0])
-    desk.plies[0, STATIC] = int(evaluate(root, config))
 
 
 def deepen(desk: Desk, config: Config, depth: int) -> None:

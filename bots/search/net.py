@@ -5,6 +5,9 @@ their values, cut to 0..ONE, are weighed by one of two heads, that of the side t
 family's own static score. All numbers are whole, so a search finds the same on every machine; and a move changes few
 features, so the sums are kept up by difference (Yu Nasu, 2018, for shogi).
 
+A family whose kernel tells of traits may have what each is worth instead, to be added up for every position: many more
+weights, and no sums to be kept. They lie in the rows of a net one after the other.
+
 Refuses to know search and training.
 """
 
@@ -40,13 +43,14 @@ MOVER, MOVER_BIT, TECHNIQUES, TEMPO, ERROR, LATE_FROM = range(6)
 """The first line of the map: element and bit that say who is to move, the techniques that the search uses, what it is
 worth to be on move beyond what the static score says, how far that score commonly is from what a search finds, and
 which move of a position is the first late one."""
-LATE, EVEN, REST, LEAVE, PASS, WINDOW, NET, DROP, SKIM, SETTLE = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512
+LATE, EVEN, REST, LEAVE, PASS, WINDOW, NET, DROP, SKIM, SETTLE, TRAITS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024
 """Techniques, as bits: late moves are looked at less deeply, the less the later, or so by an even number of plies; a
 side that stands well is asked to hold even if it does nothing; near the leaves, positions that stand well, moves that
 look bad and positions that stand badly are left; iterations begin in a window around the last score; the net corrects
 the static score; at the leaves, positions that stand well are left, and of those that stand badly only moves that end
 the game are seen; behind the leaves what takes something is looked at until nothing more is to be taken, where the
-kernel tells (`referee.rules.rules.Tactics`), by the static score without a net."""
+kernel tells (`referee.rules.rules.Tactics`), by the static score without a net; what the traits of a position are worth
+takes the place of the static score, where the kernel tells of them (`referee.rules.rules.Traits`)."""
 ELEMENT, IS_BOARD, FIRST_COLUMN = range(3)
 """Each further line is for an element of the state: which, whether it is a set of cells, then the row of each of its
 bits or values; a number beyond the last column counts as that."""
@@ -95,6 +99,12 @@ def lay_out(features: Features, weights: npt.NDArray[np.int32], learned: Learned
     return Net(np.ascontiguousarray(np.vstack([weights, zeros]), dtype=np.int32), maps)
 
 
+def of_traits(features: Features, weights: npt.NDArray[np.int32], learned: Learned) -> Net:
+    """What the traits of a family are worth in place of a net's weights: [row, unit], the one after the other."""
+    maps = lay_out(features, weights, learned).maps[:FIRST_LINE]
+    return Net(np.ascontiguousarray(weights, dtype=np.int32), maps)
+
+
 def blank(features: Features | None, learned: Learned = UNTRAINED) -> Net:
     """A net that says nothing, for rules that none was trained for."""
     features = features or Features(cells=1, boards=((0, 0, (0,)),))
@@ -129,6 +139,8 @@ def net_for(rules: Rules, config: Config, path: Path | None = None) -> Net:
         return blank(features)
     with np.load(path) as kept:
         learned = int(kept["techniques"]), int(kept["tempo"]), int(kept["error"]), int(kept["late_from"])
+        if learned[0] & TRAITS:
+            return of_traits(features, kept["weights"], learned)
         if learned[0] & NET == 0:
             return blank(features, learned)
         return lay_out(features, kept["weights"].astype(np.int32), learned)

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from bots.sample import Sample, judged, meaning
 from bots.search import search
 from bots.search.net import BIAS, HEAD, LATE_FROM, TECHNIQUES, lay_out, net_for
-from bots.training import Sample, fit, images, judged, main, meaning, present
+from bots.training import fit, images, main, present
 from referee.rules import load
 from referee.rules.loa.state import FIRST, SECOND
 from referee.rules.position import Position

@@ -17,10 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.rules.core import Outcome, ParseError, Termination
-from referee.rules.loa import RULES, kernel, kernel_lines, kernel_ternary
+from referee.rules.loa import RULES, kernel, kernel_lines, kernel_ternary, kernel_traits
 from referee.rules.loa.layout import groups
 from referee.rules.loa.rules import CONNECTION, SIMULTANEOUS_CONNECTION
 from referee.rules.loa.state import HOLE, MAX_PLIES, NO_MOVES, PASS, SIMULTANEOUS, SIZE, ZEN, pack, unpack
+from referee.rules.loa.symmetry import SYMMETRY
 from referee.rules.loa.tables import LINES, LINES8
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import Config, GameText, Ruleset, State, Value
@@ -783,3 +784,35 @@ def test_the_plain_python_kernel_agrees() -> None:
 def test_the_limit_counts_plies_of_this_game_only() -> None:
     assert at("8/2bww3/8/2w5/1b6/8/8/8 w - 57", max_plies=1).outcome is None
     assert RULES.settle("standard", {"max_plies": 9}).config[MAX_PLIES] == 9
+
+
+@pytest.mark.parametrize("variant", ["standard", "scrambled-eggs"])
+def test_traits_say_what_wins_at_once_and_are_alike_in_every_image_of_the_board(variant: str) -> None:
+    ruleset, lot = RULES.settle(variant), random.Random(1)
+    config, found = ruleset.config, np.zeros(kernel.MOST_TRAITS, dtype=np.int64)
+
+    def alike(state: State) -> list[int]:
+        count = kernel.traits(state, config, found)
+        assert count == -1 or 0 <= found[:count].min() <= found[:count].max() < kernel.TRAIT_COUNT
+        same = kernel.ALIKE[found[: max(count, 0)]]  # centres are rounded towards one corner of the board
+        return sorted(same[(same < kernel_traits.SPREAD) | (same >= kernel_traits.QUADS)].tolist())
+
+    images = [image.cells for image in SYMMETRY.images(config)]
+    wins, position = 0, Position.start(ruleset)
+    for _ in range(150):
+        nexts = [position.play(move) for move in position.moves]
+        is_won = any(one.outcome is not None and one.outcome.winner == position.side for one in nexts)
+        assert (kernel.traits(position.state, config, found) == -1) == is_won, str(position)
+        wins += is_won
+        for cells in images:
+            state = position.state.copy()
+            for element in (0, 3):
+                word = int(position.state[element])
+                state[element] = sum(1 << bit for bit, cell in enumerate(cells) if word >> cell & 1)
+            assert alike(state) == alike(position.state)
+        going = [one for one in nexts if one.outcome is None]
+        near = min(going, key=lambda one: kernel.evaluate(one.state, config), default=None)
+        position = (
+            Position.start(ruleset) if near is None or is_won else near if lot.random() < 0.7 else lot.choice(going)
+        )
+    assert wins > 2

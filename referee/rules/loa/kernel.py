@@ -33,6 +33,7 @@ from referee.rules.loa.kernel_ternary import (
     put,
     random8,
 )
+from referee.rules.loa.kernel_traits import ALIKE, MOBILITY, MOST_TRAITS, PRIOR, TRAIT_COUNT, traits8
 from referee.rules.loa.state import (
     BAN,
     FIRST,
@@ -55,10 +56,14 @@ from referee.rules.loa.state import (
 from referee.rules.loa.tables import BLACK, LINES, LINES8, NOWHERE, THIRD, WHITE
 
 __all__ = [
+    "ALIKE",
     "DTYPE",
     "KEY_SIZE",
     "MAX_MOVES",
+    "MOST_TRAITS",
+    "PRIOR",
     "STATE_SIZE",
+    "TRAIT_COUNT",
     "count",
     "evaluate",
     "legal",
@@ -66,6 +71,7 @@ __all__ = [
     "play",
     "playout",
     "result",
+    "traits",
 ]
 
 DTYPE = np.uint64
@@ -74,8 +80,8 @@ MAX_MOVES = 376
 CONNECTION, BOTH, BLOCKED, STUCK, REPEATED, LIMIT = range(6)
 """Reason numbers of `result`: indices into `Rules.reasons`."""
 
-DECIDED, MOBILITY = 15_000, 4
-"""Of the evaluation: the worth of a decided board, and of a move more than the opponent has."""
+DECIDED = 15_000
+"""Of the evaluation: the worth of a decided board."""
 
 
 @jit
@@ -326,3 +332,10 @@ def evaluate(state: Any, config: Any) -> int:
     if code != 0:
         score = 0 if code % 4 == 3 else (DECIDED if code % 4 == 1 else -DECIDED)
     return -score if s == 1 else score
+
+
+@jit
+def traits(state: Any, config: Any, found: Any) -> int:
+    """See `referee.rules.rules.Traits`; of the 8x8 board alone."""
+    s = signed(state[SIDE])
+    return traits8(state[FIRST + 3 * s], state[SECOND - 3 * s], found)

@@ -1,0 +1,173 @@
+"""What a learned evaluation looks at on the 8x8 board: every line as a number in base 3, and each side's outline.
+
+Letters as in `kernel_ternary`; `a` is the side to move throughout, so a line's number says who may take on it. Refuses
+to know what anything is worth.
+
+    46 lines       by kind: ranks and files by their distance from the edge, diagonals by their length
+    of each side   groups and the largest of them; how many pieces, and their mean distance from their centre;
+                   where that is; squares of two by two with three and with four pieces
+    both           how many pieces either side has
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from referee.rules.jit import ctz, jit, popcount
+from referee.rules.loa.kernel_shape import DISTANCE, GROUP
+from referee.rules.loa.kernel_ternary import by_file, by_rank, far, filled8, grown8, step
+from referee.rules.loa.tables import COUNTS, DIGITS8, EMPTY8, FILE8, LINE8, OFFSET, SQUARES8, TERNARY
+
+U0, U1, U2 = np.uint64(0), np.uint64(1), np.uint64(2)
+FILE_A = np.uint64(0x0101010101010101)
+U8, U9 = np.uint64(8), np.uint64(9)
+LONG = 3**8
+DIAGONALS = 4 * LONG
+"""Where those of diagonals begin, behind ranks and files."""
+PLACES, SIZES, STEPS = 15, 13, 64
+"""Half squares from edge to edge; numbers of pieces (0..12); means of distances, in eighths of a square."""
+GROUPS = DIAGONALS + TERNARY
+SPREAD = GROUPS + 2 * SIZES * SIZES
+CENTRE = SPREAD + 2 * SIZES * STEPS
+QUADS = CENTRE + 2 * PLACES * PLACES
+NUMBERS = QUADS + 2 * 64
+TRAIT_COUNT = NUMBERS + SIZES * SIZES
+MOST_TRAITS = 46 + 2 * 4 + 1
+MOBILITY = 4
+"""Of the static score: a move more than the opponent has."""
+MOST_GROUPS = 5
+"""A move joins at most four groups besides the piece that moves."""
+
+ODD = np.uint64(0xFF00FF00FF00FF00), np.uint64(0xAAAAAAAAAAAAAAAA)
+PAIRS = np.uint64(0xFFFF0000FFFF0000), np.uint64(0xCCCCCCCCCCCCCCCC)
+HALF = np.uint64(0xFFFFFFFF00000000), np.uint64(0xF0F0F0F0F0F0F0F0)
+WITH_NEXT = np.uint64(0x007F7F7F7F7F7F7F)
+"""The squares that have one above and one to the right."""
+
+
+def _bases() -> npt.NDArray[np.uint64]:
+    """Where the numbers of each of the 46 lines begin."""
+    kinds = [LONG * min(line & 7, 7 - (line & 7)) for line in range(16)]
+    return np.array(kinds + [DIAGONALS + int(EMPTY8[line]) for line in range(16, 46)], dtype=np.uint64)
+
+
+def _beyond() -> npt.NDArray[np.uint64]:
+    """[centre, d]: the squares more than d half squares away; a centre is in half squares, rank * PLACES + file."""
+    found = np.zeros((PLACES * PLACES, 16), dtype=np.uint64)
+    for centre in range(PLACES * PLACES):
+        rank, file = divmod(centre, PLACES)
+        for i in range(64):
+            distance = max(abs(2 * (i >> 3) - rank), abs(2 * (i & 7) - file))
+            found[centre, :distance] |= np.uint64(1 << i)
+    return found
+
+
+def _alike() -> npt.NDArray[np.int64]:
+    """For every trait the least of those that stand for it on a board turned or mirrored."""
+    found = np.arange(TRAIT_COUNT)
+    for first, length in [*((LONG * kind, 8) for kind in range(4)), *((DIAGONALS + OFFSET[n], n) for n in range(1, 9))]:
+        digits = np.arange(3**length)[:, None] // 3 ** np.arange(length) % 3
+        back = (digits[:, ::-1] * 3 ** np.arange(length)).sum(axis=1)
+        found[first : first + 3**length] = first + np.minimum(np.arange(3**length), back)
+    for at in range(CENTRE, QUADS):
+        rank, file = divmod((at - CENTRE) % (PLACES * PLACES), PLACES)
+        near, off = sorted((min(rank, PLACES - 1 - rank), min(file, PLACES - 1 - file)))
+        found[at] = at - rank * PLACES - file + near * PLACES + off
+    return found
+
+
+def _prior() -> npt.NDArray[np.float64]:
+    """What `Kernel.evaluate` makes of every trait, nearly: mobility, groups, and the distance from the centre."""
+    found = np.zeros(TRAIT_COUNT)
+    lead = MOBILITY * (COUNTS[:TERNARY] - COUNTS[TERNARY:])
+    found[:DIAGONALS] = np.tile(lead[OFFSET[8] : OFFSET[9]], 4)
+    found[DIAGONALS:GROUPS] = lead
+    groups = -GROUP * np.repeat(np.arange(SIZES), SIZES)
+    spread = -2 * DISTANCE * np.tile(np.arange(STEPS), SIZES)  # there in sixteenths of a square
+    found[GROUPS:SPREAD] = np.concatenate([groups, -groups])
+    found[SPREAD:CENTRE] = np.concatenate([spread, -spread])
+    return found
+
+
+BASES, BEYOND, ALIKE, PRIOR = _bases(), _beyond(), _alike(), _prior()
+
+
+@jit
+def connects8(a: Any, b: Any) -> bool:
+    """Whether one move of the side whose pieces are `a` makes them one group, and leaves those of `b` more than one."""
+    left = a
+    while left != U0:
+        i = ctz(left)
+        bit = U1 << np.uint64(i)
+        left ^= bit
+        rest = a ^ bit
+        if far(rest):
+            continue
+        part = filled8(rest, rest & (~rest + U1))
+        for d in range(4):
+            squares = SQUARES8[LINE8[4 * i + d]]
+            c = popcount((a | b) & squares) * abs(step(d))
+            for j in (i - c, i + c):
+                to = U1 << np.uint64(j & 63)
+                if 0 <= j < 64 and squares & ~a & to != U0:
+                    low, high = np.uint64(min(i, j)), np.uint64(max(i, j))
+                    if b & squares & ((U1 << high) - (U2 << low)) != U0:
+                        continue
+                    if grown8(to) & part == U0 and rest != U0:
+                        continue
+                    if filled8(rest | to, to) == rest | to:
+                        gone = b & ~to
+                        if gone == b or filled8(gone, gone & (~gone + U1)) != gone:
+                            return True
+    return False
+
+
+@jit
+def outline8(a: Any, side: int, found: Any, n: int) -> int:
+    """Write the four traits of the pieces `a` of a side (0 to move, 1 waits) to `found[n..]`; the number of groups."""
+    k = popcount(a)
+    groups, largest = 0, 0
+    rest = a
+    while rest != U0:
+        part = filled8(rest, rest & (~rest + U1))
+        rest ^= part
+        groups += 1
+        largest = max(largest, popcount(part))
+    most = SIZES - 1
+    found[n] = GROUPS + (side * SIZES + min(groups, most)) * SIZES + min(largest, most)
+    ranks = popcount(a & ODD[0]) + 2 * popcount(a & PAIRS[0]) + 4 * popcount(a & HALF[0])
+    files = popcount(a & ODD[1]) + 2 * popcount(a & PAIRS[1]) + 4 * popcount(a & HALF[1])
+    centre = (4 * ranks + k) // (2 * k) * PLACES + (4 * files + k) // (2 * k)
+    distance, d = k - k, 0
+    out = a & BEYOND[centre, 0]
+    while out != U0:
+        distance += popcount(out)
+        d += 1
+        out = a & BEYOND[centre, d]
+    found[n + 1] = SPREAD + (side * SIZES + min(k, most)) * STEPS + min(4 * distance // k, STEPS - 1)
+    found[n + 2] = CENTRE + side * PLACES * PLACES + centre
+    right, up, across = a >> U1, a >> U8, a >> U9
+    both, either, above, any_above = a & right, a ^ right, up & across, up ^ across
+    three = (both & any_above | either & above) & WITH_NEXT
+    found[n + 3] = QUADS + side * 64 + 8 * min(popcount(three), 7) + min(popcount(both & above & WITH_NEXT), 7)
+    return groups
+
+
+@jit
+def traits8(a: Any, b: Any, found: Any) -> int:
+    """Write the traits of a position of two bitboards, `a` to move; their number, -1 when it connects with a move."""
+    if outline8(a, 0, found, 46) <= MOST_GROUPS and connects8(a, b):
+        return -1
+    outline8(b, 1, found, 50)
+    found[54] = NUMBERS + min(popcount(a), SIZES - 1) * SIZES + min(popcount(b), SIZES - 1)
+    for f in range(8):
+        own, opp = by_rank(a >> np.uint64(f) & FILE_A), by_rank(b >> np.uint64(f) & FILE_A)
+        found[8 + f] = np.int64(BASES[8 + f] + DIGITS8[own] + U2 * DIGITS8[opp])
+    for l in range(46):
+        if not 8 <= l < 16:
+            own, opp = by_file(a & SQUARES8[l]) >> FILE8[l], by_file(b & SQUARES8[l]) >> FILE8[l]
+            found[l] = np.int64(BASES[l] + DIGITS8[own] + U2 * DIGITS8[opp])
+    return MOST_TRAITS

@@ -1,0 +1,82 @@
+"""What traits are worth is fitted: what was planted is learned, and the search adds it up as it was fitted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bots.lesson import main as make
+from bots.sample import Sample, judged
+from bots.search import search
+from bots.search.net import HIDDEN, TECHNIQUES, TRAITS, Learned, blank, net_for, of_traits
+from bots.training import main as train
+from bots.worth import fit_worth, see, traits_of
+from referee.rules import load
+from referee.rules.position import Position
+
+RULESET = load("loa").settle()
+LEARNED: Learned = (TRAITS, 0, 60, 12)
+GAMES, LENGTH = 60, 16
+
+
+def sample() -> Sample:
+    """Positions of random games; whoever has more pieces on a long diagonal wins."""
+    rng, diagonal = np.random.default_rng(1), 0x8040201008040201
+    states, results, games = [], [], []
+    for game in range(GAMES):
+        position = Position.start(RULESET)
+        for _ in range(LENGTH):
+            position = position.play(position.moves[rng.integers(len(position.moves))])
+            own, other = (int(position.state[element]) & diagonal for element in (0, 3))
+            lead = own.bit_count() - other.bit_count()
+            states.append(position.state)
+            results.append(np.sign(lead if position.side == "first" else -lead))
+            games.append(game)
+    known, won = np.array(states), np.array(results, dtype=np.int8)
+    return Sample(known, won.astype(np.int32) * 100, won, np.array(games, dtype=np.int64), judged(RULESET, known))
+
+
+def test_what_was_planted_is_learned_and_the_search_adds_it_up() -> None:
+    some = sample()
+    found = fit_worth(RULESET, some, trust=0.5, epochs=150, share=0.2, seed=1)
+    assert found.after < 0.9 * found.before
+    s, features = search("champion", "loa"), RULESET.rules.features
+    assert features is not None
+    desk = s.new_desk(1 << 16, of_traits(features, found.weights, LEARNED))
+    worth, seen = found.weights.ravel(), np.zeros(traits_of(RULESET).MOST_TRAITS, dtype=np.int64)
+    for state in some.state[::40]:
+        count = traits_of(RULESET).traits(state, RULESET.config, seen)
+        desk.states[0] = state
+        expected = s.AT_HAND if count < 0 else int(worth[seen[:count]].sum()) >> 4
+        assert s.judge(desk, s.NOUGHT, RULESET.config) == expected
+
+
+def test_positions_with_a_win_at_hand_are_left_out() -> None:
+    near = Position.start(RULESET, "8/8/8/2bb4/4b3/8/1b6/w6w b - 1")
+    assert any(near.play(move).outcome for move in near.moves)
+    states = np.array([near.state, Position.start(RULESET).state])
+    assert see(RULESET, states).rows.tolist() == [1]
+
+
+def test_by_command_from_nothing(tmp_path: Path) -> None:
+    data, out = tmp_path / "data", tmp_path / "loa.npz"
+    make(["--family", "loa", "--weights", "none", "--positions", "300", "--nodes", "60", "--out", str(data)])
+    train([str(data), "--traits", "--out", str(out), "--epochs", "1", "--held-out", "0.3"])
+    net = net_for(RULESET.rules, RULESET.config, out)
+    assert net.maps[0, TECHNIQUES] == TRAITS
+    assert net.rows.size >= traits_of(RULESET).TRAIT_COUNT > net.rows.size - HIDDEN
+    assert net_for(load("loa").settle("loa12").rules, load("loa").settle("loa12").config, out).maps[0, TECHNIQUES] == 0
+
+
+def test_without_worths_the_static_score_stands() -> None:
+    s = search("champion", "loa")
+    desk = s.new_desk(1 << 16, blank(None, LEARNED))
+    desk.states[0] = Position.start(RULESET).state
+    assert s.judge(desk, s.NOUGHT, RULESET.config) == RULESET.rules.kernel.evaluate(desk.states[0], RULESET.config)
+
+
+def test_families_without_traits_are_refused() -> None:
+    with pytest.raises(ValueError, match="tells of no traits"):
+        see(load("abalone").settle(), np.zeros((1, 1)))
