@@ -8,7 +8,7 @@ came of the question, if one was asked: `referee.play` goes on from there as if 
 from __future__ import annotations
 
 import ctypes
-import os
+import signal
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -28,11 +28,15 @@ from referee.move_text import MoveTexts
 from referee.player import Player
 from referee.rules.calling import Addresses, addresses_of
 from referee.rules.core import Outcome
+from referee.rules.rules import State
 from referee.sandbox.rest import SHORT_NS, Rest
 
 _LONGEST_NS = 20_000_000
 """How long a call may take: signals wait meanwhile, and whoever watches the game."""
 _MONOTONIC = 1
+_TICK = signal.SIGRTMIN + 7
+_TO_THREAD = 4
+"""`SIGEV_THREAD_ID`."""
 _PAUSE = 16
 """How many plies are played the other way after an answer of several lines: such a bot will give more of them."""
 _MOST_TEXTS = 3 * 2**14
@@ -57,32 +61,81 @@ class _TextTable:
 
 
 class _Ticker:
-    """A timer of this thread, started and stopped by compiled code: a `timerfd`, for which Python 3.11 has no word."""
+    """A timer whose signals interrupt what this thread waits for; started and stopped by compiled code.
+
+    Python has no word for any of it: `timer_create(2)`, and a handler that is no Python, does nothing, and lets no call
+    go on that it interrupts.
+    """
 
     def __init__(self) -> None:
-        self.descriptor = ctypes.CDLL(None, use_errno=True).timerfd_create(_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC)
-        if self.descriptor < 0:
+        library = ctypes.CDLL(None, use_errno=True)
+        library.signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
+        library.signal.restype = ctypes.c_void_p
+        library.signal(_TICK, ctypes.cast(library.abs, ctypes.c_void_p))
+        library.siginterrupt(_TICK, 1)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (_TICK,))
+        event = np.zeros(16, np.int32)  # struct sigevent: a value, the signal, how, the thread
+        event[2:5] = _TICK, _TO_THREAD, threading.get_native_id()
+        timer = ctypes.c_void_p()
+        if library.timer_create(_MONOTONIC, ctypes.c_void_p(event.ctypes.data), ctypes.byref(timer)):
             raise OSError(ctypes.get_errno(), "no timer could be made")
+        self.timer = timer.value or 0
+        self._delete = library.timer_delete
         self.ticks, self.silence = np.array([0, TICK_NS, 0, TICK_NS], np.int64), np.zeros(4, np.int64)
         """As two `struct timespec`: how often, and when first."""
+        self.ticks_address, self.silence_address = self.ticks.ctypes.data, self.silence.ctypes.data
 
     def __del__(self) -> None:
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
+        if hasattr(self, "_delete"):
+            self._delete(ctypes.c_void_p(self.timer))
 
 
-_tickers = threading.local()
+_own = threading.local()
+"""The timer of this thread, and its rooms by family."""
 
 
 def _ticker() -> _Ticker:
-    if not hasattr(_tickers, "own"):
-        _tickers.own = _Ticker()
-    return cast(_Ticker, _tickers.own)
+    if not hasattr(_own, "ticker"):
+        _own.ticker = _Ticker()
+    return cast(_Ticker, _own.ticker)
 
 
 @cache
 def _text_table(family: str) -> _TextTable:
     return _TextTable()
+
+
+class _Room:
+    """What is large of what a game is played in: kept for the next one of its family, as fresh memory takes longer."""
+
+    def __init__(self, start: State, most_moves: int) -> None:
+        self.width = -(-start.nbytes // 8)
+        self.rows = np.empty((loop.MOST_PLIES + 1, self.width), np.uint64)
+        self.states = self.rows.view(np.uint8)[:, : start.nbytes].view(start.dtype)
+        """After how many plies each: the last is never overwritten in its game, whoever keeps one."""
+        self.plies = np.empty(loop.LISTED + most_moves, np.int64)
+        self.book = np.zeros(2 * loop.BOOK, np.int32)
+        self.desks = np.zeros((2, PLACES + 7), np.int64)
+        letters = np.empty((loop.ROWS, MOST_BYTES), np.uint8)
+        self.letters = memoryview(letters).cast("B")  # type: ignore[arg-type]
+        self.text_address, self.states_address = letters.ctypes.data, self.rows.ctypes.data
+        self.moves_address = self.plies[loop.LISTED :].ctypes.data
+        self.arrays = self.desks, letters
+        self.put(loop.WORDS, loop.GO_WORDS)
+
+    def put(self, row: int, text: bytes) -> None:
+        """Write a text at the begin of a row of letters."""
+        self.letters[row * MOST_BYTES : row * MOST_BYTES + len(text)] = text
+
+
+def _room(family: str, start: State, most_moves: int) -> _Room:
+    """That of this thread, which plays one game at a time."""
+    if not hasattr(_own, "rooms"):
+        _own.rooms = {}
+    rooms = cast(dict[str, _Room], _own.rooms)
+    if family not in rooms:
+        rooms[family] = _Room(start, most_moves)
+    return rooms[family]
 
 
 class QuickPlies:
@@ -101,57 +154,49 @@ class QuickPlies:
         self._course, self._players, self._clock, self._adjudicator = course, players, clock, adjudicator
         self._texts, self._table = texts.codes, _text_table(course.spec.family)
         self._bots = [cast(Bot, player.bot) for player in players]
-        self._ticker = _ticker()
         self._pause = 0
-        width, key_bytes = -(-start.nbytes // 8), rules.kernel.KEY_SIZE * start.itemsize
-        rows = np.empty((loop.MOST_PLIES + 1, width), np.uint64)
-        self._states = rows.view(np.uint8)[:, : start.nbytes].view(start.dtype)
-        """After how many plies each: the last is never overwritten, whoever keeps one."""
+        self._room = room = _room(course.spec.family, start, rules.kernel.MAX_MOVES)
+        self._states, self._plies, self._letters = room.states, room.plies, room.letters
         self._states[0] = start
-        self._plies = np.empty(loop.LISTED + rules.kernel.MAX_MOVES, np.int64)
-        self._game = np.zeros(loop.GAME, np.int64)
+        room.book.fill(0)
+        ticker, key_bytes = _ticker(), rules.kernel.KEY_SIZE * start.itemsize
+        game = [0] * loop.GAME
         for place, value in (
             (loop.LEGAL, kernel.legal),
             (loop.PLAY, kernel.play),
             (loop.RESULT, kernel.result),
-            (loop.STATES, rows.ctypes.data),
+            (loop.STATES, room.states_address),
             (loop.SIZE, len(start)),
             (loop.ITEM, start.itemsize),
             (loop.CONFIG, config.ctypes.data),
             (loop.COUNT, len(config)),
-            (loop.MOVES, self._plies[loop.LISTED :].ctypes.data),
+            (loop.MOVES, room.moves_address),
             (loop.MOST, rules.kernel.MAX_MOVES),
             (loop.KEY_WORDS, key_bytes // 8),
             (loop.KEY_MASK, (1 << 8 * (key_bytes % 8)) - 1),
-            (loop.ROW_WORDS, width),
+            (loop.ROW_WORDS, room.width),
             (loop.FIRST, rules.side(start, config)),
             (loop.KNOWN, -1),
             (loop.UNTIL, min(course.spec.adjudication.max_plies or loop.MOST_PLIES, loop.MOST_PLIES)),
             (loop.SHORT, SHORT_NS),
-            (loop.TICKER, self._ticker.descriptor),
-            (loop.TICKS, self._ticker.ticks.ctypes.data),
-            (loop.SILENCE, self._ticker.silence.ctypes.data),
+            (loop.TICKER, ticker.timer),
+            (loop.TICKS, ticker.ticks_address),
+            (loop.SILENCE, ticker.silence_address),
         ):
-            self._game[place] = value
-        letters = np.empty((loop.ROWS, MOST_BYTES), np.uint8)
-        self._letters = memoryview(letters).cast("B")  # type: ignore[arg-type]
-        self._put(loop.WORDS, loop.GO_WORDS)
-        self._sides, desks = np.zeros((2, loop.SIDE), np.int64), np.zeros((2, PLACES + 8), np.int64)
+            game[place] = value
+        self._game, self._sides = np.array(game, np.int64), np.zeros((2, loop.SIDE), np.int64)
         for side, bot in enumerate(self._bots):
             shown, tail = clock.tail(side)
             row = self._sides[side]
             row[loop.IS_CLOCK], row[loop.TAIL], row[loop.OUTPUT_MOST] = bool(shown), len(tail), bot.limits.output_bytes
             if shown:
                 row[loop.SHOWN], row[loop.SHOWN_TOO] = shown
-            self._put(loop.TAILS + side, tail)
+            room.put(loop.TAILS + side, tail)
             assert bot.wire.quick
-            bot.wire.quick.lay_out(desks[side], letters[side].ctypes.data, letters[loop.ANSWER].ctypes.data)
+            line, answer = (room.text_address + row * MOST_BYTES for row in (side, loop.ANSWER))
+            bot.wire.quick.lay_out(room.desks[side], line, answer)
         self._times = np.array([0, 0, clock.margin_ms, *(each.increment_ms for each in clock.controls)], np.float64)
-        book = np.zeros(2 * loop.BOOK, np.int32)
-        self._rest = desks, letters, self._table.texts, rows.reshape(-1), book, self._plies
-
-    def _put(self, row: int, text: bytes) -> None:
-        self._letters[row * MOST_BYTES : row * MOST_BYTES + len(text)] = text
+        self._rest = *room.arrays, self._table.texts, room.rows.reshape(-1), room.book, room.plies
 
     def play_on(self) -> Outcome | None:
         """Play on as long as all is ordinary; the outcome by adjudication. That by the rules is the line's."""
@@ -199,7 +244,7 @@ class QuickPlies:
         row[loop.OUTPUT], row[loop.ANSWERS] = bot.wire.output_bytes, 0
         row[loop.SINCE], row[loop.RESTED] = cast(Rest, bot.process.rest).counted
         if len(line) <= MOST_BYTES:
-            self._put(side, line)
+            self._room.put(side, line)
 
     def _let_rest(self, plies: int, *, is_short: bool) -> None:
         """Let rest whoever is not to move, and count the turns and rests of whoever has moved."""

@@ -24,8 +24,10 @@ GAME = 23
 """`KEY_WORDS` whole words and the bits of `KEY_MASK` in the next are what repetition compares, of `ROW_WORDS` a state;
 `FIRST` is who moved first; the first `KNOWN` of `PLIES` plies are in the book of positions, and the start if that is
 not negative; the call ends at `UNTIL` plies, when the monotonic clock has come to `DEADLINE`, after a turn or a rest
-not shorter than `SHORT`, or when the kernel's result is `CODE`. `TICKER` is a timer, started and stopped by what stands
-at the addresses `TICKS` and `SILENCE`."""
+not shorter than `SHORT`, or when the kernel's result is `CODE`. `TICKER` is a timer whose signals interrupt this
+thread, started and stopped by what stands at the addresses `TICKS` and `SILENCE`."""
+NO_TIMER = 2**31 - 1
+"""For `TICKER` where there is none: nothing is played."""
 # A side, a row of int64.
 (LENGTH, HAS_MOVES, IS_CLOCK, TAIL, SHOWN, SHOWN_TOO, OUTPUT, OUTPUT_MOST) = range(8)
 (ARRIVED, SINCE, RESTED, ANSWERS) = range(8, 12)
@@ -60,11 +62,11 @@ _LENGTH_BITS = np.uint64(56)
 _NONE = np.uint64(0)
 
 if IS_COMPILED:
-    from referee.exchange.quick import ask
+    from referee.exchange.quick import ask, has_spoken, set_waiting
     from referee.rules.calling import FAILED, call_legal, call_play, call_result
     from referee.rules.jit import c_function
 
-    _timerfd_settime = c_function("timerfd_settime", "i4(i4,i4,u8,u8)")
+    _timer_settime = c_function("timer_settime", "i4(u8,i4,u8,u8)")
 
     @jit
     def look_up(texts: Any, text: Any, begin: int, size: int, code: int) -> int:
@@ -118,11 +120,18 @@ if IS_COMPILED:
         """(why it ended, and of an open question what `referee.exchange.quick.ask` returns)
 
         `plies`: first the code of each, then three times for each in microseconds, as `referee.plies` has them.
+
+        Nobody is asked while somebody speaks unasked, on whatever descriptor: that is looked at first, and once in a
+        millisecond; and before each question whether the output of who is asked is empty.
         """
-        _timerfd_settime(np.int32(game[TICKER]), np.int32(0), np.uint64(game[TICKS]), np.uint64(0))
+        ended, sent, got, begin, end = NOTHING, 0, 0, 0, 0
+        if _timer_settime(np.uint64(game[TICKER]), np.int32(0), np.uint64(game[TICKS]), np.uint64(0)) != 0:
+            return ended, sent, got, begin, end
+        for each in range(2):
+            set_waiting(desks[each], True)
+        looked = game[DEADLINE]  # so long ago, or so soon, that it is looked at first
         size, item, config, count = game[SIZE], game[ITEM], game[CONFIG], game[COUNT]
         width, words, mask = game[ROW_WORDS], game[KEY_WORDS], np.uint64(game[KEY_MASK])
-        ended, sent, got, begin, end = NOTHING, 0, 0, 0, 0
         number, word, code = 0, 0, 0
         while True:
             ply = game[KNOWN]
@@ -131,8 +140,12 @@ if IS_COMPILED:
             after = state + 8 * width
             if is_new:
                 number = (game[FIRST] + ply) & 1
-                if ply >= game[UNTIL] or (ended == NOTHING and end >= game[DEADLINE]):
+                if ply >= game[UNTIL] or end >= game[DEADLINE]:
                     break
+                if abs(end - looked) >= MS:
+                    looked = end
+                    if has_spoken(desks[0]) or has_spoken(desks[1]):
+                        break
                 if sides[number, IS_CLOCK] and (max(0.0, clocks[number]) + clocks[MARGIN]) * MS < QUICK_NS:
                     break
                 if max(sides[0, LENGTH], sides[1, LENGTH]) > MOST_BYTES - _ROOM:
@@ -144,7 +157,7 @@ if IS_COMPILED:
                         left: Any = np.int64(clocks[sides[number, SHOWN + each]])
                         at = _put_number(letters, number, at, max(1, left))
                 at = _copy(letters, number, at, TAILS + number, 0, sides[number, TAIL])
-                sent, got, begin, end = ask(desks[number], letters[ANSWER], at, game[TICKER])
+                sent, got, begin, end = ask(desks[number], letters[ANSWER], at, True)
                 if sent == UNSENT:
                     break
                 ended, word = ASKED, got - HEAD - 1
@@ -226,7 +239,9 @@ if IS_COMPILED:
             game[KNOWN] = ply + 1
             if ended != NOTHING:
                 break
-        _timerfd_settime(np.int32(game[TICKER]), np.int32(0), np.uint64(game[SILENCE]), np.uint64(0))
+        for each in range(2):
+            set_waiting(desks[each], False)
+        _timer_settime(np.uint64(game[TICKER]), np.int32(0), np.uint64(game[SILENCE]), np.uint64(0))
         return ended, sent, got, begin, end
 
 
@@ -234,7 +249,7 @@ def get_ready() -> None:
     """Compile the loop, or load it: called for a game that has no plies."""
     if IS_COMPILED:
         game, letters, texts = np.zeros(GAME, np.int64), np.zeros((ROWS, 1), np.uint8), np.zeros((TEXTS, 3), np.uint64)
-        game[TICKER] = -1
+        game[TICKER] = NO_TIMER
         look_up(texts, letters[0], 0, 0, 0)
         sides, desks = np.zeros((2, SIDE), np.int64), np.zeros((2, PLACES), np.int64)
         states, book, plies = np.zeros(1, np.uint64), np.zeros(2 * BOOK, np.int32), np.zeros(1, np.int64)

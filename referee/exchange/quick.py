@@ -8,6 +8,7 @@ beyond `bestmove`.
 from __future__ import annotations
 
 import os
+import termios
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from referee.rules.cache import IS_COMPILED
 from referee.rules.jit import jit
 
 TICK_NS = MOMENT_MS * MS // 2
-"""How often a ticker ticks."""
+"""How often a tick comes."""
 UNSENT = -1
 """Nothing was sent: something waits to be heard before."""
 _IN, _OUT, _QUESTION, _ANSWER, _POLL, _POLLED, _TIME, _LIMIT, _SECONDS, _NANOSECONDS, PLACES = range(11)
@@ -26,6 +27,7 @@ _IN, _OUT, _QUESTION, _ANSWER, _POLL, _POLLED, _TIME, _LIMIT, _SECONDS, _NANOSEC
 for a `timespec` and behind it for a `pollfd` each. One array, since each costs as much as a call."""
 _POLLIN = 1
 _MONOTONIC = 1
+_HOW_MUCH, _NOT_WAITING = np.uint64(termios.FIONREAD), np.uint64(termios.FIONBIO)
 _WORD = np.frombuffer(b"bestmove ", np.uint8).copy()
 HEAD = len(_WORD)
 _NEWLINE, _RETURN = 10, 13
@@ -37,6 +39,7 @@ if IS_COMPILED:
     _read = c_function("read", "i8(i4,u8,u8)")
     _poll = c_function("poll", "i4(u8,u8,i4)")
     _clock_gettime = c_function("clock_gettime", "i4(i4,u8)")
+    _ioctl = c_function("ioctl", "i4(i4,u8,u8)")
 
     @jit
     def _now(desk: npt.NDArray[np.int64]) -> Any:
@@ -57,44 +60,52 @@ if IS_COMPILED:
         return True
 
     @jit
-    def _listen(desk: npt.NDArray[np.int64], ticker: int, begin: int) -> Any:
-        """Wait a moment; whether the bot's output, the first of the places, speaks, and nothing else."""
-        places, count = np.uint64(desk[_POLL]), np.uint64(desk[_POLLED])
-        if ticker < 0:
-            return _poll(places, count, np.int32(MOMENT_MS)) == 1 and desk[PLACES] >> 48 == _POLLIN
-        last = PLACES + desk[_POLLED]
-        desk[last] = np.int64(ticker) | _POLLIN << 32
-        while True:
-            ready = _poll(places, count + np.uint64(1), np.int32(-1))
-            if desk[last] >> 48 == 0:
-                return ready == 1 and desk[PLACES] >> 48 == _POLLIN
-            _read(np.int32(ticker), np.uint64(desk[_TIME]), np.uint64(8))
-            if ready > 1:
-                return ready == 2 and desk[PLACES] >> 48 == _POLLIN
-            if _now(desk) - begin >= MS * MOMENT_MS - TICK_NS:
-                return False
+    def has_spoken(desk: npt.NDArray[np.int64]) -> bool:
+        """Whether anything waits to be heard, of the bot or of the others."""
+        return _poll(np.uint64(desk[_POLL]), np.uint64(desk[_POLLED]), np.int32(0)) != 0  # type: ignore[no-any-return]
+
+    @jit
+    def _has_output(desk: npt.NDArray[np.int64]) -> bool:
+        """Whether the bot's output waits to be read: in a tenth of the time that asking for all of the places takes."""
+        desk[_SECONDS] = 0
+        failed = _ioctl(np.int32(desk[_OUT]), _HOW_MUCH, np.uint64(desk[_TIME]))
+        return failed != 0 or desk[_SECONDS] != 0  # type: ignore[no-any-return]
+
+    @jit
+    def set_waiting(desk: npt.NDArray[np.int64], is_waiting: bool) -> None:
+        """Whether to read the bot's output is to wait for it, until a signal comes."""
+        desk[_SECONDS] = 0 if is_waiting else 1
+        _ioctl(np.int32(desk[_OUT]), _NOT_WAITING, np.uint64(desk[_TIME]))
 
     @jit
     def ask(
-        desk: npt.NDArray[np.int64], answer: npt.NDArray[np.uint8], size: int, ticker: int
+        desk: npt.NDArray[np.int64], answer: npt.NDArray[np.uint8], size: int, is_ticking: bool
     ) -> tuple[int, int, int, int]:
         """(bytes sent or UNSENT, bytes read, when the clock was started, when the answer came)
 
-        The bytes read are negative where they are not `bestmove` and a word in one line of their own. With a `ticker`,
-        a timer that ticks every `TICK_NS`, the last tick within the moment ends it: to set a timer for every wait takes
-        longer than all the rest.
+        The bytes read are negative where they are not `bestmove` and a word in one line of their own. `is_ticking`:
+        reading waits (`set_waiting`) and a signal interrupts it every `TICK_NS`, the last one within the moment for
+        good; what else there is to hear is looked at by the caller now and then. To set a timer for every wait, and to
+        wait for more than one thing at once, takes longer than all the rest.
         """
-        places, count = np.uint64(desk[_POLL]), np.uint64(desk[_POLLED])
-        if _poll(places, count, np.int32(0)) != 0:
+        if _has_output(desk) if is_ticking else has_spoken(desk):
             return UNSENT, 0, 0, 0
         sent = _write(np.int32(desk[_IN]), np.uint64(desk[_QUESTION]), np.uint64(size))
         begin = _now(desk)
         if sent != size:
             return max(sent, 0), 0, begin, 0
-        got = 0
-        if _listen(desk, ticker, begin):  # what else there is to hear is for others to see to
-            got = max(_read(np.int32(desk[_OUT]), np.uint64(desk[_ANSWER]), np.uint64(MOST_BYTES)), 0)
-        end = _now(desk)
+        got, end = 0, begin
+        if is_ticking:
+            got = -1
+            while got < 0 and end - begin < MS * MOMENT_MS - TICK_NS:
+                got = _read(np.int32(desk[_OUT]), np.uint64(desk[_ANSWER]), np.uint64(MOST_BYTES))
+                end = _now(desk)
+            got = max(got, 0)
+        else:
+            ready = _poll(np.uint64(desk[_POLL]), np.uint64(desk[_POLLED]), np.int32(MOMENT_MS))
+            if ready == 1 and desk[PLACES] >> 48 == _POLLIN:  # what else there is to hear is for others to see to
+                got = max(_read(np.int32(desk[_OUT]), np.uint64(desk[_ANSWER]), np.uint64(MOST_BYTES)), 0)
+            end = _now(desk)
         return sent, got if got <= desk[_LIMIT] + 1 and _is_answer(answer, got) else -got, begin, end
 
 
@@ -107,26 +118,16 @@ class QuickWay:
         self._kept, self._answer = np.zeros(MOST_BYTES, np.uint8), np.zeros(MOST_BYTES, np.uint8)
         self._question, self._said = memoryview(self._kept), memoryview(self._answer)  # type: ignore[arg-type]
         self._places = (stdin, (stdout, *others), min(line_bytes, MOST_BYTES - 2))
-        self._desk = np.zeros(PLACES + len(others) + 2, np.int64)
+        self._desk = np.zeros(PLACES + len(others) + 1, np.int64)
         self.lay_out(self._desk, self._kept.ctypes.data, self._answer.ctypes.data)
 
     def lay_out(self, desk: npt.NDArray[np.int64], question: int, answer: int) -> None:
-        """Make a desk for this process, with question and answer at these addresses; the last place is a ticker's."""
+        """Make a desk for this process, with question and answer at these addresses."""
         stdin, places, limit = self._places
-        polled = desk[PLACES : PLACES + len(places)].view(np.int16)  # struct pollfd: an int, two shorts
-        polled.view(np.int32)[::2] = places
-        polled[2::4] = _POLLIN
-        for place, value in (
-            (_IN, stdin),
-            (_OUT, places[0]),
-            (_QUESTION, question),
-            (_ANSWER, answer),
-            (_POLL, polled.ctypes.data),
-            (_POLLED, len(places)),
-            (_TIME, desk[_SECONDS:].ctypes.data),
-            (_LIMIT, limit),
-        ):
-            desk[place] = value
+        begin = desk.ctypes.data
+        addresses = question, answer, begin + 8 * PLACES, len(places), begin + 8 * _SECONDS
+        polled = [place | _POLLIN << 32 for place in places]  # struct pollfd: an int, two shorts
+        desk[: PLACES + len(places)] = stdin, places[0], *addresses, limit, 0, 0, *polled
 
     def ask(self, question: bytes) -> tuple[int, bytes, bytes, int, int]:
         """Send a question of at most `MOST_BYTES`, wait a moment, read the answer: (sent, word, data, begin, end).
@@ -137,7 +138,7 @@ class QuickWay:
         """
         size = len(question)
         self._question[:size] = question
-        return come_of(self._said, *ask(self._desk, self._answer, size, -1))
+        return come_of(self._said, *ask(self._desk, self._answer, size, False))
 
 
 def come_of(said: memoryview, sent: int, got: int, begin_ns: int, end_ns: int) -> tuple[int, bytes, bytes, int, int]:

@@ -1,14 +1,17 @@
 """A bot that answers from a list: `scripted.py MOVE…` plays the moves in turn, then stops answering.
 
-`--option LINE` announces an option; `--say TEXT` prints TEXT before every bestmove; `--echo` writes what it hears to
+`--option LINE` announces an option; `--say TEXT` prints TEXT before every bestmove; `--after COUNT TEXT` prints TEXT, and
+flushes it apart, after the COUNT-th bestmove of a game, `--complain COUNT TEXT` on standard error; `--think COUNT MS` thinks about that one so long; `--echo` writes what it hears to
 standard error, `--hear FILE` into a file; `--ignore VERB` never answers that.
 """
 
 import sys
+import time
 
 
 def main() -> None:
     moves, options, says, ignored, echoes, heard = [], [], [], [], False, None
+    after, count, slow, slow_ms = {}, 0, 0, 0
     words = iter(sys.argv[1:])
     for word in words:
         if word == "--option":
@@ -19,6 +22,11 @@ def main() -> None:
             ignored.append(next(words))
         elif word == "--hear":
             heard = open(next(words), "a")  # noqa: SIM115 - until its end
+        elif word == "--think":
+            slow, slow_ms = int(next(words)), int(next(words))
+        elif word in ("--after", "--complain"):
+            number = int(next(words))
+            after[number] = next(words), sys.stdout if word == "--after" else sys.stderr
         elif word == "--echo":
             echoes = True
         else:
@@ -37,13 +45,19 @@ def main() -> None:
         elif verb == "isready":
             print("readyok")
         elif verb == "uginewgame":
-            game = iter(moves)
+            game, count = iter(moves), 0
         elif verb == "go":
             for say in says:
                 print(say)
+            if count + 1 == slow:
+                time.sleep(slow_ms / 1000)
             move = next(game, None)
             if move is not None:
                 print("bestmove", move.replace("_", " "))
+                count += 1
+            if count in after:
+                sys.stdout.flush()
+                print(after[count][0], file=after[count][1], flush=True)
         elif verb == "quit":
             return
         sys.stdout.flush()

@@ -193,6 +193,49 @@ def test_bots_that_say_more_than_their_move_are_asked_ply_by_ply(
     assert len(quickly) < len(moves)
 
 
+@pytest.mark.parametrize(
+    ("word", "text", "termination"),
+    [
+        ("--after", "info depth 1", Termination.MAX_PLIES),
+        ("--after", "hello", Termination.MAX_PLIES),
+        ("--after", "bestmove b1b3", Termination.PROTOCOL_ERROR),
+        ("--complain", "what a move", Termination.MAX_PLIES),
+        ("--complain", "x" * 100_000, Termination.MAX_PLIES),
+    ],
+)
+def test_what_is_said_between_ordinary_plies_is_heard(
+    word: str, text: str, termination: Termination, quickly: list[int], roster: Roster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moves = some_game("loa")
+    play(replayed("loa", moves), roster)
+    one, two = (scripted(f"bot{side}", *moves[side::2]) for side in (0, 1))
+    two = replace(two, command=(*two.command, word, "8", text))
+    planned = replayed("loa", moves, first=one, second=two)
+    del quickly[:]
+    record = play(planned, roster)
+    assert sum(quickly) > 5, record.detail
+    assert record.termination is termination
+    if termination is Termination.PROTOCOL_ERROR:
+        assert record.winner == "first"
+    monkeypatch.setattr("referee.play.IS_COMPILED", False)
+    again = play(planned, roster)
+    assert essence(again) == essence(record)
+    assert again.anomalies == record.anomalies
+    assert again.logs.keys() == record.logs.keys()
+
+
+def test_who_takes_longer_than_a_moment_is_waited_for(quickly: list[int], roster: Roster) -> None:
+    moves = some_game("loa")
+    play(replayed("loa", moves), roster)
+    one, two = (scripted(f"bot{side}", "--think", "8", "20", *moves[side::2]) for side in (0, 1))
+    del quickly[:]
+    record = play(replayed("loa", moves, first=one, second=two), roster)
+    assert sum(quickly) > 5
+    assert (record.termination, list(record.moves)) == (Termination.MAX_PLIES, moves)
+    for number, ply in enumerate(record.plies):
+        assert ply.ms >= 20 or number // 2 != 7
+
+
 @pytest.mark.parametrize("family", families())
 def test_kernels_can_be_called_by_their_addresses(family: str) -> None:
     found = addresses_of(load(family).settle())
