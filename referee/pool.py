@@ -75,8 +75,8 @@ class SlotPool(Executor):
     """`size` game slots. With `affinity` each is pinned to a core of its own, and so are its bots.
 
     `spare` is how many idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a job
-    being done, from a thread of the pool. A slot is started for its first job. With `forks` the first slot begins at
-    once, and where this process has but one thread as a copy of it, with all that it has loaded.
+    being done, from a thread of the pool; without it none is sent. A slot is started for its first job. With `forks` the
+    first slot begins at once, and where this process has but one thread as a copy of it, with all that it has loaded.
     """
 
     def __init__(
@@ -218,7 +218,8 @@ class SlotPool(Executor):
         with theirs:
             pid = os.fork()
             if not pid:
-                become_slot(theirs.fileno(), self.sandbox, core, self._spare, number)
+                is_heard = self._on_event is not None
+                become_slot(theirs.fileno(), self.sandbox, core, self._spare, number, is_heard=is_heard)
         connection = Connection(ours.detach())
         self._connections[connection] = None
         return Copy(pid), connection
@@ -228,7 +229,7 @@ class SlotPool(Executor):
         with theirs:
             # Not `-m`: jobs name functions of the imported module, not of __main__.
             start = "from referee.slot import main; main()"
-            words = (theirs.fileno(), self.sandbox, core, self._spare, number)
+            words = (theirs.fileno(), self.sandbox, core, self._spare, number, int(self._on_event is not None))
             line = [sys.executable, "-c", start, *map(str, words)]
             try:
                 process = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)

@@ -31,8 +31,8 @@ class Roster:
     """The processes of one slot.
 
     `is_reaper` says that every stray child of this process may be killed. `spare` idle bots beyond those of the last
-    game are kept running: good for bots that are slow to start. An idle bot is frozen, and ended after
-    `IDLE_S`. `number` is that of the slot on its machine.
+    game are kept running: good for bots that are slow to start. An idle bot is frozen while others play or nobody does
+    (`end_idle`), and ended after `IDLE_S`. `number` is that of the slot on its machine.
     """
 
     def __init__(
@@ -70,6 +70,7 @@ class Roster:
                     bot = None
             seated.append(bot or self._new(spec, limits))
         self._close_idle(keep=self._spare)
+        self._freeze_idle()
         return seated
 
     def _new(self, spec: BotSpec, limits: Limits) -> Seat:
@@ -135,17 +136,24 @@ class Roster:
         return first, second
 
     def end_idle(self) -> float | None:
-        """End the bots that have been idle for `IDLE_S`; in how many seconds the next one is due, None when none is."""
+        """There is no game now: freeze the idle bots, and end those that have been idle for `IDLE_S`.
+
+        In how many seconds the next one is due, None when none is.
+        """
+        self._freeze_idle()
         now = time.monotonic()
         while self._idle and (left := self._idle_since[self._idle[0]] + IDLE_S - now) <= 0:
             self._close_idle(keep=len(self._idle) - 1)
         return max(0.0, left) if self._idle else None
 
     def release(self, bots: Sequence[Seat]) -> None:
-        """Take bots back after a game: sound processes wait for the next, the others are killed."""
+        """Take bots back after a game: sound processes wait for the next, the others are killed.
+
+        If the next game follows at once, they need not be frozen: to stop a process and let it go on takes longer than
+        quick bots take for all their moves.
+        """
         for bot in bots:
-            if isinstance(bot, Bot) and bot.is_reusable and bot.process.rest:
-                bot.process.rest.freeze()
+            if isinstance(bot, Bot) and bot.is_reusable:
                 self._idle.append(bot)
                 self._idle_since[bot] = time.monotonic()
             else:
@@ -163,6 +171,11 @@ class Roster:
         """End every process."""
         self._close_idle()
         self._sweep()
+
+    def _freeze_idle(self) -> None:
+        for bot in self._idle:
+            if (rest := bot.process.rest) and not rest.is_frozen:
+                rest.freeze()
 
     def _close_idle(self, keep: int = 0) -> None:
         """End idle bots, the longest idle first, until `keep` are left."""
@@ -188,6 +201,8 @@ def _key(spec: BotSpec) -> tuple[str, ...]:
 
 def _can_be(bot: Bot, spec: BotSpec) -> bool:
     """Whether a running bot is the bot of `spec`: its options are set anew before every game, if they are the same."""
+    if bot.spec == spec:
+        return True
     named, asked = ([name for name, _ in options] for options in (bot.spec.options, spec.options))
     return named == asked and replace(bot.spec, options=spec.options) == spec
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import signal
 import sys
 import time
@@ -28,6 +29,8 @@ Emit = Callable[[dict[str, Any]], None]
 
 TOGETHER_S = 0.05
 """How long plies wait for others at most while bots answer at once."""
+_COLLECTED = 20_000
+"""So many objects more than have gone are looked through for garbage."""
 _CLEAN_S = 5
 """How long a slot whose parent is gone may take to see its bots killed."""
 
@@ -65,8 +68,12 @@ def roster() -> Roster:
 
 @cache
 def _keep_for_good() -> None:
-    """Once a game was played, what it needs is loaded: no collection of garbage is to look through that again."""
+    """Once a game was played, what it needs is loaded: no collection of garbage is to look through that again.
+
+    What a game leaves is a fraction of what is collected at once from now on, and little of it is garbage.
+    """
     gc.freeze()
+    gc.set_threshold(_COLLECTED)
 
 
 def emit(event: dict[str, Any]) -> None:
@@ -121,10 +128,10 @@ def open_slot(
 
 def main() -> None:
     """Serve jobs from the socket named by the first argument until it ends."""
-    _run(int(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:6]))
+    _run(int(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:6]), is_heard=sys.argv[6] != "0")
 
 
-def become_slot(socket: int, sandbox: str, core: int, spare: int, number: int) -> NoReturn:
+def become_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *, is_heard: bool) -> NoReturn:
     """Serve jobs as a copy of another process, of which nothing is kept but what it has loaded."""
     code = 1
     try:
@@ -133,7 +140,7 @@ def become_slot(socket: int, sandbox: str, core: int, spare: int, number: int) -
         os.dup2(nothing, 0)
         os.closerange(3, socket)
         os.closerange(socket + 1, os.sysconf("SC_OPEN_MAX"))
-        _run(socket, sandbox, core, spare, number)
+        _run(socket, sandbox, core, spare, number, is_heard=is_heard)
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
@@ -143,14 +150,15 @@ def become_slot(socket: int, sandbox: str, core: int, spare: int, number: int) -
         os._exit(code)
 
 
-def _run(socket: int, sandbox: str, core: int, spare: int, number: int) -> None:
+def _run(socket: int, sandbox: str, core: int, spare: int, number: int, *, is_heard: bool) -> None:
+    """Serve jobs; events are sent where they are heard."""
     connection = Connection(socket)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is the parent's to answer
     _die_with_parent()
     if core >= 0:
         os.sched_setaffinity(0, {core})
     outbox = Outbox(connection.send)
-    with open_slot(sandbox, connection.fileno(), outbox.tell, spare, number) as roster:
+    with open_slot(sandbox, connection.fileno(), outbox.tell if is_heard else None, spare, number) as roster:
         roster.on_wait = outbox.flush
         _serve(connection, roster, outbox)
     signal.signal(signal.SIGCONT, signal.SIG_DFL)  # on its way out already: a parent that died has nothing to add
@@ -170,9 +178,11 @@ def _die_with_parent() -> None:
 
 
 def _serve(connection: Connection, roster: Roster, outbox: Outbox) -> None:
+    incoming = select.poll()
+    incoming.register(connection.fileno(), select.POLLIN)
     while True:
         try:
-            if not connection.poll(roster.end_idle()):
+            if not incoming.poll(0) and not connection.poll(roster.end_idle()):
                 continue
             job = connection.recv()
         except (EOFError, OSError):

@@ -44,9 +44,22 @@ def children(pid: int | str = "self") -> set[int]:
     found: set[int] = set()
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{task}/children", "rb") as file:
-                found.update(map(int, file.read().split()))
+            with contextlib.suppress(OSError):
+                found.update(map(int, _content(f"/proc/{pid}/task/{task}/children").split()))
     return found
+
+
+def _content(path: str) -> bytes:
+    """What a file of the kernel's says: between any two games one is read, and a file object takes longer."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        found = data = os.read(file, 65_536)
+        while data:
+            data = os.read(file, 65_536)
+            found += data
+        return found
+    finally:
+        os.close(file)
 
 
 def descendants(pid: int) -> Iterator[int]:

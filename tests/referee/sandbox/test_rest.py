@@ -229,14 +229,15 @@ def test_a_bot_that_spins_is_stopped_while_its_opponent_thinks(
     monkeypatch.setattr(resting, "MOMENT_NS", 200_000)  # on a busy machine a bot may get little done
     with Roster(sandbox, is_reaper=False) as roster:
         free = contest(bots, roster, "allowed")
-        assert len(stops) == 2, "after the game alone"
+        assert not stops
         held = contest(bots, roster, "frozen")
-        assert len(stops) >= 2 + 2 + 3, "in each of its rests too"
+        assert len(stops) >= 3, "in each of its rests"
         assert len(roster.idle) == 2
+        roster.end_idle()
         for bot in roster.idle:
             assert bot.process.rest.is_frozen
             if sandbox.name == "none":
-                assert come_to(bot.process.pid, {"T"}), "between games nothing of a bot runs"
+                assert come_to(bot.process.pid, {"T"}), "while there is no game nothing of a bot runs"
     assert (free.termination, held.termination) == ("resigned", "resigned"), (free.detail, held.detail)
     assert free.out_of_turn_ms[0] > 2
     assert free.out_of_turn_ms[1] < 20
