@@ -200,7 +200,7 @@ class Bot:
 
     def _expect(self, kind: type[Message], deadline_ms: int, stage: str, silent: Termination) -> None:
         """Read until a message of that kind arrives. Raises BotError(`silent`) at the deadline."""
-        deadline_ns = self.wire.start_clock() + deadline_ms * _MS
+        deadline_ns = self.wire.start_clock(is_quick=True) + deadline_ms * _MS
         for line in self._lines(deadline_ns, stage):
             if isinstance(self._receive(line, stage), kind):
                 return
@@ -241,25 +241,27 @@ class Bot:
 
     def ready(self) -> None:
         """`isready` … `readyok`, once only to a bot that takes no more. Raises BotError (`stalled`)."""
-        if self.session.state is not State.READYING and not self._ask_ready():
-            return
+        if self.session.state is not State.READYING:
+            if not (question := self._ready_question()):
+                return
+            self.wire.write(question)
         self._expect(ReadyOk, self.limits.ready_ms, "`isready`", Termination.STALLED)
         self._has_been_ready = True
 
-    def _ask_ready(self) -> bool:
+    def _ready_question(self) -> bytes:
+        """`isready`; empty for a bot that takes no more."""
         if self._has_been_ready and not self.capabilities.repeated_isready:
-            return False
-        self.wire.write(self.session.send(IsReady()))
-        return True
+            return b""
+        return self.session.send(IsReady())
 
     def new_game(self) -> None:
         """`uginewgame` and `isready`, with a fresh output budget: it gets ready while others are told."""
         self.wire.output_bytes = 0
         if self.process.queue:
             self.process.queue.start()
-        if self.capabilities.newgame:
-            self.tell(NewGame())
-        self._ask_ready()
+        news = self.session.send(NewGame()) if self.capabilities.newgame else b""
+        if lines := news + self._ready_question():
+            self.wire.write(lines)
 
     def query(self, position: bytes, what: str, deadline_ms: int) -> tuple[str, bool]:
         """The answer to `query`, and whether it came bare. Raises BotError (`stalled`)."""

@@ -31,7 +31,7 @@ class Course:
         self.line = LineOfPlay(self.ruleset, spec.position)
         self.moves: list[str] = []
         self.plies = Plies()
-        self.start = self.position
+        self.start = self.ruleset.start if spec.position is None else self.position
         self._watch = watch
         self._phase = self.ruleset.phase
         self.starts_in_phase = self.is_in_phase = self.was_in_phase = self._is_before_play()

@@ -7,6 +7,7 @@ Refuses to know games, clocks and results.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from weakref import WeakKeyDictionary
 
 from protocol.messages import SetOption
 from protocol.negotiation import Agreement, Ineligible, plan_setoptions
@@ -16,14 +17,23 @@ from referee.rules.core import Termination
 from referee.rules.rules import Ruleset
 from referee.seat import Seat
 
+_plans: WeakKeyDictionary[Seat, tuple[tuple[object, ...], Agreement | Ineligible]] = WeakKeyDictionary()
+"""What each bot was to be told last, with what that was found from: one that plays on is to be told the same."""
+
 
 def negotiate(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement | Ineligible:
     """What a bot that has shaken hands must be told to play by these rules, or why it cannot.
 
     `is_shown`: the start is shown as a position, so that no name of it need be told.
     """
-    startpos_only = bot.capabilities.startpos_only
-    return negotiate_options(bot.options, bot.families, ruleset, is_shown=is_shown, startpos_only=startpos_only)
+    options, startpos_only = bot.options, bot.capabilities.startpos_only
+    asked = options, len(options), bot.families, ruleset, is_shown, startpos_only
+    before = _plans.get(bot)
+    if before and before[0] == asked:
+        return before[1]
+    plan = negotiate_options(options, bot.families, ruleset, is_shown=is_shown, startpos_only=startpos_only)
+    _plans[bot] = asked, plan
+    return plan
 
 
 def negotiate_options(

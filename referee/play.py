@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from protocol.messages import Result
 from referee.adjudicate import Adjudicator, answered_for
@@ -66,8 +66,8 @@ def play(
             bot.announce(Result(_RESULTS[ending.winner], ending.termination.value))
     logs: dict[str, str] = {side: log for side, bot in zip(SIDES, bots, strict=True) if (log := bot.log)}
     roster.release(bots)
-    record = _record(game.id, course, ending, bots, started=started, sandbox=roster.sandbox.name, logs=logs)
-    return replace(record, pondering=spec.pondering, out_of_turn_ms=out_of_turn_ms)
+    beside = {"sandbox": roster.sandbox.name, "pondering": spec.pondering, "out_of_turn_ms": out_of_turn_ms}
+    return _record(game.id, course, ending, bots, started=started, logs=logs, **beside)
 
 
 def _get_ready(course: Course, bots: Sequence[Seat]) -> list[Player] | Ending:
@@ -182,21 +182,25 @@ def _record(
     bots: Sequence[Seat],
     *,
     started: str,
-    sandbox: str,
-    logs: dict[str, str],
+    **beside: Any,
 ) -> GameRecord:
+    """The record of a game that ends now; `beside` is what others know of it."""
     spec = course.spec
-    return replace(
-        record_of(game_id, spec, ending.winner, ending.termination, ending.detail, started=started),
+    return record_of(
+        game_id,
+        spec,
+        ending.winner,
+        ending.termination,
+        ending.detail,
+        started=started,
         options=course.ruleset.overrides,
         position=course.start,
         moves=tuple(course.moves),
         plies=course.plies,
-        sandbox=sandbox,
         final_position=course.position,
         anomalies=(bots[0].anomaly_count, bots[1].anomaly_count),
-        logs=logs,
         adjudication=spec.adjudication.changes,
         at_start=ending.at_start,
         network={side: dict(bot.network) for side, bot in zip(SIDES, bots, strict=True) if bot.network},
+        **beside,
     )

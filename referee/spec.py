@@ -40,8 +40,17 @@ def _plain(value: Any) -> Any:
     return {name: _plain(getattr(value, name)) for name in names} if names else value
 
 
+class _Packed:
+    """A dataclass that goes from process to process as the values of its fields: in a third of the time."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), tuple([getattr(self, name) for name in _names(type(self))])
+
+
 @dataclass(frozen=True, slots=True)
-class TimeControl:
+class TimeControl(_Packed):
     """How long a bot may think: a clock (`10+0.1`), a time per move (`1/move`), or `depth:4`, `nodes:10000`.
 
     `none` is for people alone: no clock at all.
@@ -104,7 +113,7 @@ def read_time_controls(text: str) -> tuple[TimeControl, TimeControl]:
 
 
 @dataclass(frozen=True, slots=True)
-class Adjudication:
+class Adjudication(_Packed):
     """When a game is ended before the rules end it. 0 moves = off; scores in hundredths, `moves` per side in a row."""
 
     draw_moves: int = 0
@@ -122,13 +131,15 @@ class Adjudication:
     @property
     def changes(self) -> dict[str, int | bool]:
         """What is not as usual: all that a record needs to say."""
-        usual = Adjudication()
-        names = [one.name for one in fields(self)]
-        return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(usual, name)}
+        names = _names(Adjudication)
+        return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(_USUAL, name)}
+
+
+_USUAL = Adjudication()
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(_Packed):
     """Every deadline and bound of one bot in one game. Times in milliseconds."""
 
     start_ms: int = 10_000
@@ -165,7 +176,7 @@ LEAST_SCALE, MOST_SCALE = 0.5, 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class BotSpec:
+class BotSpec(_Packed):
     """An executable bot: what to run, under which name, and what is known of it.
 
     `capabilities` is what a check found (see `protocol.capabilities.Capabilities`), empty = assume the full protocol.
@@ -187,7 +198,7 @@ class BotSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class GameSpec:
+class GameSpec(_Packed):
     """One game to be played. `position` None is the variant's start; `opening` is played before the bots take over."""
 
     family: str
@@ -240,7 +251,7 @@ class GameSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedGame:
+class PlannedGame(_Packed):
     """A game that is to be played: its spec, and the id it was given when it was planned.
 
     The id stays whatever becomes of the spec: a machine that plays it fills in where its bots are.

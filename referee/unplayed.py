@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from referee.record import GameRecord, now
 from referee.rules import load
@@ -32,32 +33,41 @@ def forfeit_record(game: PlannedGame, loser: str, why: str) -> GameRecord:
 
 
 def record_of(
-    game_id: str, spec: GameSpec, winner: Winner | None, termination: Termination, detail: str, *, started: str
+    game_id: str,
+    spec: GameSpec,
+    winner: Winner | None,
+    termination: Termination,
+    detail: str,
+    *,
+    started: str,
+    **played: Any,
 ) -> GameRecord:
-    """The record of a planned game that ends now, with all that its spec says and no moves."""
-    return GameRecord(
-        id=game_id,
-        family=spec.family,
-        variant=spec.variant,
-        options=spec.options,
-        position=spec.position or "",
-        first=spec.first.name,
-        second=spec.second.name,
-        winner=winner,
-        termination=termination,
-        kind=termination.kind,
-        moves=(),
-        plies=(),
-        started=started,
-        finished=now(),
-        event=spec.event,
-        sequence=spec.sequence,
-        round=spec.round,
-        pair=spec.pair,
-        seed=spec.seed,
-        time=spec.time_text,
-        first_version=spec.first.version,
-        second_version=spec.second.version,
-        detail=detail,
-        clock_scale=spec.clock_scale,
-    )
+    """The record of a planned game that ends now, with all that its spec says and no moves, but for what was `played`:
+    fields of a record."""
+    fields: dict[str, Any] = {
+        "id": game_id,
+        "family": spec.family,
+        "variant": spec.variant,
+        "options": spec.options,
+        "position": spec.position or "",
+        "first": spec.first.name,
+        "second": spec.second.name,
+        "winner": winner,
+        "termination": termination,
+        "kind": termination.kind,
+        "moves": (),
+        "plies": (),
+        "started": started,
+        "finished": now(),
+        "event": spec.event,
+        "sequence": spec.sequence,
+        "round": spec.round,
+        "pair": spec.pair,
+        "seed": spec.seed,
+        "time": spec.time_text,
+        "first_version": spec.first.version,
+        "second_version": spec.second.version,
+        "detail": detail,
+        "clock_scale": spec.clock_scale,
+    }
+    return GameRecord(**fields | played)

@@ -593,6 +593,10 @@ class Ruleset:
     @property
     def overrides(self) -> dict[str, Value]:
         """The options that differ from the variant's own, in declared order: what a record stores."""
+        return dict(self._overrides)
+
+    @cached_property
+    def _overrides(self) -> dict[str, Value]:
         preset = {option.name: option.default for option in self.rules.options}
         preset |= {name: self.rules.option(name).read(value) for name, value in self.variant.options.items()}
         return {name: value for name, value in self.values.items() if preset[name] != value}
@@ -615,6 +619,11 @@ class Ruleset:
     @cached_property
     def _start(self) -> State:
         return self.rules.notation.read_position(self.variant.position, self.config)
+
+    @cached_property
+    def start(self) -> str:
+        """The canonical position string of the variant's start."""
+        return self.write(self._start)
 
     def write(self, state: State) -> str:
         """The canonical position string of a state."""

@@ -64,7 +64,7 @@ class Habit:
 NATIVE = Habit("native clock engine", has_clocks=True)
 
 
-@dataclass
+@dataclass(eq=False)
 class Modelled:
     """Stands for `referee.bot.Bot`: takes as long as its habit has it, and looks its moves up."""
 

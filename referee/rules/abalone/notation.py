@@ -120,23 +120,22 @@ def _read_board(field: str, start: int, text: str) -> tuple[int, int]:
     return boards["S"], boards["s"]
 
 
+_LINES = [
+    [1 << number(line, digit) for digit in range(max(1, line - 4), min(9, line + 4) + 1)] for line in range(9, 0, -1)
+]
+"""The bits of the cells, line by line as they are written."""
+
+
 def write_position(state: State, config: Config) -> str:
     """The position string in full, all six fields, each gap as one digit."""
     black, white = int(state[BLACK]), int(state[WHITE])
-    rows = []
-    for line in range(9, 0, -1):
-        row, gap = "", 0
-        for digit in range(max(1, line - 4), min(9, line + 4) + 1):
-            bit = 1 << number(line, digit)
-            symbol = "S" if black & bit else "s" if white & bit else ""
-            if symbol:
-                row += (str(gap) if gap else "") + symbol
-                gap = 0
-            else:
-                gap += 1
-        rows.append(row + (str(gap) if gap else ""))
+    board = "/".join(
+        ["".join(["S" if black & bit else "s" if white & bit else "." for bit in line]) for line in _LINES]
+    )
+    for gap in range(9, 0, -1):  # the longest first: so each is replaced whole
+        board = board.replace("." * gap, str(gap))
     side = "w" if state[SIDE] else "b"
-    return f"{'/'.join(rows)} {state[BY_BLACK]} {state[BY_WHITE]} {side} {state[QUIET]} {state[NUMBER]}"
+    return f"{board} {state[BY_BLACK]} {state[BY_WHITE]} {side} {state[QUIET]} {state[NUMBER]}"
 
 
 @lru_cache(10_000)

@@ -130,13 +130,15 @@ def read_position(text: str, config: Config) -> State:
 
 def write_position(state: State, config: Config) -> str:
     """The canonical position string, always of four fields."""
-    size, pieces = int(config[SIZE]), unpack(state, config)
-    ranks = []
-    for rank in range(size - 1, -1, -1):
-        row = "".join(pieces.get(rank * 16 + file, ".") for file in range(size))
-        ranks.append(re.sub(r"\.+", lambda run: str(len(run.group())), row))
+    size = int(config[SIZE])
+    cells = ["."] * (16 * size)
+    for square, symbol in unpack(state, config).items():
+        cells[square] = symbol
+    board = "/".join("".join(cells[16 * rank : 16 * rank + size]) for rank in range(size - 1, -1, -1))
+    for gap in range(size, 0, -1):  # the longest first: so each is replaced whole
+        board = board.replace("." * gap, str(gap))
     ban = square_name(int(state[BAN]) - 1) if state[BAN] else "-"
-    return f"{'/'.join(ranks)} {'bw'[int(state[SIDE])]} {ban} {int(state[NUMBER])}"
+    return f"{board} {'bw'[int(state[SIDE])]} {ban} {int(state[NUMBER])}"
 
 
 def read_move(text: str, state: State, config: Config) -> int:

@@ -54,18 +54,23 @@ def squares(size: int) -> list[int]:
     return [rank * 16 + file for rank in range(size) for file in range(size)]
 
 
+@cache
+def _places(size: int) -> list[tuple[int, int, int]]:
+    """All squares of a board, ascending, each with its word (0..2) and its bit in that."""
+    return [(square, word, 1 << bit) for square in squares(size) for word, bit in [_bit(square, size)]]
+
+
 def unpack(state: State, config: Config) -> dict[int, str]:
     """The piece symbol (`b`, `w`, `z`) on every occupied square, in ascending order of squares."""
     size = int(config[SIZE])
-    words = [int(word) for word in state[:6]]
-    found = {}
-    for square in squares(size):
-        word, bit = _bit(square, size)
-        if words[FIRST + word] >> bit & 1:
+    words = state[: NEUTRAL + 1].tolist()
+    neutral, found = words[NEUTRAL] - 1, {}
+    for square, word, bit in _places(size):
+        if words[FIRST + word] & bit:
             found[square] = "b"
-        elif words[SECOND + word] >> bit & 1:
+        elif words[SECOND + word] & bit:
             found[square] = "w"
-        elif int(state[NEUTRAL]) == square + 1:
+        elif square == neutral:
             found[square] = "z"
     return found
 
