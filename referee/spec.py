@@ -46,7 +46,8 @@ class _Packed:
     __slots__ = ()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), tuple([getattr(self, name) for name in _names(type(self))])
+        kind: Any = type(self)
+        return kind, tuple([getattr(self, name) for name in _names(kind)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ of sigma, hence the fold is always in the stored sequence. TrueSkill: Herbrich, 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from referee.ratings.scored import Scored
 from referee.rules.core import Kind
@@ -103,13 +103,19 @@ def update(first: Rating, second: Rating, points: float, draw_probability: float
     # An upset some 50 betas deep underflows in the package: it then moves nobody.
     with contextlib.suppress(FloatingPointError):
         ((one,), (two,)) = environment.rate([(one,), (two,)], ranks)
-    return _counted(first, one, points), _counted(second, two, 1 - points)
+    return counted(first, float(one.mu), float(one.sigma), points), counted(
+        second, float(two.mu), float(two.sigma), 1 - points
+    )
 
 
-def _counted(before: Rating, after: Any, points: float) -> Rating:
+Update: TypeAlias = Callable[[Rating, Rating, float, float], tuple[Rating, Rating]]
+
+
+def counted(before: Rating, mu: float, sigma: float, points: float) -> Rating:
+    """A rating after one more game in which so many points were scored."""
     return Rating(
-        float(after.mu),
-        float(after.sigma),
+        mu,
+        sigma,
         before.games + 1,
         before.wins + (points == 1),
         before.draws + (points == 0.5),
@@ -118,15 +124,18 @@ def _counted(before: Rating, after: Any, points: float) -> Rating:
 
 
 def fold(
-    records: Iterable[Scored], draw_probability: float, ratings: dict[str, Rating] | None = None
+    records: Iterable[Scored], draw_probability: float, ratings: dict[str, Rating] | None = None, by: Update = update
 ) -> dict[str, Rating]:
-    """The ratings after the records in the order given, from `ratings` (default: everybody new). Voids are left out."""
+    """The ratings after the records in the order given, from `ratings` (default: everybody new). Voids are left out.
+
+    `by`: this module's `update`, or what says the same.
+    """
     table = dict(ratings or {})
     for record in records:
         if record.kind is Kind.VOID or record.first == record.second:
             continue
         first, second = table.get(record.first, Rating()), table.get(record.second, Rating())
-        table[record.first], table[record.second] = update(first, second, record.points[0], draw_probability)
+        table[record.first], table[record.second] = by(first, second, record.points[0], draw_probability)
     return table
 
 

@@ -11,12 +11,13 @@ import math
 import random
 from collections.abc import Sequence
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from referee.ratings.trueskill import BETA, SIGMA, Rating, draw_margin, update
+from referee.ratings.trueskill import BETA, SIGMA, Rating, counted, draw_margin, update
 from referee.rules.jit import jit
 
 Floats = NDArray[np.float64]
@@ -214,6 +215,37 @@ def play(table: Floats, seats: Ints, points: Floats, chances: Sequence[float], *
                 table[line] = new.mu, new.sigma
             game += 1
     return changes
+
+
+class _Lists:
+    """Stands for numpy where nothing is compiled: lists of few numbers are quicker, and their numbers are Python's."""
+
+    @staticmethod
+    def empty(size: int) -> list[float]:
+        """So many numbers."""
+        return [0.0] * size
+
+
+_plain: dict[str, Any] = {**globals(), "np": _Lists}
+"""The same functions as ordinary Python: for so few games that loading what is compiled would take longer."""
+for _one in (_cdf, _pdf, _win, _draw, _mean, _rate):
+    _code = getattr(_one, "py_func", _one).__code__
+    _plain[_code.co_name] = FunctionType(_code, _plain)
+
+
+def update_quickly(first: Rating, second: Rating, points: float, draw_probability: float) -> tuple[Rating, Rating]:
+    """What `update` of `referee.ratings.trueskill` says, in a fraction of its time."""
+    one, two = (second, first) if points == 0 else (first, second)
+    both = [one.mu, one.sigma, two.mu, two.sigma]
+    try:
+        is_rated = _plain["_rate"](both, draw_margin(draw_probability), points == 0.5, _SQUARE, -_SQUARE)
+    except (ArithmeticError, ValueError):
+        is_rated = False
+    if not is_rated:
+        return update(first, second, points, draw_probability)
+    if points == 0:
+        both = [*both[2:], *both[:2]]
+    return counted(first, both[0], both[1], points), counted(second, both[2], both[3], 1 - points)
 
 
 @cache

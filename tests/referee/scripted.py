@@ -1,8 +1,9 @@
 """A bot that answers from a list: `scripted.py MOVE…` plays the moves in turn, then stops answering.
 
-`--option LINE` announces an option; `--say TEXT` prints TEXT before every bestmove; `--after COUNT TEXT` prints TEXT, and
-flushes it apart, after the COUNT-th bestmove of a game, `--complain COUNT TEXT` on standard error; `--think COUNT MS` thinks about that one so long; `--echo` writes what it hears to
-standard error, `--hear FILE` into a file; `--ignore VERB` never answers that.
+`--option LINE` announces an option; `--say TEXT` prints TEXT before every bestmove; `--after COUNT TEXT` prints TEXT
+and flushes it apart, behind the COUNT-th of a game, `--complain COUNT TEXT` on standard error; `--think COUNT MS`
+thinks so long about that one; `--echo` writes what it hears to standard error, `--hear FILE` into a file;
+`--ignore VERB` never answers that.
 """
 
 import sys

@@ -35,12 +35,22 @@ def test_every_digit_is_that_of_the_package() -> None:
     assert np.array_equal(play(table, np.array(seats), np.array(points), [CHANCE] * len(seats)), expected)
 
 
+def test_every_digit_is_the_same_without_a_compiler() -> None:
+    rng = random.Random(21)
+    for _ in range(1500):
+        first, second = (Rating(rng.uniform(-20, 70), rng.choice((SIGMA, rng.uniform(0.1, 8.4)))) for _ in range(2))
+        points = rng.choice((0.0, 0.5, 1.0))
+        assert two_players.update_quickly(first, second, points, CHANCE) == update(first, second, points, CHANCE)
+
+
 @pytest.mark.parametrize("points", [1.0, 0.0, 0.5])
 def test_an_upset_that_underflows_is_left_to_the_package(points: float) -> None:
     table = np.array([(-400.0, 0.5), (400.0, 0.5)] if points else [(400.0, 0.5), (-400.0, 0.5)])
     both = np.concatenate([table[0], table[1]] if points else [table[1], table[0]])
     square = two_players._SQUARE
     assert not two_players._rate(both, draw_margin(CHANCE), points == 0.5, square, -square)
+    one, two = (Rating(*line) for line in table.tolist())
+    assert two_players.update_quickly(one, two, points, CHANCE) == update(one, two, points, CHANCE)
     expected = by_package(table, [(0, 1), (1, 0)], [points, points])
     assert np.array_equal(play(table, np.array([[0, 1], [1, 0]]), np.array([points] * 2), [CHANCE] * 2), expected)
     assert table.tolist() == [expected[1, 6:].tolist(), expected[1, 2:4].tolist()], "the table stands after both games"
