@@ -75,8 +75,9 @@ class SlotPool(Executor):
     """`size` game slots. With `affinity` each is pinned to a core of its own, and so are its bots.
 
     `spare` is how many idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a job
-    being done, from a thread of the pool; without it none is sent. A slot is started for its first job. With `forks` the
-    first slot begins at once, and where this process has but one thread as a copy of it, with all that it has loaded.
+    being done, from a thread of the pool; without it none is sent. A slot is started for its first job. With `forks`
+    the first slot begins at once, and where this process has but one thread as a copy of it, with all that it has
+    loaded.
     """
 
     def __init__(

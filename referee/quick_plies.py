@@ -8,6 +8,7 @@ came of the question, if one was asked: `referee.play` goes on from there as if 
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 import threading
 import time
@@ -75,18 +76,19 @@ class _Ticker:
         library.siginterrupt(_TICK, 1)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (_TICK,))
         event = np.zeros(16, np.int32)  # struct sigevent: a value, the signal, how, the thread
-        event[2:5] = _TICK, _TO_THREAD, threading.get_native_id()
+        self.thread = threading.get_native_id()
+        event[2:5] = _TICK, _TO_THREAD, self.thread
         timer = ctypes.c_void_p()
         if library.timer_create(_MONOTONIC, ctypes.c_void_p(event.ctypes.data), ctypes.byref(timer)):
             raise OSError(ctypes.get_errno(), "no timer could be made")
         self.timer = timer.value or 0
-        self._delete = library.timer_delete
+        self._process, self._delete = os.getpid(), library.timer_delete
         self.ticks, self.silence = np.array([0, TICK_NS, 0, TICK_NS], np.int64), np.zeros(4, np.int64)
         """As two `struct timespec`: how often, and when first."""
         self.ticks_address, self.silence_address = self.ticks.ctypes.data, self.silence.ctypes.data
 
     def __del__(self) -> None:
-        if hasattr(self, "_delete"):
+        if hasattr(self, "_process") and self._process == os.getpid():  # a copy of a process has none of its timers
             self._delete(ctypes.c_void_p(self.timer))
 
 
@@ -95,7 +97,7 @@ _own = threading.local()
 
 
 def _ticker() -> _Ticker:
-    if not hasattr(_own, "ticker"):
+    if not hasattr(_own, "ticker") or _own.ticker.thread != threading.get_native_id():
         _own.ticker = _Ticker()
     return cast(_Ticker, _own.ticker)
 

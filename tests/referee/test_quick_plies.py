@@ -235,6 +235,15 @@ def test_who_takes_longer_than_a_moment_is_waited_for(quickly: list[int], roster
     assert max(ply.ms for ply in record.plies[14:16]) > 2
 
 
+def test_a_copy_of_a_process_makes_a_timer_of_its_own() -> None:
+    from referee import quick_plies
+
+    one = quick_plies._ticker()
+    assert quick_plies._ticker() is one
+    one.thread = 0  # as that of the process of which this one is a copy
+    assert quick_plies._ticker() is not one
+
+
 @pytest.mark.parametrize("family", families())
 def test_kernels_can_be_called_by_their_addresses(family: str) -> None:
     found = addresses_of(load(family).settle())
