@@ -85,13 +85,27 @@ def emit(event: dict[str, Any]) -> None:
 def _watch(game: str) -> Callable[[int, str, Ply], None]:
     def watch(number: int, move: str, ply: Ply) -> None:
         told = (ply.ms, ply.score, ply.depth, ply.nodes, ply.pv)
-        emit({"event": "ply", "game": game, "number": number, "move": move, "ply": told})
+        emit({"event": "plies", "game": game, "number": number, "moves": [move], "plies": [told]})
 
     return watch
 
 
+def follows(before: dict[str, Any], event: dict[str, Any]) -> bool:
+    """Add an event to the one `before` it where both are plies of one game, one behind the other; whether they were."""
+    is_next: bool = (
+        before["event"] == event["event"] == "plies"
+        and before["game"] == event["game"]
+        and before["number"] + len(before["moves"]) == event["number"]
+    )
+    if is_next:
+        before["moves"] += event["moves"]
+        before["plies"] += event["plies"]
+    return is_next
+
+
 class Outbox:
-    """What is told while games are played, on its way to the parent: plies that follow one another fast go together.
+    """What is told while games are played, on its way to the parent: plies that follow one another fast go together,
+    in one event.
 
     What waits is sent with whatever else is told, and at the latest when a bot takes longer than a moment.
     """
@@ -103,8 +117,9 @@ class Outbox:
 
     def tell(self, event: dict[str, Any]) -> None:
         """Send it, or let a ply wait for the next one."""
-        self._waiting.append(event)
-        if event["event"] != "ply" or time.monotonic() - self._sent_s > TOGETHER_S:
+        if not self._waiting or not follows(self._waiting[-1], event):
+            self._waiting.append(event)
+        if event["event"] != "plies" or time.monotonic() - self._sent_s > TOGETHER_S:
             self.flush()
 
     def flush(self) -> None:

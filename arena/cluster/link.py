@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ PORT = 8786
 """Where Dask schedulers listen unless told otherwise."""
 SLOT = "slot"
 """The resource of a worker that one job takes."""
-WIRE = 3
+WIRE = 4
 """Raised whenever what an arena and its workers send each other changes."""
 METADATA = "arena"
 """Under which key of the scheduler's metadata the arena says what it is."""
@@ -99,11 +100,16 @@ def configure() -> None:
 
 def version() -> str:
     """What both sides must have in common: the version, that of the wire, and the digest of what judges games."""
+    return f"{_number()}/{WIRE}/{source.digest()}"
+
+
+@cache
+def _number() -> str:
+    """What is installed; looked up once, as every job asks."""
     try:
-        number = version_of("bot-arena")
+        return version_of("bot-arena")
     except PackageNotFoundError:
-        number = "0"
-    return f"{number}/{WIRE}/{source.digest()}"
+        return "0"
 
 
 def difference(theirs: Mapping[str, Any]) -> str:

@@ -74,9 +74,9 @@ def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
 
     def publish(event: dict[str, Any]) -> None:
         match event["event"]:
-            case "ply":
-                ply = PlyNews(event["move"], *event["ply"])
-                bus.publish(GamePly(game=event["game"], number=event["number"], ply=ply))
+            case "plies":
+                for number, (move, ply) in enumerate(zip(event["moves"], event["plies"], strict=True), event["number"]):
+                    bus.publish(GamePly(game=event["game"], number=number, ply=PlyNews(move, *ply)))
             case "start":
                 bus.publish(SlotStarted(game=event["game"]))
             case "finish":

@@ -208,4 +208,4 @@ def test_records_and_events_go_by_the_ids_of_the_plan(game: Callable[..., Planne
         resolved = PlannedGame("planned", replace(spec, first=spec.second, second=spec.first))
         records = pool.submit(play_games, [resolved], True).result(timeout=60)
     assert [record.id for record in records] == ["planned"]
-    assert [(event["event"], event["game"]) for event in events] == [("start", "planned"), ("ply", "planned")]
+    assert [(event["event"], event["game"]) for event in events] == [("start", "planned"), ("plies", "planned")]

@@ -64,7 +64,7 @@ def test_a_pair_is_played_and_told_of(cluster: Cluster, open_executor: Opener, t
     records = executor.submit(play_bundled, games, processes.place(tmp_path), True).result(PATIENCE_S)
     assert [record.id for record in records] == [game.id for game in games]
     assert [record.sandbox for record in records] == ["none", "none"]
-    moves = [(event["game"], event["move"]) for event in events if event["event"] == "ply"]
+    moves = [(event["game"], move) for event in events if event["event"] == "plies" for move in event["moves"]]
     assert moves == [(record.id, move) for record in records for move in record.moves]
     assert [event["game"] for event in events if event["event"] == "start"] == [game.id for game in games]
     finished = [(event["game"], read_record(event["record"])) for event in events if event["event"] == "finish"]
