@@ -27,20 +27,24 @@ def run(quick: bool) -> Iterator[Figure]:
     requests = 10_000 if quick else 100_000
     with tempfile.TemporaryDirectory() as name, closing(Store.in_folder(Path(name))) as store:
         games = planned(store, requests // PER_GAME)
-        rng, done, used = random.Random(1), 0, []
+        known: list[str] = []
+        rng, used = random.Random(1), []
         with Server(url_in(Path(name))) as server, connected(server.port) as (client,):
             for step in range(STEPS):
-                while done < (step + 1) * len(games) // STEPS:
-                    part = games[done : done + BATCH]
-                    store.queue.hand_out([game.id for game in part], "bench")
+                while len(known) < (step + 1) * len(games) // STEPS:
+                    part = games[len(known) : len(known) + BATCH]
+                    new = [game.id for game in part]
+                    store.queue.hand_out(new, "bench")
                     store.results.commit_all([record_of(game) for game in part], "bench")
-                    done += len(part)
+                    known += new
                     for number in range(PER_GAME * len(part)):
-                        path = _address(rng, [game.id for game in games[:done]], part[number % len(part)].id)
+                        path = _address(rng, known, new[number % len(new)])
                         status, _, body = client.get(path)
                         assert status == 200, (path, status, body[:300])
                 used.append(server.memory_mb)
                 yield Figure("memory", f"server after {(step + 1) * requests // STEPS:,} requests", used[-1], "MB")
+            cpu_ms = 1000 * server.tell("cpu") / requests
+        yield Figure("memory", "CPU of the server, the mean of these requests", cpu_ms, "ms")
     yield Figure("memory", "added by the second half", used[-1] - used[STEPS // 2 - 1], "MB", goal="flat")
 
 
