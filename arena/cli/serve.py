@@ -96,14 +96,15 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
     from referee.rules import families
 
     context = context_of(store, settings, bus, metrics)
-    runner = Runner(build(context), shutdown_timeout=CLOSE_S)
+    app = build(context)
+    runner = Runner(app, shutdown_timeout=CLOSE_S)
     await runner.setup()
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(runner.cleanup)
         with heard(context.stopping) as interrupts, settled():
             await _listen(runner, settings)
             await stack.enter_async_context(context.preparation.begun(families()))
-            reading = asyncio.create_task(asyncio.to_thread(_read_ahead, context.arena))
+            reading = asyncio.create_task(asyncio.to_thread(_read_ahead, context.arena, app))
             stack.push_async_callback(asyncio.wait, [reading])
             output.note("first Ctrl-C ends in good order, the second at once")
             if settings.referee:
@@ -113,13 +114,17 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
     return Exit.DONE
 
 
-def _read_ahead(arena: Arena) -> None:
-    """So that the first visitor of the explorer or a leaderboard does not wait; whoever comes earlier does."""
+def _read_ahead(arena: Arena, app: web.Application) -> None:
+    """So that the first visitor of a page, the explorer or a leaderboard does not wait; whoever comes earlier does."""
+    from arena.http.garbage import set_aside
+    from arena.pages import site
     from arena.store import StoreError
 
+    site.read_ahead(app)
     with contextlib.suppress(StoreError):  # then whoever asks first reads it, or is told why not
         arena.store.archive.explorer.read_ahead()
         arena.advantages.read_ahead(arena.store)
+    set_aside()
 
 
 async def _until(stop: asyncio.Event, store: Store) -> None:

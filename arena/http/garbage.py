@@ -16,6 +16,12 @@ LONG_S = 0.05
 """A full collection that takes longer finds too much that stays."""
 
 
+def set_aside() -> None:
+    """What is loaded by now is for good: no collection is to look through it, not even one in the first large page."""
+    gc.collect()
+    gc.freeze()
+
+
 @contextmanager
 def settled(clock: Callable[[], float] = time.thread_time) -> Iterator[None]:
     """For the length of a `with`: what a long full collection leaves is not looked through again.

@@ -164,6 +164,15 @@ def setup(app: web.Application) -> None:
         app.add_routes([_kept(route) for route in module.routes])
 
 
+def read_ahead(app: web.Application) -> None:
+    """Compile all templates and load the rules of all families: else who comes first waits for it."""
+    for name in families():
+        load(name)
+    environment = aiohttp_jinja2.get_env(app)
+    for name in environment.list_templates():
+        environment.get_template(name)
+
+
 _KEPT = (home, tournament, game, games, archive, bot, versus, compare, people, errors, dumps, help_, reach)
 _MADE = (free_board, play, submit, account, organise, schedule, referee, interface)
 """Pages that depend on who asks, or change by the second, or are made at once."""

@@ -159,23 +159,22 @@ class Comparison:
         share = met.against(games * (plain.points - 0.5))
         self._places = {name: place for place, name in enumerate(met.names)}
         self._surely_places = {one.name: place for place, one in enumerate(fit.strengths)}
-        self._points, self._games = met.points, met.games
-        self._expected = share + met.games / 2
-        self._deviation = np.sqrt(met.both(games * plain.variance))
-        self._superiority = superiority(fit)
+        # As lists: a page asks for thousands of single numbers.
+        self._points, self._games = met.points.tolist(), met.games.tolist()
+        self._expected = (share + met.games / 2).tolist()
+        self._deviation = np.sqrt(met.both(games * plain.variance)).tolist()
+        self._superiority = superiority(fit).tolist()
 
     def of(self, bot: str, rival: str) -> PairFigures | None:
         """The figures of a pair; None for who is no part of the field."""
         one, two = self._places.get(bot), self._places.get(rival)
         if one is None or two is None:
             return None
-        points, expected, deviation = (
-            float(table[one, two]) for table in (self._points, self._expected, self._deviation)
-        )
+        points, expected, deviation = self._points[one][two], self._expected[one][two], self._deviation[one][two]
         return PairFigures(
             points,
-            int(self._games[one, two]),
+            int(self._games[one][two]),
             expected,
             (points - expected) / deviation if deviation > 1e-6 else 0.0,
-            float(self._superiority[self._surely_places[bot], self._surely_places[rival]]),
+            self._superiority[self._surely_places[bot]][self._surely_places[rival]],
         )

@@ -6,6 +6,7 @@ Both are asked in turn by the same client, one request each, so that noise falls
 from __future__ import annotations
 
 import sqlite3
+import statistics
 import threading
 import time
 from collections.abc import Iterator
@@ -73,12 +74,22 @@ def run(quick: bool) -> Iterator[Figure]:
     league = open_league(10 if quick else 100)
     size = f"{league.versions:,} versions, {league.games:,} games"
     yield Figure("pages", f"database of {size}, made or found", time.perf_counter() - begin, "s")
+    first = [_first(league, "tournament") for _ in range(1 if quick else 5)]
+    yield Figure("pages", "tournament, first page of a process (CPU)", statistics.median(first), "ms", goal="< 300")
     with Server(league.url) as server, connected(server.port, server.bare) as (client, bare):
         for name, path in addresses(league).items():
             yield from _kept(name, path, client, bare, 300 if quick else 2000)
         yield from _while_results_come(league, client, bare, 3 if quick else 10)
         yield from _cold(league, server, client, bare, 3 if quick else 20)
         yield _memory(league, server, client, 5000 if quick else 100_000)
+
+
+def _first(league: League, name: str) -> float:
+    """The CPU, in milliseconds, of the first page that a new process makes."""
+    with Server(league.url) as server, connected(server.port) as (client,):
+        before = server.tell("cpu")
+        _ms(client, addresses(league)[name])
+        return 1000 * (server.tell("cpu") - before)
 
 
 def _kept(name: str, path: str, client: Client, bare: Client, count: int) -> Iterator[Figure]:

@@ -30,10 +30,11 @@ from arena.app import build, context_of
 from arena.config import read_settings
 from arena.events.bus import Bus
 from arena.events.messages import GamePly, GameStarted, PlyNews
-from arena.http.garbage import settled
+from arena.http.garbage import set_aside, settled
 from arena.http.limit import Gate, Limiter, Rate
 from arena.http.response_cache import ResponseCache
 from arena.http.wire import Runner
+from arena.pages import site
 from arena.services.table import TableCache
 from arena.store import Store
 
@@ -102,7 +103,10 @@ async def _serve(url: str) -> None:
         context.streams = Gate(100_000, 100_000)
         for kind in context.limiters:
             context.limiters[kind] = Limiter(Rate(1e9, 10**9))
-        runner = Runner(build(context), shutdown_timeout=0.1)
+        app = build(context)
+        site.read_ahead(app)
+        set_aside()
+        runner = Runner(app, shutdown_timeout=0.1)
         port = await _open(runner)
         bare = web.Application()
         bare[BARE] = set()

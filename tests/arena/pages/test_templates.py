@@ -1,10 +1,12 @@
-"""Templates read like code: lines that fit a screen."""
+"""Templates read like code, with lines that fit a screen, and are all compiled when a server begins."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import aiohttp_jinja2
 import pytest
+from aiohttp import web
 
 from arena.pages import site
 
@@ -16,3 +18,12 @@ def test_lines_are_short(path: Path) -> None:
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     long = [f"{path.name}:{number} has {len(line)} characters" for number, line in lines if len(line) >= 160]
     assert not long
+
+
+def test_no_template_is_compiled_for_the_first_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = web.Application()
+    site.setup(app)
+    environment = aiohttp_jinja2.get_env(app)
+    site.read_ahead(app)
+    monkeypatch.setattr(environment, "compile", None)
+    assert [environment.get_template(path.name).name for path in TEMPLATES] == [path.name for path in TEMPLATES]
