@@ -117,6 +117,8 @@ HISTORY, FORCED, DEPTHS = _plain.HISTORY, _plain.FORCED, _plain.DEPTHS
 EXACT, LOWER, UPPER = _plain.EXACT, _plain.LOWER, _plain.UPPER
 STATIC, PATH, KILLER, SECOND_KILLER = _plain.STATIC, _plain.PATH, _plain.KILLER, _plain.SECOND_KILLER
 MOVES, RANKS, SEEN = _plain.MOVES, _plain.RANKS, _plain.SEEN
+YES: Any = np.bool_(True)
+"""For a bare True numba would compile a second version of what it is given to: see `alphabeta.NOUGHT`."""
 KEY, MOVE, VALUE, META = _plain.KEY, _plain.MOVE, _plain.VALUE, _plain.META
 
 NODES, LIMIT, STOP, ABORTED, BEST, SCORE, ROOT, SIDE, GENERATION, CONTEMPT, NOMINAL = range(11)
@@ -353,7 +355,7 @@ def do_nothing(desk: Desk, config: Config, ply: int) -> bool:
         return False
     state[element] = np.int64(state[element]) ^ bit
     desk.plies[ply + 1, PATH] = -1
-    return visit(desk, config, ply + 1, UNSEEN, True) == 0  # type: ignore[no-any-return]
+    return visit(desk, config, ply + 1, UNSEEN, YES) == 0  # type: ignore[no-any-return]
 
 
 @compiled
