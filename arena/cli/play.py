@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from arena.cli.pace import Pace
 from referee.bot_argument import read_bot, refuse_doubles, refuse_unreachable
 from referee.dispatch import Dispatcher, left_to_play
 from referee.introduction import IneligibleError, UnintroducedError
-from referee.plan import FIRST
+from referee.plan import FIRST, Plan
 from referee.pool import SlotPool, WorkerLostError
 from referee.ratings.pairings import pairings
 from referee.ratings.sprt import RunningTest, Sprt, read_sprt
@@ -28,8 +28,9 @@ from referee.record_text import write_text
 from referee.rules import families, load
 from referee.rules.core import Termination
 from referee.run_folder import FolderError, RunFolder
+from referee.sandbox import open_sandbox
 from referee.sandbox_choice import choose
-from referee.spec import PONDERING, Limits, PlannedGame
+from referee.spec import PONDERING, BotSpec, Limits, PlannedGame
 from referee.suspension import SUSPEND_AFTER, Suspension
 
 MOST_GAMES = 100_000
@@ -132,15 +133,26 @@ def run(arguments: argparse.Namespace) -> int:
         sprt = read_sprt(arguments.sprt) if arguments.sprt else None
         if len(bots) < 2 or (sprt and len(bots) != 2):
             raise CommandError("an SPRT is between two bots" if sprt else "a tournament needs at least two bots")
-        sandbox, notes = choose(arguments.sandbox, bots, limits_of(arguments))
-        output.note(*notes)
-        arguments.sandbox = sandbox.name
         with RunFolder(arguments.out) if arguments.out else UnkeptRun() as folder:
             header = folder.open()
             plan = plan_of(arguments, ruleset, tuple(bots))  # nothing is started for arguments that make no sense
-            with open_slots(arguments) as pool:
-                games = games_of(arguments, plan, folder, header, pool)
-                return _play(arguments, games, folder, sprt, pool)
+            strongest = open_sandbox(arguments.sandbox).name
+            # Bots that are asked who they are show by that whether they start in the strongest sandbox.
+            is_open = arguments.sandbox == "auto" and strongest != "none" and header is None
+            if is_open:
+                arguments.sandbox = strongest
+            else:
+                _choose_sandbox(arguments, bots)
+            try:
+                return _play(arguments, plan, folder, header, sprt)
+            except UnintroducedError:
+                if not is_open:
+                    raise
+                arguments.sandbox = "auto"
+                _choose_sandbox(arguments, bots)
+                if arguments.sandbox == strongest:
+                    raise
+            return _play(arguments, plan, folder, header, sprt)
     except (UnintroducedError, WorkerLostError) as error:
         raise CommandError(str(error), Exit.FAILED) from None
     except (FolderError, IneligibleError) as error:
@@ -174,7 +186,27 @@ def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
         pool.shutdown(wait=False)
 
 
+def _choose_sandbox(arguments: argparse.Namespace, bots: list[BotSpec]) -> None:
+    """Settle the sandbox, of `auto` the strongest in which all bots start. Raises ValueError with what to do."""
+    sandbox, notes = choose(arguments.sandbox, bots, limits_of(arguments))
+    output.note(*notes)
+    arguments.sandbox = sandbox.name
+
+
 def _play(
+    arguments: argparse.Namespace,
+    plan: Plan,
+    folder: RunFolder | UnkeptRun,
+    header: Mapping[str, Any] | None,
+    sprt: Sprt | None,
+) -> int:
+    """Play in the sandbox of `arguments`. Raises as `games_of`."""
+    with open_slots(arguments) as pool:
+        games = games_of(arguments, plan, folder, header, pool)
+        return _play_games(arguments, games, folder, sprt, pool)
+
+
+def _play_games(
     arguments: argparse.Namespace,
     games: list[PlannedGame],
     folder: RunFolder | UnkeptRun,

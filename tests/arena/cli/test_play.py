@@ -16,9 +16,11 @@ from arena.cli.exit import Exit
 from arena.cli.pace import Pace
 from arena.cli.run import run
 from referee.dispatch import Dispatcher
+from referee.introduction import UnintroducedError
 from referee.ratings.strength import estimates
 from referee.record import GameRecord
 from referee.run_folder import FolderError
+from referee.sandbox import Sandbox
 from referee.spec import BotSpec
 from tests.referee.conftest import a_record
 
@@ -80,6 +82,28 @@ def test_a_sprt_stops_at_its_decision_and_says_how_it_stands(
     assert "left" not in err
     assert run(words) == Exit.DONE
     assert json.loads(capsys.readouterr().out)["sprt"] == test, "a decided run is over"
+
+
+@pytest.mark.parametrize(("weaker", "tried"), [("rlimits", ["bwrap", "rlimits"]), ("bwrap", ["bwrap"])])
+def test_a_weaker_sandbox_is_looked_for_where_a_bot_does_not_introduce_itself_in_the_strongest(
+    bots: list[str], capsys: Any, monkeypatch: pytest.MonkeyPatch, weaker: str, tried: list[str]
+) -> None:
+    found: list[str] = []
+
+    def played(arguments: argparse.Namespace, *_: object) -> int:
+        found.append(arguments.sandbox)
+        if arguments.sandbox == "bwrap":
+            raise UnintroducedError("no library")
+        return 0
+
+    monkeypatch.setattr(play, "_play", played)
+    monkeypatch.setattr(play, "open_sandbox", lambda name: Sandbox("bwrap"))
+    monkeypatch.setattr(play, "choose", lambda *_: (Sandbox(weaker), ("a note",)))
+    assert run(["play", *bots, "--family", "loa"]) == (Exit.DONE if len(tried) > 1 else Exit.FAILED)
+    assert found == tried
+    err = capsys.readouterr().err
+    assert "a note" in err
+    assert ("no library" in err) is (len(tried) == 1)
 
 
 @pytest.mark.parametrize(
