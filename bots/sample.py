@@ -127,13 +127,19 @@ def meaning(scores: Floats, result: Floats, sides: Floats | None) -> tuple[float
 
 def foretold(sample: Sample, result: Floats, sides: Floats | None) -> Floats:
     """The chances of winning that the scores speak of, by what those of each folder mean."""
+    score = np.clip(sample.score, -MOST_SCORE, MOST_SCORE).astype(np.float32)
+    return chance(logits(sample, score, result, sides))
+
+
+def logits(sample: Sample, given: Floats, result: Floats, sides: Floats | None) -> Floats:
+    """The logits of winning that `given` scores speak of, by what those of searches mean in each folder."""
     found, score = np.empty_like(result), np.clip(sample.score, -MOST_SCORE, MOST_SCORE).astype(np.float32)
     folder = sample.game >> FOLDER
     for number in np.unique(folder):
         rows = folder == number
         own = None if sides is None else sides[rows]
         scale, offset = meaning(score[rows], result[rows], own)
-        found[rows] = chance((score[rows] + (0 if own is None else own * np.float32(offset))) / np.float32(scale))
+        found[rows] = (given[rows] + (0 if own is None else own * np.float32(offset))) / np.float32(scale)
     return found
 
 

@@ -30,6 +30,7 @@ from bots.sample import (
     foretold,
     held_out,
     is_told,
+    logits,
     loss,
     meaning,
 )
@@ -43,9 +44,12 @@ from bots.search.net import (
     ONE,
     TRAITS,
     UNTRAINED,
+    board_planes,
     feature_count,
     lay_out,
     of_traits,
+    planes,
+    way_count,
 )
 from bots.worth import fit_worth
 from referee.rules import load
@@ -66,12 +70,19 @@ def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
         for bit, cell in enumerate(cells):
             if cell >= 0:
                 found[:, plane * features.cells + cell] |= (words >> np.uint64(bit)) & np.uint64(1) != 0
-    every = np.arange(len(states))
+    every, ways, first = np.arange(len(states)), way_count(features), planes(features) * features.cells
+    if ways:
+        seen_from = states[:, features.seen_from].astype(np.int64)
+        directions = np.array(features.directions)
+        for plane in range(board_planes(features)):
+            for cell in range(features.cells):
+                there = found[:, plane * features.cells + cell]
+                found[every[there], first + plane * ways + directions[seen_from[there], cell]] = True
     for element, plane, shift in features.places:
         at = states[:, element].astype(np.int64) - shift
         there = at >= 0
         found[every[there], plane * features.cells + at[there]] = True
-    first = _plane_count(features) * features.cells
+    first += board_planes(features) * ways
     for element, most in features.counts:
         found[every, first + np.clip(states[:, element].astype(np.int64), 0, most)] = True
         first += most + 1
@@ -80,7 +91,7 @@ def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
 
 def images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
     """The images of a position: which feature takes the place of each, and 1 where the sides change places."""
-    symmetry, every = ruleset.rules.symmetry, tuple(range(_plane_count(features)))
+    symmetry, every = ruleset.rules.symmetry, tuple(range(planes(features)))
     counts = tuple(range(len(features.counts)))
     found = [(np.arange(feature_count(features)), 0)]
     steps = list(features.images)
@@ -103,14 +114,16 @@ def _order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
     """Which feature takes the place of each."""
     cells = np.array(image.cells or range(features.cells))
     found = [plane * features.cells + cells for plane in image.planes]
+    ways, first = way_count(features), len(image.planes) * features.cells
+    if ways:
+        directions = np.array(features.directions)
+        turned = np.zeros(ways, dtype=np.int64)
+        turned[directions] = directions[np.ix_(cells, cells)]
+        found += [first + plane * ways + turned for plane in image.planes[: board_planes(features)]]
     sizes = [most + 1 for _, most in features.counts]
-    firsts = np.cumsum([len(image.planes) * features.cells, *sizes])
+    firsts = np.cumsum([first + board_planes(features) * ways, *sizes])
     found += [firsts[count] + np.arange(sizes[count]) for count in image.counts]
     return np.concatenate(found)
-
-
-def _plane_count(features: Features) -> int:
-    return 1 + max(plane for _, plane, _ in (*features.boards, *features.places))
 
 
 class _Adam:
@@ -169,11 +182,15 @@ class _Net:
         return found
 
 
-def fit(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: float, seed: int) -> Fitted:
+def fit(
+    ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: float, seed: int, by_score: bool = False
+) -> Fitted:
     """A net for positions by these rules, of which a `share` of the games is held out.
 
-    The truth is `trust` times the result, the rest the score. Raises ValueError where the family tells of no features
-    or there are too few games.
+    The truth is `trust` times the result, the rest the score. Static scores say of results what is found of them or,
+    `by_score`, what those of searches say, in each folder: so the net learns neither once more what makes a static
+    score, which is worth less than a search's, nor by which variant a position was played. Raises ValueError where
+    the family tells of no features or there are too few games.
     """
     rules, rng = ruleset.rules, np.random.default_rng(seed)
     features = rules.features
@@ -190,6 +207,10 @@ def fit(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: f
     plain = np.clip(sample.static, -MOST_SCORE, MOST_SCORE).astype(np.float32)
     scale, offset = meaning(plain, result, sides)
     base = plain / np.float32(scale)
+    before = base if sides is None else base + sides * np.float32(offset / scale)
+    if by_score:
+        scale, _ = meaning(np.clip(sample.score, -MOST_SCORE, MOST_SCORE).astype(np.float32), result, sides)
+        base = before = logits(sample, plain, result, sides)
     net, learned = _Net(present(features, sample.state), second, base, rng), np.flatnonzero(~held)
     steps = max(1, len(learned) // BATCH)
     for epoch in range(epochs):
@@ -198,9 +219,10 @@ def fit(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: f
             some = order[number * BATCH : (number + 1) * BATCH]
             rate = STEP * (1 - (epoch + number / steps) / epochs) + STEP / 100
             net.learn(some, seen[rng.integers(len(seen))], truth[some], rate)
-    before = chance(base if sides is None else base + sides * np.float32(offset / scale))[held]
     after = net.guess(np.flatnonzero(held))
-    return Fitted(net.weights(scale), scale, loss(truth[held], before), loss(truth[held], after), sample.state[held])
+    return Fitted(
+        net.weights(scale), scale, loss(truth[held], chance(before[held])), loss(truth[held], after), sample.state[held]
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -210,6 +232,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--family", metavar="F", help="without DATA: whose techniques are to go without a net")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where the weights go (.npz)")
     parser.add_argument("--trust", type=float, default=0.5, metavar="T", help="in results, against scores (0.5)")
+    parser.add_argument("--by-score", action="store_true", help="a static score means as much as one of a search")
     parser.add_argument("--epochs", type=int, default=20, metavar="N", help="how often each position is seen (20)")
     parser.add_argument("--traits", action="store_true", help="what the kernel's traits are worth, in place of a net")
     parser.add_argument("--held-out", type=float, default=0.05, metavar="S", help="the share of games held out (0.05)")
@@ -243,6 +266,10 @@ def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int
     """A net's weights, what its tempo and error are, and where it comes from."""
     ruleset, sample, origins = Sample.read(given.data)
     settings = {"trust": given.trust, "epochs": given.epochs, "share": given.held_out, "seed": given.seed}
+    if given.by_score:
+        if given.traits:
+            raise ValueError("traits take the place of the static score: choose between them and --by-score")
+        settings["by_score"] = True
     found = (fit_worth if given.traits else fit)(ruleset, sample, **settings)
     positions, games = len(sample.state), len(np.unique(sample.game))
     assert ruleset.rules.features is not None

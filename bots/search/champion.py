@@ -42,8 +42,10 @@ from bots.search.net import (
     ONE,
     PASS,
     REST,
+    SEEN_FROM,
     SETTLE,
     SKIM,
+    STRIDE,
     TECHNIQUES,
     TEMPO,
     TRAITS,
@@ -195,10 +197,10 @@ def join(place: Desk, desk: Desk) -> None:
 
 
 @compiled
-def add_rows(sums: Any, rows: Any, maps: Any, line: int, bits: Any, sign: int) -> None:
-    """Add the rows of the bits of a board to the sums, or take them off."""
+def add_rows(sums: Any, rows: Any, maps: Any, line: int, bits: Any, further: int, sign: int) -> None:
+    """Add the rows of the bits of a board to the sums, or take them off; they are so many rows `further` on."""
     while bits != 0:
-        row = maps[line, FIRST_COLUMN + ctz(bits)]
+        row = further + maps[line, FIRST_COLUMN + ctz(bits)]
         bits &= bits - np.uint64(1)
         for unit in range(HIDDEN):
             sums[unit] += np.int32(sign) * rows[row, unit]
@@ -215,12 +217,13 @@ def row_of(maps: Any, line: int, value: Any) -> int:
 @compiled
 def sum_up(sums: Any, rows: Any, maps: Any, state: State) -> None:
     """The net's first layer for a state."""
+    further = maps[0, STRIDE] * np.int64(state[maps[0, SEEN_FROM]])
     for unit in range(HIDDEN):
         sums[unit] = rows[BIAS, unit]
     for line in range(FIRST_LINE, maps.shape[0]):
         element = maps[line, ELEMENT]
         if maps[line, IS_BOARD] != 0:
-            add_rows(sums, rows, maps, line, np.uint64(state[element]), ONCE)
+            add_rows(sums, rows, maps, line, np.uint64(state[element]), further, ONCE)
         else:
             row = row_of(maps, line, np.int64(state[element]))
             for unit in range(HIDDEN):
@@ -232,7 +235,11 @@ def sum_on(desk: Desk, ply: int) -> None:
     """The same for `states[ply]`, from that of the ply before."""
     sums, rows, maps = desk.sums[ply], desk.rows, desk.maps
     before, state = desk.states[ply - 1], desk.states[ply]
-    earlier = desk.sums[ply - 1]
+    earlier, seen_from = desk.sums[ply - 1], maps[0, SEEN_FROM]
+    further = maps[0, STRIDE] * np.int64(state[seen_from])
+    if maps[0, STRIDE] != 0 and before[seen_from] != state[seen_from]:
+        sum_up(sums, rows, maps, state)
+        return
     for unit in range(HIDDEN):
         sums[unit] = earlier[unit]
     for line in range(FIRST_LINE, maps.shape[0]):
@@ -241,8 +248,8 @@ def sum_on(desk: Desk, ply: int) -> None:
             continue
         if maps[line, IS_BOARD] != 0:
             was, now = np.uint64(before[element]), np.uint64(state[element])
-            add_rows(sums, rows, maps, line, was & ~now, -ONCE)
-            add_rows(sums, rows, maps, line, now & ~was, ONCE)
+            add_rows(sums, rows, maps, line, was & ~now, further, -ONCE)
+            add_rows(sums, rows, maps, line, now & ~was, further, ONCE)
         else:
             gone = row_of(maps, line, np.int64(before[element]))
             come = row_of(maps, line, np.int64(state[element]))

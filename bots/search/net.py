@@ -39,10 +39,11 @@ NONE = "none"
 BIAS, HEAD, FIRST_ROW = 0, 1, 3
 """Rows of the weights that are no feature's: the sums with no feature at all; what the units are worth to the first of
 the two movers, when that one moves and when the other does."""
-MOVER, MOVER_BIT, TECHNIQUES, TEMPO, ERROR, LATE_FROM = range(6)
+MOVER, MOVER_BIT, TECHNIQUES, TEMPO, ERROR, LATE_FROM, SEEN_FROM, STRIDE = range(8)
 """The first line of the map: element and bit that say who is to move, the techniques that the search uses, what it is
-worth to be on move beyond what the static score says, how far that score commonly is from what a search finds, and
-which move of a position is the first late one."""
+worth to be on move beyond what the static score says, how far that score commonly is from what a search finds, which
+move of a position is the first late one, and by how many rows for each value of which element the rows of the boards
+are further on."""
 LATE, EVEN, REST, LEAVE, PASS, WINDOW, NET, DROP, SKIM, SETTLE, TRAITS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024
 """Techniques, as bits: late moves are looked at less deeply, the less the later, or so by an even number of plies; a
 side that stands well is asked to hold even if it does nothing; near the leaves, positions that stand well, moves that
@@ -68,27 +69,44 @@ class Net(NamedTuple):
 
 
 def feature_count(features: Features) -> int:
-    """The number of features: cells times planes, then each value of each number."""
-    return _planes(features) * features.cells + sum(most + 1 for _, most in features.counts)
+    """The number of features: cells times planes, the boards' planes times ways to see them, values of numbers."""
+    ways = board_planes(features) * way_count(features)
+    return planes(features) * features.cells + ways + sum(most + 1 for _, most in features.counts)
 
 
-def _planes(features: Features) -> int:
-    planes = [plane for _, plane, _ in features.boards] + [plane for _, plane, _ in features.places]
-    return max(planes) + 1
+def planes(features: Features) -> int:
+    """How many planes there are."""
+    return 1 + max(plane for _, plane, _ in (*features.boards, *features.places))
+
+
+def board_planes(features: Features) -> int:
+    """How many planes the boards have: the first ones."""
+    return 1 + max(plane for _, plane, _ in features.boards)
+
+
+def way_count(features: Features) -> int:
+    """How many ways there are from the cell that the boards are seen from to another; 0 where there is no such cell."""
+    return 1 + max(max(ways) for ways in features.directions) if features.seen_from >= 0 else 0
 
 
 def lay_out(features: Features, weights: npt.NDArray[np.int32], learned: Learned = UNTRAINED) -> Net:
     """A net for states of which `features` tells. `weights`: bias, two heads, then a row for each feature."""
     none, cells = len(weights), features.cells
     last = max([WIDTH, cells + 2, *(most + 1 for _, most in features.counts)])
-    lines = [[features.mover[0], features.mover[1], *learned]]
+    seen_from, stride = max(features.seen_from, 0), 0
+    first_count = FIRST_ROW + planes(features) * cells
+    if features.seen_from >= 0:
+        weights, stride = _spread(features, weights), board_planes(features) * cells
+        first_count += (cells - 1) * stride
+        none = len(weights)
+    lines = [[features.mover[0], features.mover[1], *learned, seen_from, stride]]
     for element, plane, of_bits in features.boards:
         first = FIRST_ROW + plane * cells
         lines.append([element, 1, *(first + cell if cell >= 0 else none for cell in of_bits)])
     for element, plane, shift in features.places:
-        first = FIRST_ROW + plane * cells
+        first = FIRST_ROW + plane * cells + (cells - 1) * stride
         lines.append([element, 0, *[none] * shift, *range(first, first + cells)])
-    at = FIRST_ROW + _planes(features) * cells
+    at = first_count
     for element, most in features.counts:
         lines.append([element, 0, *(at + min(value, most) for value in range(last))])
         at += most + 1
@@ -103,6 +121,17 @@ def of_traits(features: Features, weights: npt.NDArray[np.int32], learned: Learn
     """What the traits of a family are worth in place of a net's weights: [row, unit], the one after the other."""
     maps = lay_out(features, weights, learned).maps[:FIRST_LINE]
     return Net(np.ascontiguousarray(weights, dtype=np.int32), maps)
+
+
+def _spread(features: Features, weights: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """The weights with rows of the boards' planes for every cell that these may be seen from, both kinds in one."""
+    cells, ways = features.cells, way_count(features)
+    own, seen = board_planes(features) * cells, FIRST_ROW + planes(features) * cells
+    alone = weights[FIRST_ROW : FIRST_ROW + own].reshape(-1, cells, HIDDEN)
+    relative = weights[seen : seen + len(alone) * ways].reshape(-1, ways, HIDDEN)
+    both = alone[None] + relative[:, np.array(features.directions)].transpose(1, 0, 2, 3)
+    rest = weights[FIRST_ROW + own : seen], weights[seen + len(alone) * ways :]
+    return np.vstack([weights[:FIRST_ROW], both.reshape(-1, HIDDEN), *rest])
 
 
 def blank(features: Features | None, learned: Learned = UNTRAINED) -> Net:

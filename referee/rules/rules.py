@@ -391,6 +391,11 @@ class Features:
     """(element, most): a number that matters by itself, up to `most`."""
     mover: tuple[int, int] = (0, 1)
     """(element, bit): the bit, as a number, is set when the second of the two to move is."""
+    seen_from: int = -1
+    """An element that holds a cell from which everything on the boards is seen once more, or -1. Every bit of these has
+    a cell then."""
+    directions: tuple[tuple[int, ...], ...] = ()
+    """[that cell][cell]: the number of the way from one to the other."""
     fits: Callable[[Config], bool] = lambda config: True
     """Whether the states of these rules are laid out so."""
     images: tuple[FeatureImage, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,14 @@ import pytest
 
 from bots.sample import Sample, judged, meaning
 from bots.search import search
-from bots.search.net import BIAS, HEAD, LATE_FROM, TECHNIQUES, lay_out, net_for
+from bots.search.net import BIAS, FIRST_ROW, HEAD, HIDDEN, LATE_FROM, TECHNIQUES, feature_count, lay_out, net_for
 from bots.training import fit, images, main, present
 from referee.rules import load
 from referee.rules.loa.state import FIRST, SECOND
 from referee.rules.position import Position
-from referee.rules.rules import Features, State
+from referee.rules.rules import Features, Ruleset, State
+from referee.rules.tablut.state import KING
+from referee.rules.tablut.tables import CELLS, LINES, SIZE
 
 RULESET = load("loa").settle()
 GAMES, LENGTH = 60, 16
@@ -114,3 +117,56 @@ def test_techniques_go_without_a_net(tmp_path: Path, capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit, match="2"):
         main(["--out", str(path)])
     assert "--family F" in capsys.readouterr().err
+
+
+def random_states(ruleset: Ruleset, plies: int) -> list[State]:
+    """The positions of a random game."""
+    rng, position = np.random.default_rng(2), Position.start(ruleset)
+    found = [position.state]
+    while len(found) <= plies and not position.outcome:
+        position = position.play(position.moves[rng.integers(len(position.moves))])
+        found.append(position.state)
+    return found
+
+
+def test_what_lies_around_the_king_is_summed_up_as_it_is_told() -> None:
+    ruleset = load("tablut").settle()
+    features, s = ruleset.rules.features, search("champion", "tablut")
+    assert features is not None
+    weights = np.random.default_rng(1).integers(-50, 50, (FIRST_ROW + feature_count(features), HIDDEN), dtype=np.int32)
+    net = lay_out(features, weights)
+    desk, kings = s.new_desk(1 << 15, net), set()
+    states = random_states(ruleset, 50)
+    s.sum_up(desk.sums[0], net.rows, net.maps, states[0])
+    for ply, state in enumerate(states):
+        desk.states[ply] = state
+        if ply:
+            s.sum_on(desk, ply)
+        here = present(features, state[None])[0]
+        assert (desk.sums[ply] == weights[BIAS] + weights[FIRST_ROW:][here].sum(axis=0)).all()
+        kings.add(int(state[KING]))
+    assert len(kings) > 1
+
+
+def test_an_image_turns_what_lies_around_the_king() -> None:
+    ruleset = load("tablut").settle()
+    features = ruleset.rules.features
+    assert features is not None
+    found = images(features, ruleset)
+    assert len(found) == 8
+    for state in random_states(ruleset, 30)[::10]:
+        for order, _ in found:
+            shown, image = present(features, state[None])[0][order], state.copy()
+            planes = shown[: 3 * CELLS].reshape(3, SIZE, SIZE)
+            for rank in range(SIZE):
+                image[[rank, LINES + rank]] = planes[:2, :, rank] @ (1 << np.arange(SIZE))
+            image[KING] = int(np.flatnonzero(planes[2].ravel())[0])
+            assert (present(features, image[None])[0] == shown).all()
+
+
+def test_static_scores_may_mean_what_those_of_searches_do() -> None:
+    plain = sample()
+    known = replace(plain, score=np.where(plain.result > 0, 60, -60).astype(np.int32))
+    one = fit(RULESET, known, trust=0.2, epochs=1, share=0.2, seed=1)
+    other = fit(RULESET, known, trust=0.2, epochs=1, share=0.2, seed=1, by_score=True)
+    assert other.scale < one.scale

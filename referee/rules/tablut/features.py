@@ -1,10 +1,19 @@
-"""What a learned evaluation of Tablut looks at: attackers, defenders and the king."""
+"""What a learned evaluation of Tablut looks at: attackers, defenders and the king, and how all lie to the king."""
 
 from __future__ import annotations
 
 from referee.rules.rules import Features
 from referee.rules.tablut.state import KING, SIDE
 from referee.rules.tablut.tables import CELLS, LINES, SIZE
+
+SPAN = 2 * SIZE - 1
+"""So many ways there are from one file to another."""
+
+
+def _way(start: int, end: int) -> int:
+    (x, y), (at_x, at_y) = divmod(start, SIZE), divmod(end, SIZE)
+    return (at_x - x + SIZE - 1) * SPAN + at_y - y + SIZE - 1
+
 
 FEATURES = Features(
     cells=CELLS,
@@ -15,4 +24,6 @@ FEATURES = Features(
     ),
     places=((KING, 2, 0),),
     mover=(SIDE, 1),
+    seen_from=KING,
+    directions=tuple(tuple(_way(start, end) for end in range(CELLS)) for start in range(CELLS)),
 )
