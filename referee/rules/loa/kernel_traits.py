@@ -56,13 +56,11 @@ def _bases() -> npt.NDArray[np.uint64]:
 
 def _beyond() -> npt.NDArray[np.uint64]:
     """[centre, d]: the squares more than d half squares away; a centre is in half squares, rank * PLACES + file."""
-    found = np.zeros((PLACES * PLACES, 16), dtype=np.uint64)
-    for centre in range(PLACES * PLACES):
-        rank, file = divmod(centre, PLACES)
-        for i in range(64):
-            distance = max(abs(2 * (i >> 3) - rank), abs(2 * (i & 7) - file))
-            found[centre, :distance] |= np.uint64(1 << i)
-    return found
+    rank, file = np.divmod(np.arange(PLACES * PLACES)[:, None], PLACES)
+    square = np.arange(64)
+    distance = np.maximum(abs(2 * (square >> 3) - rank), abs(2 * (square & 7) - file))
+    is_beyond = distance[:, None, :] > np.arange(16)[:, None]
+    return np.packbits(is_beyond, axis=2, bitorder="little").view("<u8")[..., 0].astype(np.uint64)
 
 
 def _alike() -> npt.NDArray[np.int64]:
@@ -72,10 +70,9 @@ def _alike() -> npt.NDArray[np.int64]:
         digits = np.arange(3**length)[:, None] // 3 ** np.arange(length) % 3
         back = (digits[:, ::-1] * 3 ** np.arange(length)).sum(axis=1)
         found[first : first + 3**length] = first + np.minimum(np.arange(3**length), back)
-    for at in range(CENTRE, QUADS):
-        rank, file = divmod((at - CENTRE) % (PLACES * PLACES), PLACES)
-        near, off = sorted((min(rank, PLACES - 1 - rank), min(file, PLACES - 1 - file)))
-        found[at] = at - rank * PLACES - file + near * PLACES + off
+    centre = np.arange(QUADS - CENTRE) % (PLACES * PLACES)
+    near, off = np.sort([np.minimum(each, PLACES - 1 - each) for each in np.divmod(centre, PLACES)], axis=0)
+    found[CENTRE:QUADS] += near * PLACES + off - centre
     return found
 
 

@@ -80,17 +80,19 @@ def _ternary() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArra
     stones = np.zeros(TERNARY, dtype=np.int64)
     ways = np.zeros((2, TERNARY), dtype=np.int64)
     for length in range(1, 9):
-        digits = np.arange(3**length)[:, None] // 3 ** np.arange(length) % 3
-        distance = (digits > 0).sum(axis=1)
+        # A row for each place, in small numbers: each process that plays makes these tables.
+        digits = (np.arange(3**length) // 3 ** np.arange(length)[:, None] % 3).astype(np.int8)
+        distance = np.count_nonzero(digits, axis=0)
         found = np.zeros((2, 3**length), dtype=np.int64)
         for side, (own, opp) in enumerate(((1, 2), (2, 1))):
             for source in range(length):
                 for target in range(length):
                     low, high = sorted((source, target))
-                    legal = (digits[:, source] == own) & (digits[:, target] != own) & (distance == high - low)
-                    legal &= ~(digits[:, low + 1 : high] == opp).any(axis=1)
-                    if source != target:
-                        found[side] |= legal.astype(np.int64) << (source + (8 if target < source else 0))
+                    if source == target:
+                        continue
+                    legal = (digits[source] == own) & (digits[target] != own) & (distance == high - low)
+                    legal &= ~(digits[low + 1 : high] == opp).any(axis=0)
+                    found[side] |= legal.astype(np.int64) << (source + (8 if target < source else 0))
         here = slice(OFFSET[length], OFFSET[length] + 3**length)
         stones[here], ways[:, here] = distance, found
     flat = ways.reshape(-1)
