@@ -1,9 +1,9 @@
 """A bot that answers from a list: `scripted.py MOVE…` plays the moves in turn, then stops answering.
 
 `--option LINE` announces an option; `--say TEXT` prints TEXT before every bestmove; `--after COUNT TEXT` prints TEXT
-and flushes it apart, behind the COUNT-th of a game, `--complain COUNT TEXT` on standard error; `--think COUNT MS`
-thinks so long about that one; `--echo` writes what it hears to standard error, `--hear FILE` into a file;
-`--ignore VERB` never answers that.
+and flushes it apart, behind the COUNT-th of a game, `--at-once COUNT TEXT` together with that, `--complain COUNT TEXT`
+on standard error; `--think COUNT MS` thinks so long about that one; `--echo` writes what it hears to standard error,
+`--hear FILE` into a file; `--ignore VERB` never answers that.
 """
 
 import sys
@@ -25,9 +25,9 @@ def main() -> None:
             heard = open(next(words), "a")  # noqa: SIM115 - until its end
         elif word == "--think":
             slow, slow_ms = int(next(words)), int(next(words))
-        elif word in ("--after", "--complain"):
+        elif word in ("--after", "--at-once", "--complain"):
             number = int(next(words))
-            after[number] = next(words), sys.stdout if word == "--after" else sys.stderr
+            after[number] = next(words), sys.stderr if word == "--complain" else sys.stdout, word != "--at-once"
         elif word == "--echo":
             echoes = True
         else:
@@ -57,8 +57,10 @@ def main() -> None:
                 print("bestmove", move.replace("_", " "))
                 count += 1
             if count in after:
-                sys.stdout.flush()
-                print(after[count][0], file=after[count][1], flush=True)
+                text, stream, is_apart = after[count]
+                if is_apart:
+                    sys.stdout.flush()
+                print(text, file=stream, flush=True)
         elif verb == "quit":
             return
         sys.stdout.flush()

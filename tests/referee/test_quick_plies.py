@@ -198,7 +198,7 @@ def test_bots_that_say_more_than_their_move_are_asked_ply_by_ply(
     [
         ("--after", "info depth 1", Termination.MAX_PLIES),
         ("--after", "hello", Termination.MAX_PLIES),
-        ("--after", "bestmove b1b3", Termination.PROTOCOL_ERROR),
+        ("--at-once", "bestmove b1b3", Termination.PROTOCOL_ERROR),  # later it would be taken for the next answer
         ("--complain", "what a move", Termination.MAX_PLIES),
         ("--complain", "x" * 100_000, Termination.MAX_PLIES),
     ],
