@@ -5,8 +5,10 @@ The executor is any `concurrent.futures.Executor` whose workers are game slots.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from datetime import datetime, timedelta
 from itertools import groupby
 
 from referee.pool import WorkerLostError
@@ -19,6 +21,11 @@ from referee.unplayed import void_record
 
 ATTEMPTS = 3
 """How often a game is tried before it stays void."""
+LOT_MS = 50
+"""Pairs between bots whose games are over sooner go to a slot so many together: to hand one out takes as long as fifty
+plies of quick bots."""
+LEAST_MS = 1
+"""A game is never expected to be over sooner."""
 
 
 class Dispatcher:
@@ -49,6 +56,8 @@ class Dispatcher:
         self._is_over = False
         """Nothing depends on further games: what runs is called off, and not played again."""
         self._voids: dict[str, int] = {}
+        self._lasts_ms: dict[tuple[str, str], int] = {}
+        """How long a game between two bots took lately."""
 
     def stop(self) -> None:
         """Start no more games."""
@@ -64,21 +73,20 @@ class Dispatcher:
         return self._stopping
 
     def run(self, games: Iterable[PlannedGame], is_enough: Callable[[], bool] = lambda: False) -> list[GameRecord]:
-        """Play all games; the two of a pair run in one slot, one after the other, with the same processes.
+        """Play all games; the two of a pair run in one slot, one after the other, with the same processes, and so do
+        further pairs between bots whose games are short.
 
         `on_record` gets every record that stands, in the order of completion. As soon as `is_enough`, what is being
         played is called off. Returns the games that stayed void.
         """
-        waiting: Iterator[list[PlannedGame]] = iter(
-            [list(pair) for _, pair in groupby(games, key=lambda game: (game.spec.event, game.spec.pair))]
-        )
+        waiting = deque(_pairs(games))
         again: list[list[PlannedGame]] = []
         running = self._running
         given_up: list[GameRecord] = []
         while True:
             while len(running) < self._in_flight and not self._stopping and not is_enough():
-                job = again.pop() if again else next(waiting, None)
-                if job is None:
+                job = again.pop() if again else self._lot(waiting)
+                if not job:
                     break
                 if job := self._left_of(job):
                     running[self._executor.submit(play_games, job)] = job
@@ -90,13 +98,22 @@ class Dispatcher:
                     future.cancel()  # a no-op for those that have begun
             for future in done:
                 job = running.pop(future)
-                left = self._take(future, job, given_up)
-                if left:
-                    again.append(left)
+                again += _pairs(self._take(future, job, given_up))
             if not self._is_over and is_enough():
                 self._is_over = True
                 for future in running:
                     self._call_off(future)
+
+    def _lot(self, waiting: deque[list[PlannedGame]]) -> list[PlannedGame]:
+        """The next pair, and those behind it that are expected to be over within `LOT_MS` as well."""
+        lot: list[PlannedGame] = []
+        left_ms = LOT_MS
+        while waiting:
+            left_ms -= len(waiting[0]) * self._lasts_ms.get(_players(waiting[0][0]), LOT_MS)
+            if lot and left_ms < 0:
+                break
+            lot += waiting.popleft()
+        return lot
 
     def _left_of(self, job: list[PlannedGame]) -> list[PlannedGame]:
         """What is to be played of a job: the games of suspended bots are lost as they are."""
@@ -135,10 +152,13 @@ class Dispatcher:
         except CancelledError:
             return job if future in self._recalled else []
         except WorkerLostError as error:
+            if len(_pairs(job)) > 1 and not self._aborting:
+                return job  # pair by pair, which tells whose fault it is
             records = [void_record(job[0], Termination.WORKER_LOST, str(error))]
         left = []
         for game, record in zip(job, records, strict=False):
             if record.kind is not Kind.VOID:
+                self._lasts_ms[_players(game)] = max(LEAST_MS, _lasted_ms(record))
                 self._keep(record)
                 continue
             if record.termination is Termination.STOPPED and (self._aborting or self._is_over):
@@ -149,6 +169,21 @@ class Dispatcher:
             else:
                 left.append(game)
         return left if self._aborting else left + job[len(records) :]
+
+
+def _pairs(games: Iterable[PlannedGame]) -> list[list[PlannedGame]]:
+    return [list(pair) for _, pair in groupby(games, key=lambda game: (game.spec.event, game.spec.pair))]
+
+
+def _players(game: PlannedGame) -> tuple[str, str]:
+    first, second = sorted((game.spec.first.name, game.spec.second.name))
+    return first, second
+
+
+def _lasted_ms(record: GameRecord) -> int:
+    return (datetime.fromisoformat(record.finished) - datetime.fromisoformat(record.started)) // timedelta(
+        milliseconds=1
+    )
 
 
 def left_to_play(games: Iterable[PlannedGame], finished: Iterable[GameRecord]) -> list[PlannedGame]:
