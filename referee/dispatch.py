@@ -72,20 +72,20 @@ class Dispatcher:
         """Whether it was told to start no more games."""
         return self._stopping
 
-    def run(self, games: Iterable[PlannedGame], is_enough: Callable[[], bool] = lambda: False) -> list[GameRecord]:
+    def run(self, games: Iterable[PlannedGame], is_enough: Callable[[], bool] | None = None) -> list[GameRecord]:
         """Play all games; the two of a pair run in one slot, one after the other, with the same processes, and so do
-        further pairs between bots whose games are short.
+        further pairs between bots whose games are short, unless it may be enough after any.
 
         `on_record` gets every record that stands, in the order of completion. As soon as `is_enough`, what is being
         played is called off. Returns the games that stayed void.
         """
-        waiting = deque(_pairs(games))
+        waiting, is_decided = deque(_pairs(games)), is_enough or (lambda: False)
         again: list[list[PlannedGame]] = []
         running = self._running
         given_up: list[GameRecord] = []
         while True:
-            while len(running) < self._in_flight and not self._stopping and not is_enough():
-                job = again.pop() if again else self._lot(waiting)
+            while len(running) < self._in_flight and not self._stopping and not is_decided():
+                job = again.pop() if again else self._lot(waiting, LOT_MS if is_enough is None else 0)
                 if not job:
                     break
                 if job := self._left_of(job):
@@ -99,15 +99,14 @@ class Dispatcher:
             for future in done:
                 job = running.pop(future)
                 again += _pairs(self._take(future, job, given_up))
-            if not self._is_over and is_enough():
+            if not self._is_over and is_decided():
                 self._is_over = True
                 for future in running:
                     self._call_off(future)
 
-    def _lot(self, waiting: deque[list[PlannedGame]]) -> list[PlannedGame]:
-        """The next pair, and those behind it that are expected to be over within `LOT_MS` as well."""
+    def _lot(self, waiting: deque[list[PlannedGame]], left_ms: int) -> list[PlannedGame]:
+        """The next pair, and those behind it that are expected to be over in that time as well."""
         lot: list[PlannedGame] = []
-        left_ms = LOT_MS
         while waiting:
             left_ms -= len(waiting[0]) * self._lasts_ms.get(_players(waiting[0][0]), LOT_MS)
             if lot and left_ms < 0:

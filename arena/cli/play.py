@@ -241,7 +241,7 @@ def _play_games(
         return test is not None and test.is_decided
 
     suspension = Suspension(arguments.suspend_after, folder.records)
-    void, is_stopped = _dispatch(pool, left, keep, is_decided, suspension)
+    void, is_stopped = _dispatch(pool, left, keep, is_decided if test else None, suspension)
     records = sorted(folder.records, key=lambda record: record.sequence)
     found = summarise(records, fresh, names, time.monotonic() - begin, test.verdict if test else None)
     if isinstance(folder, RunFolder):
@@ -267,7 +267,7 @@ def _dispatch(
     pool: SlotPool,
     games: list[PlannedGame],
     keep: Callable[[GameRecord], None],
-    is_decided: Callable[[], bool],
+    is_decided: Callable[[], bool] | None,
     suspension: Suspension,
 ) -> tuple[list[GameRecord], bool]:
     """Play games until all are done or nothing depends on them any more; those that stayed void, and whether somebody

@@ -103,6 +103,14 @@ def test_pairs_of_short_games_go_to_a_slot_together(ms: int, together: int, game
     assert (sizes[0], max(sizes), set(sizes[1:-1])) == (2, together, {together})
 
 
+def test_no_game_is_played_for_nothing_where_it_may_be_enough_after_any(game: Callable[..., PlannedGame]) -> None:
+    executor = Scripted(lambda job: [lasting(one, 1) for one in job])
+    kept: list[int] = []
+    dispatcher = Dispatcher(executor, 1, lambda record: kept.append(record.sequence))
+    assert dispatcher.run(planned_games(game, 12), lambda: len(kept) >= 6) == []
+    assert executor.jobs == [[1, 2], [3, 4], [5, 6]]
+
+
 def test_how_long_games_are_is_known_of_each_two_bots(game: Callable[..., PlannedGame]) -> None:
     games = planned_games(game, 12)
     slow = [
