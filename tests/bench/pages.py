@@ -112,6 +112,8 @@ def _kept(name: str, path: str, client: Client, bare: Client, count: int) -> Ite
 
 def _cold(league: League, server: Server, client: Client, bare: Client, count: int) -> Iterator[Figure]:
     """Answers of a server that has made none before."""
+    for path in addresses(league).values():  # what the last results had made anew behind readers' backs is done then
+        _ms(client, path)
     for name, path in {**addresses(league), **cold_only(league)}.items():
         mine, empty = [], []
         for _ in range(count):
