@@ -10,20 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
+from arena.collections.readers import read_apart
 from referee.replay import Replay
+from referee.rules import load
 from referee.rules.core import Outcome, ParseError
 from referee.rules.gametitle import is_number, looks_like_title
 from referee.rules.history import LineOfPlay
 from referee.rules.position import Position
-from referee.rules.rules import GameFormat, GameText, Ruleset, State
+from referee.rules.rules import GameFormat, GameText, Ruleset, State, Value
 
 WINNERS = {"1-0": "first", "0-1": "second", "1/2-1/2": "draw", "first": "first", "second": "second", "draw": "draw"}
 
 _BEGINNING = re.compile(r"\s*(?:\[|#\s*\[|#!|[a-z][0-9]{1,3}\s*:|\{\")")
 """A tag, a set-up line, a JSON object."""
 _NUMBER_ONE = re.compile(r"[\s|]*1(?:\.(?!\.|[wb]\s)|\)|\s+[^\s.]|\s*\|)")
-_FIRST = 20
+_FIRST = 10
 """Parts of a long text that tell which notations it may be in."""
 _BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
 _MANY = 100
@@ -58,10 +62,22 @@ class CollectedGame:
     outcome: Outcome | None
     winner: str | None
 
+    def __reduce__(self) -> tuple[Callable[..., CollectedGame], tuple[Any, ...]]:
+        """Rules are sent by their names."""
+        names = self.ruleset.rules.family, self.ruleset.variant.name, self.ruleset.overrides
+        return _sent, (self.game, self.text, self.line, names, self.last, self.outcome, self.winner)
+
     @property
     def final(self) -> str:
         """The last position as text."""
         return self.ruleset.write(self.last)
+
+
+def _sent(
+    game: GameText, text: str, line: int, names: tuple[str, str, dict[str, Value]], last: State, *end: Any
+) -> CollectedGame:
+    family, variant, overrides = names
+    return CollectedGame(game, text, line, load(family).settle(variant, overrides), last, *end)
 
 
 @dataclass(slots=True)
@@ -71,6 +87,11 @@ class Collection:
     format: str
     games: list[CollectedGame] = field(default_factory=list)
     problems: list[GameProblem] = field(default_factory=list)
+
+    def add(self, other: Collection) -> None:
+        """Take in what came of a later part of the text."""
+        self.games += other.games
+        self.problems += other.problems
 
 
 def pieces(text: str) -> Iterator[tuple[int, str]]:
@@ -112,10 +133,13 @@ def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
     return ruleset.rules.settle(variant, {**kept, **game.options})
 
 
-def read_collection(text: str, form: GameFormat, ruleset: Ruleset) -> Collection:
-    """Every game of a text in one notation. Raises ValueError for a text without any game, good or bad."""
+def read_collection(text: str, form: GameFormat, ruleset: Ruleset, *, at_once: int = 1) -> Collection:
+    """Every game of a text in one notation, so many of them at once (see `read_apart`). Raises ValueError for a text
+    without any game, good or bad."""
     found, parts = Collection(form.name), list(pieces(text))
-    _read_on(found, parts, form, ruleset, _replay(parts, ruleset))
+    read = partial(_reading, form=form, ruleset=ruleset, replay=_replay(parts, ruleset))
+    for reading in read_apart(read, parts, at_once):
+        found.add(reading)
     if not found.games and not found.problems:
         raise ValueError("no game in it")
     return found
@@ -125,15 +149,16 @@ def _replay(parts: Sequence[tuple[int, str]], ruleset: Ruleset) -> Replay | None
     return Replay(ruleset) if len(parts) >= _MANY else None
 
 
-def _read_on(
-    found: Collection, parts: Iterable[tuple[int, str]], form: GameFormat, ruleset: Ruleset, replay: Replay | None
-) -> None:
+def _reading(parts: Sequence[tuple[int, str]], form: GameFormat, ruleset: Ruleset, replay: Replay | None) -> Collection:
+    found = Collection(form.name)
     for part in parts:
         _read_piece(part, form, ruleset, replay, found)
+    return found
 
 
-def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
-    """The reading, among several notations, that leaves the fewest bad games and moves. Raises ValueError.
+def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...], *, at_once: int = 1) -> Collection:
+    """The reading, among several notations, that leaves the fewest bad games and moves; of a long text so many games
+    are read at once (see `read_apart`). Raises ValueError.
 
     Of readings that are equally good it is the one whose notation would write the first game in as many lines. Of a
     long text the first games tell; the others are looked at in other notations only if some of them are bad.
@@ -147,7 +172,10 @@ def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> 
         if readings:
             best = _best(readings, forms)
             able = tuple(form for form in forms if form.name in {one.format for one in readings})
-            _read_on(best, parts[_FIRST:], next(form for form in forms if form.name == best.format), ruleset, replay)
+            form = next(form for form in forms if form.name == best.format)
+            read = partial(_reading, form=form, ruleset=ruleset, replay=replay)
+            for reading in read_apart(read, parts[_FIRST:], at_once):
+                best.add(reading)
             if not best.problems:
                 return best
     readings = _readings(parts, able, ruleset, replay)
@@ -166,14 +194,11 @@ def _readings(
     found: list[Collection] = []
     by_reader: dict[Callable[[str, Ruleset], Sequence[GameText]], Collection] = {}
     for form in forms:
+        if form.read not in by_reader:
+            by_reader[form.read] = _reading(parts, form, ruleset, replay)
         mine = Collection(form.name)
+        mine.add(by_reader[form.read])
         found.append(mine)
-        same = by_reader.setdefault(form.read, mine)
-        if same is mine:
-            _read_on(mine, parts, form, ruleset, replay)
-        else:
-            mine.games += same.games
-            mine.problems += same.problems
     return found
 
 

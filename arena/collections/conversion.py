@@ -29,7 +29,7 @@ def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
     """
     ruleset, game = found.ruleset, found.game
     first, second = players_of(game.tags, ruleset)
-    position = ruleset.write(ruleset.read(game.position))
+    position = ruleset.start if game.position is None else ruleset.write(ruleset.read(game.position))
     number = named(game.tags, NUMBERS)
     termination = ending_of(found)
     winner = None if termination.kind is Kind.VOID else found.winner

@@ -617,7 +617,7 @@ class Ruleset:
 
     def read(self, position: str | None = None) -> State:
         """The state of a position string, or of the variant's start. Raises ParseError."""
-        if position is None:
+        if position is None or position == self.start:
             return self._start.copy()
         return self.rules.notation.read_position(position, self.config)
 

@@ -93,10 +93,27 @@ def keys_of(ruleset: Ruleset, states: States) -> Keys:
         return np.array([_number(rules.family, board.tobytes()) for board in boards], dtype=np.uint64)
     contents = symmetry.contents(states, ruleset.config)
     table = _table(rules.family, symmetry.images(ruleset.config))
-    sums = np.zeros((len(states), table.shape[2]), dtype=np.uint64)
-    for cell in range(contents.shape[1]):
-        sums += table[cell][contents[:, cell]]
-    return _mix(sums.min(axis=1) ^ _mix(symmetry.rest(states, ruleset.config).astype(np.uint64)))
+    return _mix(_sums(table, contents).min(axis=1) ^ _mix(symmetry.rest(states, ruleset.config).astype(np.uint64)))
+
+
+def _sums(table: Keys, contents: npt.NDArray[np.uint8]) -> Keys:
+    """[row, image]: what the cells of each row add up to; of all rows but the first only what has changed is added.
+
+    Positions that follow each other differ in few cells.
+    """
+    found = np.empty((len(contents), table.shape[2]), dtype=np.uint64)
+    cells = np.arange(contents.shape[1])
+    for first in range(0, len(contents), _TOGETHER):
+        part = contents[first : first + _TOGETHER]
+        sums = np.zeros((len(part), table.shape[2]), dtype=np.uint64)
+        sums[0] = table[cells, part[0]].sum(axis=0)
+        rows, changed = np.nonzero(part[1:] != part[:-1])
+        if len(rows):
+            changes = table[changed, part[rows + 1, changed]] - table[changed, part[rows, changed]]
+            starts = np.flatnonzero(np.diff(rows, prepend=-1))
+            sums[rows[starts] + 1] = np.add.reduceat(changes, starts, axis=0)
+        np.cumsum(sums, axis=0, out=found[first : first + len(part)])
+    return found
 
 
 def key_of(ruleset: Ruleset, state: States) -> int:
@@ -121,6 +138,8 @@ def _number(family: str, more: bytes = b"") -> int:
     return int.from_bytes(blake2b(more, digest_size=8, key=family.encode()).digest())
 
 
+_TOGETHER = 2000
+"""Rows whose sums are made at a time: changes take room."""
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)

@@ -26,6 +26,7 @@ from sqlalchemy import text
 
 from arena.collections.conversion import to_archived
 from arena.collections.notation import write
+from arena.collections.readers import readers
 from arena.services.archive import read_text
 from arena.store import Store
 from arena.store.archive_entry import NewGame, insert_games
@@ -48,7 +49,9 @@ def run(quick: bool) -> Iterator[Figure]:
     entries = entries_of(games)
     taken = time.perf_counter() - begin
     yield Figure("archive", "games made ready for the index", len(games) / taken, "games/s")
-    yield Figure("archive", "games imported from a text, one process", imported(games), "games/s", goal=">= 1000")
+    for count in (1, readers()):
+        title = f"games imported from a text, {count} process{'es' if count > 1 else ''}"
+        yield Figure("archive", title, imported(games, count), "games/s", goal=">= 1000")
     count = 5_000 if quick else 50_000
     with tempfile.TemporaryDirectory() as name, closing(Store.in_folder(Path(name))) as store:
         begin = time.perf_counter()
@@ -66,7 +69,7 @@ def run(quick: bool) -> Iterator[Figure]:
         yield Figure("archive", f"explorer in {count:,} games, p99", p99, "ms", SCAN, scan, "< 50")
 
 
-def imported(games: Sequence[ArchivedGame]) -> float:
+def imported(games: Sequence[ArchivedGame], at_once: int) -> float:
     """How many games of a text, in a notation that is found out, a new archive takes in a second: the mean of all
     families."""
     taken = 0.0
@@ -80,7 +83,7 @@ def imported(games: Sequence[ArchivedGame]) -> float:
         read_text("\n".join(written[:30]), rules.settle())
         with tempfile.TemporaryDirectory() as name, closing(Store.in_folder(Path(name))) as store:
             begin = time.perf_counter()
-            found = read_text("\n".join(written), rules.settle())
+            found = read_text("\n".join(written), rules.settle(), at_once=at_once)
             assert store.archive.add([to_archived(one, "bench", found.format) for one in found.games]) == len(mine)
             taken += time.perf_counter() - begin
     return len(games) / taken

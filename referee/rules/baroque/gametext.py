@@ -40,7 +40,7 @@ ANY_VARIANT = frozenset({"baroque", "ultima"})
 OWN_TAGS = frozenset({"variant", "position", "fen", "result"})
 
 _TOKEN = re.compile(
-    rf"""(?P<space>[ \t\r\n|]+)
+    rf"""(?:(?P<space>[ \t\r\n|]+)
       | (?P<comment>\{{[^}}]*\}}|;[^\n]*|\([^()]*\))
       | \[[ \t]*(?P<name>{NAME})[ \t]+"(?P<value>(?:[^"\\\n]|\\["\\])*)"[ \t]*\]
       | (?P<result>1-0|0-1|1/2-1/2|1/2|\*)(?![^ \t\r\n{{\[;])
@@ -48,7 +48,7 @@ _TOKEN = re.compile(
       | (?P<number>[0-9]{{1,9}}(?:\.+|…)|[0-9]{{1,3}}(?=[ \t|])|\.{{2,}}|…)
       | (?P<from>[a-h][1-8])\.(?P<to>[a-h][1-8])[ \t]+[-.a-zA-Z0-9]{{1,400}}/[-.a-zA-Z0-9]{{1,400}}
       | (?P<move>[A-Za-z][A-Za-z0-9×]*(?:-(?:off|OFF))?)[+#]*(?P<marked>{MARK})?
-      | (?P<mark>\$[0-9]{{1,3}}|{MARK})
+      | (?P<mark>\$[0-9]{{1,3}}|{MARK}))[ \t\r\n|]*
     """,
     re.VERBOSE,
 )

@@ -6,6 +6,7 @@ Refuses to know what is legal, except to resolve a move that is written without 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from types import ModuleType
 
 import numpy as np
@@ -158,7 +159,8 @@ _FORM = re.compile(
 )
 
 
-_SQUARES = {square_name(square): square for square in range(64)}
+_NAMES = tuple(map(square_name, range(64)))
+_SQUARES = {name: square for square, name in enumerate(_NAMES)}
 
 
 def _malformed(text: str) -> ParseError:
@@ -170,8 +172,10 @@ def _malformed(text: str) -> ParseError:
     return ParseError("not a move", text=text, index=place, hint=MOVE_HINT)
 
 
-def _without_origin(found: re.Match[str], text: str, state: State, config: Config) -> int:
+def _without_origin(text: str, state: State, config: Config) -> int:
     """The only legal move that `Rc5X` can mean. Raises ParseError when there is none or more than one."""
+    found = _FORM.fullmatch(text)
+    assert found is not None
     kernel = _kernel()
     buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
     end, piece = _SQUARES[found["end"]], LETTERS.index(found["letter"]) + 7 * int(state[SIDE])
@@ -212,15 +216,14 @@ def _listed(parts: list[str]) -> str:
 def explain(move: int, state: State, config: Config) -> str:
     """What a move captures, and how: `as a leaper leaps over the leaper on c4, as a pincer pinches …`."""
     origin, end = divmod(move, 64)
-    pieces = pieces_of(state)
-    mover = pieces.get(origin, "").upper()
+    mover = piece_at(state, origin).upper()
     if not mover:
         return ""
     if origin == end:
         return "removes itself"
     victims: dict[str, list[str]] = {}
     for square in victim_squares(move, state, config):
-        kind = pieces[square].upper()
+        kind = piece_at(state, square).upper()
         victims.setdefault(kind if mover == "B" else mover, []).append(
             f"the {NAMES[LETTERS.index(kind)]} on {square_name(square)}"
         )
@@ -238,28 +241,37 @@ def read_move(text: str, state: State, config: Config) -> int:
     Accepted: `c2c4`, `d4d4`; the display forms `Pc2c4X`, `Kd4xe5`, `Md4-off`, whose piece must stand on the origin
     (their capture marks are not checked); vchess's forms without origin, `Rc5X`, where only one legal move fits.
     """
+    place, origin, code = _read_squares(text)
+    if code < 0:
+        return _without_origin(text, state, config)
+    if place >= 0 and not (int(state[place]) | int(state[place + 7])) >> origin & 1:
+        stands = piece_at(state, origin)
+        holds = NAMES[LETTERS.index(stands.upper())] if stands else "nothing"
+        problem = f"{square_name(origin)} holds {holds}, not {LETTERS[place]}"
+        raise ParseError(problem, text=text, index=1, hint=MOVE_HINT)
+    return code
+
+
+@lru_cache(8192)
+def _read_squares(text: str) -> tuple[int, int, int]:
+    """What a move says by itself: the place of its letter, its origin, its code; -1 for what it leaves to the board.
+
+    Raises ParseError.
+    """
     if len(text) > 8 or not (found := _FORM.fullmatch(text)):
         raise _malformed(text)
     letter, origin, end = found["letter"], found["origin"], found["end"]
-    if letter is None:
-        if origin is None or len(text) != 4:
-            raise _malformed(text)
-        return 64 * _SQUARES[origin] + _SQUARES[end]
+    if (letter is None and (origin is None or len(text) != 4)) or (origin is None and end is None):
+        raise _malformed(text)
+    place = LETTERS.index(letter) if letter else -1
     if origin is None:
-        if end is None:
-            raise _malformed(text)
-        return _without_origin(found, text, state, config)
-    square, place = _SQUARES[origin], LETTERS.index(letter)
-    if not (int(state[place]) | int(state[place + 7])) >> square & 1:
-        stands = piece_at(state, square)
-        holds = NAMES[LETTERS.index(stands.upper())] if stands else "nothing"
-        raise ParseError(f"{origin} holds {holds}, not {letter}", text=text, index=1, hint=MOVE_HINT)
-    return 64 * square + _SQUARES[end or origin]
+        return place, -1, -1
+    return place, _SQUARES[origin], 64 * _SQUARES[origin] + _SQUARES[end or origin]
 
 
 def write_move(move: int) -> str:
     """Origin and destination, as `c2c4`."""
-    return square_name(move // 64) + square_name(move % 64)
+    return _NAMES[move // 64] + _NAMES[move % 64]
 
 
 def display_move(move: int, state: State, config: Config) -> str:

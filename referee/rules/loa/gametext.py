@@ -17,13 +17,13 @@ from referee.rules.loa.notation import read_move, write_move
 from referee.rules.rules import GameFormat, GameText, Ruleset
 
 _TOKEN = re.compile(
-    rf"""(?P<space>[ \t\r\n|]+)
+    rf"""(?:(?P<space>[ \t\r\n|]+)
       | (?P<comment>\{{[^}}]*\}}|;[^\n]*)
       | (?P<tag>\[[ \t]*(?P<name>[A-Za-z][A-Za-z0-9_.]*)[ \t]+"(?P<value>(?:[^"\\\n]|\\["\\])*)"[ \t]*\])
       | (?P<result>1-0|0-1|1/2-1/2|\*)(?![^ \t\r\n{{\[;])
       | (?P<number>[0-9]{{1,6}}(?:\.+|\)|…)|[0-9]{{1,3}}(?=[ \t\r\n|])|\.{{2,}}|…)
       | (?P<mark>\$[0-9]{{1,3}}|{MARK})
-      | (?P<word>[A-Za-z0][A-Za-z0-9:–—×-]*),?
+      | (?P<word>[A-Za-z0][A-Za-z0-9:–—×-]*),?)[ \t\r\n|]*
     """,
     re.VERBOSE,
 )

@@ -242,7 +242,7 @@ def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
 
 def _ply_of(word: str) -> int:
     """The ply number that a word begins with; 0 for none."""
-    number = None if word in RESULTS.values() else _PLY.match(word)
+    number = None if not word[:1].isdecimal() or word in RESULTS.values() else _PLY.match(word)
     if number is None:
         return 0
     return int(number[0].rstrip(".…")) if len(number[0]) < 9 else -1

@@ -6,6 +6,7 @@ Position: `<board> <side> <quiet> <ply>`; move: start and end cell, `e3e4`. Any 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NoReturn
 
 import numpy as np
@@ -133,6 +134,11 @@ def read_move(text: str, state: State | None = None, config: Config | None = Non
     Besides `e3e4` any case, one dash, and the extras of OpenTafl and of engines are accepted and ignored: a piece
     letter in front, captures, `+ ++ - --`, the words raichi and tuichi.
     """
+    return _read_move(text)
+
+
+@lru_cache(8192)
+def _read_move(text: str) -> int:
     found = _MOVE.fullmatch(text)
     if found is None:
         if text.strip() == "---":
