@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from datetime import datetime, timedelta
 from itertools import groupby
 
+from referee.pace import LOT_MS, Pace
 from referee.pool import WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
@@ -21,11 +21,6 @@ from referee.unplayed import void_record
 
 ATTEMPTS = 3
 """How often a game is tried before it stays void."""
-LOT_MS = 50
-"""Pairs between bots whose games are over sooner go to a slot so many together: to hand one out takes as long as fifty
-plies of quick bots."""
-LEAST_MS = 1
-"""A game is never expected to be over sooner."""
 
 
 class Dispatcher:
@@ -56,8 +51,7 @@ class Dispatcher:
         self._is_over = False
         """Nothing depends on further games: what runs is called off, and not played again."""
         self._voids: dict[str, int] = {}
-        self._lasts_ms: dict[tuple[str, str], int] = {}
-        """How long a game between two bots took lately."""
+        self._pace = Pace()
 
     def stop(self) -> None:
         """Start no more games."""
@@ -85,7 +79,7 @@ class Dispatcher:
         given_up: list[GameRecord] = []
         while True:
             while len(running) < self._in_flight and not self._stopping and not is_decided():
-                job = again.pop() if again else self._lot(waiting, LOT_MS if is_enough is None else 0)
+                job = again.pop() if again else self._pace.lot(waiting, _itself, LOT_MS if is_enough is None else 0)
                 if not job:
                     break
                 if job := self._left_of(job):
@@ -103,16 +97,6 @@ class Dispatcher:
                 self._is_over = True
                 for future in running:
                     self._call_off(future)
-
-    def _lot(self, waiting: deque[list[PlannedGame]], left_ms: int) -> list[PlannedGame]:
-        """The next pair, and those behind it that are expected to be over in that time as well."""
-        lot: list[PlannedGame] = []
-        while waiting:
-            left_ms -= len(waiting[0]) * self._lasts_ms.get(_players(waiting[0][0]), LOT_MS)
-            if lot and left_ms < 0:
-                break
-            lot += waiting.popleft()
-        return lot
 
     def _left_of(self, job: list[PlannedGame]) -> list[PlannedGame]:
         """What is to be played of a job: the games of suspended bots are lost as they are."""
@@ -157,7 +141,7 @@ class Dispatcher:
         left = []
         for game, record in zip(job, records, strict=False):
             if record.kind is not Kind.VOID:
-                self._lasts_ms[_players(game)] = max(LEAST_MS, _lasted_ms(record))
+                self._pace.note(record)
                 self._keep(record)
                 continue
             if record.termination is Termination.STOPPED and (self._aborting or self._is_over):
@@ -174,15 +158,8 @@ def _pairs(games: Iterable[PlannedGame]) -> list[list[PlannedGame]]:
     return [list(pair) for _, pair in groupby(games, key=lambda game: (game.spec.event, game.spec.pair))]
 
 
-def _players(game: PlannedGame) -> tuple[str, str]:
-    first, second = sorted((game.spec.first.name, game.spec.second.name))
-    return first, second
-
-
-def _lasted_ms(record: GameRecord) -> int:
-    return (datetime.fromisoformat(record.finished) - datetime.fromisoformat(record.started)) // timedelta(
-        milliseconds=1
-    )
+def _itself(game: PlannedGame) -> PlannedGame:
+    return game
 
 
 def left_to_play(games: Iterable[PlannedGame], finished: Iterable[GameRecord]) -> list[PlannedGame]:

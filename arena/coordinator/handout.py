@@ -1,5 +1,7 @@
 """Hands planned games to the executor: pair by pair, from one running tournament after another, while there is room.
 
+Several pairs of short games go to a slot together, unless their tournament may end after any of them.
+
 Refuses to know what becomes of them: their results are the recorder's.
 """
 
@@ -18,11 +20,19 @@ from arena.coordinator.remote_games import RemoteGames
 from arena.store import Store, StoreUnavailableError
 from arena.store.queue import Waiting
 from arena.store.tournaments import LiveTournament
+from arena.tournaments import format as formats
+from arena.tournaments.meeting import Moment
 from arena.worker import BundlePlace, play_bundled
+from referee.pace import LOT_MS
 from referee.record import GameRecord
+from referee.spec import PlannedGame
 
 Pair = list[Waiting]
-"""The games of one opening that are still to be played: one job."""
+"""The games of one opening that are still to be played."""
+
+
+def _planned(waiting: Waiting) -> PlannedGame:
+    return waiting.game
 
 
 class Handout:
@@ -64,14 +74,16 @@ class Handout:
             return
         self._remote.look(memory.jobs.values())
         piles = self._piles(sources, room)
+        singly = {found.id for found in running if formats.moment(found.format) is Moment.EACH_RESULT}
         chosen: list[Pair] = []
         while piles and len(chosen) < room:
             for pile in piles[: room - len(chosen)]:
-                pair = pile.popleft()
-                if self._remote.admits(pair):
-                    chosen.append(pair)
+                tournament_id = pile[0][0].tournament_id
+                if self._remote.admits(pile[0]):
+                    chosen.append(memory.pace.lot(pile, _planned, 0 if tournament_id in singly else LOT_MS))
                 else:  # its remote bot has enough to do
-                    memory.dry.discard(pair[0].tournament_id)
+                    memory.dry.discard(tournament_id)
+                    pile.popleft()
             piles = [pile for pile in piles if pile]
         for pile in piles:  # not all of it found room
             memory.dry.discard(pile[0][0].tournament_id)
@@ -83,7 +95,7 @@ class Handout:
         memory, at = self._memory, self._clock()
         for game in [game for game, until in memory.resting.items() if until <= at]:
             del memory.resting[game]
-        limit = 2 * room + len(memory.resting)
+        limit = 2 * room * memory.pace.most_pairs + len(memory.resting)
         self._turns += 1
         start = self._turns % len(sources)
         piles: list[deque[Pair]] = []

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 
 from arena.store.queue import Waiting
+from referee.pace import Pace
 from referee.record import GameRecord
 from referee.spec import PlannedGame
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A pair of games given to one slot."""
+    """Games given to one slot: a pair, or several of short games."""
 
     tournament_id: int
     waiting: list[Waiting]
@@ -55,6 +56,8 @@ class Memory:
     """Running tournaments without a planned game left."""
     resting: dict[str, datetime] = field(default_factory=dict)
     """Games that came to nothing more than once, and until when they are not handed out again."""
+    pace: Pace = field(default_factory=Pace)
+    """How long games take."""
 
     def is_out(self, tournament_id: int) -> bool:
         """Whether games of a tournament are with a slot."""

@@ -90,7 +90,8 @@ def test_a_game_that_kills_its_worker_is_given_up_charged_to_nobody(game: Callab
 def lasting(game: PlannedGame, ms: int) -> GameRecord:
     """A record of a game that took so long."""
     started, finished = ("2026-01-01T00:00:00.000Z", f"2026-01-01T00:00:00.{ms:03}Z")
-    return replace(done(game), started=started, finished=finished)
+    names = {"first": game.spec.first.name, "second": game.spec.second.name}
+    return replace(done(game), started=started, finished=finished, **names)
 
 
 @pytest.mark.parametrize(("ms", "together"), [(0, 50), (1, 50), (5, 10), (10, 4), (12, 4), (13, 2), (25, 2), (900, 2)])
