@@ -62,11 +62,12 @@ if IS_COMPILED:
     from numba.core.typing import signature as typing_signature
     from numba.extending import intrinsic
 
-    from referee.rules import loading
+    from referee.rules import inference, loading
 
     if _collects:
         gc.enable()
     loading.spare()
+    inference.spare()
     _HASHING = b"_numba_hashsecret"
     """What stands in compiled code that hashes."""
     _NumbasLocator: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
@@ -148,6 +149,7 @@ if IS_COMPILED:
         """
         # Told either way: what is not told, a function takes over from the one whose compilation asked for it.
         settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": not borrows, "forceinline": inlined}
+        settings["no_cfunc_wrapper"] = True  # for C that calls it by its own convention: nothing does
         dispatcher = numba.njit(**settings)(function)
         loading.alone(dispatcher)
         folder = cache_folder(os.path.dirname(inspect.getfile(function)), *also)

@@ -137,3 +137,30 @@ def test_compiling_a_function_is_told_and_the_same_sources_elsewhere_are_compile
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": path}
         done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
         assert done.stdout == expected, place
+
+
+def test_the_type_that_a_recursion_returns_is_the_widest_of_its_returns(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text("""
+from referee.rules.jit import jit
+
+@jit
+def half(n):
+    if n == 0:
+        return 0
+    return half(n - 1) + 0.5
+
+@jit
+def quarter(n):
+    if n > 0:
+        return quarter(n - 1) + 0.25
+    return 0
+
+@jit
+def even(n):
+    return n == 0 or not even(n - 1)
+""")
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    ask = "import kernel; print(kernel.half(0), kernel.half(5), kernel.quarter(3), kernel.even(7))"
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout == "0.0 2.5 0.75 False\n"
