@@ -139,7 +139,7 @@ def test_compiling_a_function_is_told_and_the_same_sources_elsewhere_are_compile
         assert done.stdout == expected, place
 
 
-def test_the_type_that_a_recursion_returns_is_the_widest_of_its_returns(tmp_path: Path) -> None:
+def test_types_are_the_widest_that_the_returns_of_a_recursion_and_the_rounds_of_a_loop_have(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text("""
 from referee.rules.jit import jit
 
@@ -158,9 +158,21 @@ def quarter(n):
 @jit
 def even(n):
     return n == 0 or not even(n - 1)
+
+@jit
+def twice(x):
+    return x + x
+
+@jit
+def grown(n):
+    total = 1
+    for _ in range(n):
+        total = twice(total)
+        total += 0.5
+    return total
 """)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
-    ask = "import kernel; print(kernel.half(0), kernel.half(5), kernel.quarter(3), kernel.even(7))"
+    ask = "import kernel; print(kernel.half(5), kernel.quarter(3), kernel.even(7), kernel.grown(2))"
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
-        assert done.stdout == "0.0 2.5 0.75 False\n"
+        assert done.stdout == "2.5 0.75 False 5.5\n"
