@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import ExitStack, contextmanager
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.worker import BundlePlace, play_bundled
+from referee.pace import Pace
 from referee.pool import SlotPool
 from referee.spec import Adjudication, PlannedGame
 from tests.bench.figure import Figure
@@ -38,22 +40,25 @@ def pairs(folder: Path, count: int, plies: int = SHORT) -> list[list[PlannedGame
     return [games[number : number + 2] for number in range(0, len(games), 2)]
 
 
-def rate(executor: Executor, slots: int, jobs: Sequence[list[PlannedGame]], place: BundlePlace) -> float:
-    """Games per second, twice as many jobs out as there are slots, as the arena does it."""
-    todo = iter(jobs)
-    warm = [executor.submit(play_bundled, job, place, True) for _, job in zip(range(2 * slots), todo, strict=False)]
-    wait(warm)
+def rate(executor: Executor, slots: int, pairs: Sequence[list[PlannedGame]], place: BundlePlace) -> float:
+    """Games per second, twice as many jobs out as there are slots, pairs of short games together, as the arena does
+    it."""
+    todo, pace = deque(pairs), Pace()
+    warm = [executor.submit(play_bundled, todo.popleft(), place, True) for _ in range(2 * slots)]
+    for future in warm:
+        for record in future.result():
+            pace.note(record)
     begin, games = time.perf_counter(), 0
     out: set[Future[Any]] = set()
     while True:
-        while len(out) < 2 * slots and (job := next(todo, None)):
-            out.add(executor.submit(play_bundled, job, place, True))
+        while todo and len(out) < 2 * slots:
+            out.add(executor.submit(play_bundled, pace.lot(todo, lambda game: game), place, True))
         if not out:
             return games / (time.perf_counter() - begin)
         done, out = wait(out, return_when=FIRST_COMPLETED)
         for future in done:
             records = future.result()
-            assert all(len(record.moves) == jobs[0][0].spec.adjudication.max_plies for record in records), records
+            assert all(len(record.moves) == pairs[0][0].spec.adjudication.max_plies for record in records), records
             games += len(records)
 
 
