@@ -143,12 +143,13 @@ def _refuse_check(state: State, config: Config, text: str, index: int) -> None:
 
 def write_position(state: State, config: Config) -> str:
     """The canonical position string: board, side to move, plies without capture, move number."""
-    pieces = pieces_of(state)
-    ranks = []
-    for rank in range(7, -1, -1):
-        row = "".join(pieces.get(square, ".") for square in range(8 * rank, 8 * rank + 8))
-        ranks.append(re.sub(r"\.+", lambda gap: str(len(gap.group())), row))
-    return f"{'/'.join(ranks)} {'b' if state[SIDE] else 'w'} {int(state[QUIET])} {int(state[NUMBER])}"
+    cells = ["."] * 64
+    for square, symbol in pieces_of(state).items():
+        cells[square] = symbol
+    board = "/".join("".join(cells[8 * rank : 8 * rank + 8]) for rank in range(7, -1, -1))
+    for gap in range(8, 0, -1):  # the longest first: so each is replaced whole
+        board = board.replace("." * gap, str(gap))
+    return f"{board} {'b' if state[SIDE] else 'w'} {int(state[QUIET])} {int(state[NUMBER])}"
 
 
 # Moves

@@ -8,9 +8,12 @@ from functools import lru_cache
 from referee.rules.core import ParseError
 from referee.rules.loa.state import (
     BAN,
+    FIRST,
     HOLE,
+    NEUTRAL,
     NUMBER,
     PASS,
+    SECOND,
     SIDE,
     SIZE,
     ZEN,
@@ -130,15 +133,25 @@ def read_position(text: str, config: Config) -> State:
 
 def write_position(state: State, config: Config) -> str:
     """The canonical position string, always of four fields."""
-    size = int(config[SIZE])
-    cells = ["."] * (16 * size)
-    for square, symbol in unpack(state, config).items():
-        cells[square] = symbol
-    board = "/".join("".join(cells[16 * rank : 16 * rank + size]) for rank in range(size - 1, -1, -1))
-    for gap in range(size, 0, -1):  # the longest first: so each is replaced whole
-        board = board.replace("." * gap, str(gap))
-    ban = square_name(int(state[BAN]) - 1) if state[BAN] else "-"
-    return f"{board} {'bw'[int(state[SIDE])]} {ban} {int(state[NUMBER])}"
+    size, words = int(config[SIZE]), state.tolist()
+    row, neutral = size if size == 8 else 16, words[NEUTRAL] - 1
+    ranks = []
+    for rank in range(size - 1, -1, -1):
+        word, shift = divmod(rank * row, 64)
+        first, second = (words[side + word] >> shift & (1 << row) - 1 for side in (FIRST, SECOND))
+        ranks.append(_write_rank(first, second, neutral % 16 if neutral // 16 == rank else -1, size))
+    ban = square_name(words[BAN] - 1) if words[BAN] else "-"
+    return f"{'/'.join(ranks)} {'bw'[words[SIDE]]} {ban} {words[NUMBER]}"
+
+
+@lru_cache(8192)
+def _write_rank(first: int, second: int, neutral: int, size: int) -> str:
+    """A rank by the files of each side's pieces, as bits, and that of the neutral piece (-1 = elsewhere)."""
+    letters = "".join(
+        "b" if first >> file & 1 else "w" if second >> file & 1 else "z" if file == neutral else "."
+        for file in range(size)
+    )
+    return re.sub(r"\.+", lambda gap: str(len(gap[0])), letters)
 
 
 def read_move(text: str, state: State, config: Config) -> int:

@@ -118,9 +118,22 @@ def read_position(text: str, config: Config) -> State:
 
 def write_board(state: State) -> str:
     """The first word of a position: ranks 1 to 9, the longest runs of empty cells as digits."""
-    pieces = pieces_of(state)
-    ranks = ("".join(pieces.get(file * SIZE + rank, ".") for file in range(SIZE)) for rank in range(SIZE))
-    return re.sub(r"\.+", lambda run: str(len(run.group())), "/".join(ranks))
+    words = state.tolist()
+    file, place = divmod(words[KING], SIZE)
+    return "/".join(
+        _write_rank(words[rank], words[LINES + rank], file if place == rank and words[KING] >= 0 else -1)
+        for rank in range(SIZE)
+    )
+
+
+@lru_cache(8192)
+def _write_rank(attackers: int, defenders: int, king: int) -> str:
+    """A rank by the files of each side's pieces, as bits, and the king's (-1 = elsewhere)."""
+    letters = "".join(
+        "K" if file == king else "t" if attackers >> file & 1 else "T" if defenders >> file & 1 else "."
+        for file in range(SIZE)
+    )
+    return re.sub(r"\.+", lambda run: str(len(run[0])), letters)
 
 
 def write_position(state: State, config: Config) -> str:
