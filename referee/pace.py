@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from referee.record import GameRecord
+from referee.rules.core import Kind
 from referee.spec import PlannedGame
 
 G = TypeVar("G")
@@ -32,8 +33,8 @@ class Pace:
         self._lasts_ms.clear()
 
     def note(self, record: GameRecord) -> None:
-        """A game between two bots was played to its end."""
-        if not record.started or not record.finished:  # forfeited by who was not there
+        """A game between two bots is over; one that was forfeited or void says nothing of how long they play."""
+        if record.kind not in (Kind.RULES, Kind.ADJUDICATION):
             return
         if len(self._lasts_ms) >= _MOST:
             self.clear()

@@ -29,6 +29,8 @@ from referee.spec import PlannedGame
 
 Pair = list[Waiting]
 """The games of one opening that are still to be played."""
+PAIR = 2
+"""Nobody can follow the plies of games that go to a slot with more than one other: they are told when they are over."""
 
 
 def _planned(waiting: Waiting) -> PlannedGame:
@@ -126,7 +128,8 @@ class Handout:
                 continue
             job = Job(kept[0].tournament_id, kept)
             games, job.executor = self._remote.ready(job.games), self._remote.executor(job.games, self._executor)
-            future = job.executor.submit(play_bundled, games, self._place, True, self._spool)
+            is_watched = len(games) <= PAIR
+            future = job.executor.submit(play_bundled, games, self._place, is_watched, self._spool)
             memory.jobs[future] = job
             memory.by_game.update((game.id, job) for game in job.games)
             future.add_done_callback(self._on_done)

@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from arena.coordinator.handout import PAIR
 from arena.worker import BundlePlace, play_bundled
 from referee.pace import Pace
 from referee.pool import SlotPool
@@ -52,7 +53,8 @@ def rate(executor: Executor, slots: int, pairs: Sequence[list[PlannedGame]], pla
     out: set[Future[Any]] = set()
     while True:
         while todo and len(out) < 2 * slots:
-            out.add(executor.submit(play_bundled, pace.lot(todo, lambda game: game), place, True))
+            lot = pace.lot(todo, lambda game: game)
+            out.add(executor.submit(play_bundled, lot, place, len(lot) <= PAIR))
         if not out:
             return games / (time.perf_counter() - begin)
         done, out = wait(out, return_when=FIRST_COMPLETED)
@@ -115,7 +117,7 @@ def run(quick: bool) -> Iterator[Figure]:
             while executor.size < workers and time.monotonic() < deadline:
                 time.sleep(0.1)
             jobs = pairs(folder, (20 if quick else 200) + 2 * workers)
-            pool = SlotPool(workers)
+            pool = SlotPool(workers, on_event=lambda event: None)
             local = far = 0.0
             for _ in range(repeats):  # by turns, so that both meet the same neighbours
                 local = max(local, rate(pool, workers, jobs, place))
