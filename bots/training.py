@@ -2,8 +2,9 @@
 
 What the net adds to the static score brings the chance of winning nearer to the truth: partly how the game ended,
 partly what a search thought of the position. Each position is learned from in all its images. Whole games are held
-out. With `--traits` what is fitted takes the place of the static score (`bots.worth`). Plain numpy; everything follows
-from the positions and the arguments, which are kept beside the weights.
+out. With `--traits` what is fitted takes the place of the static score (`bots.worth`), with `--prices` it is what
+pieces are worth to a search that looks at what can be taken (`bots.price`). Plain numpy; everything follows from the
+positions and the arguments, which are kept beside the weights.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bots.margin import measured
+from bots.price import fit_prices
 from bots.sample import (
     DECIDED,
     MOST_SCORE,
@@ -42,6 +44,7 @@ from bots.search.net import (
     HIDDEN,
     NET,
     ONE,
+    PRICES,
     TRAITS,
     UNTRAINED,
     board_planes,
@@ -234,7 +237,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--trust", type=float, default=0.5, metavar="T", help="in results, against scores (0.5)")
     parser.add_argument("--by-score", action="store_true", help="a static score means as much as one of a search")
     parser.add_argument("--epochs", type=int, default=20, metavar="N", help="how often each position is seen (20)")
-    parser.add_argument("--traits", action="store_true", help="what the kernel's traits are worth, in place of a net")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--traits", action="store_true", help="what the kernel's traits are worth, in place of a net")
+    what.add_argument("--prices", action="store_true", help="what the kernel's tactics go by, in place of a net")
     parser.add_argument("--held-out", type=float, default=0.05, metavar="S", help="the share of games held out (0.05)")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--techniques", type=int, default=0, metavar="BITS", help="of the search (bots.search.net)")
@@ -259,23 +264,26 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def kind_of(given: argparse.Namespace) -> int:
     """The technique that uses what is fitted."""
-    return TRAITS if given.traits else NET
+    return TRAITS if given.traits else PRICES if given.prices else NET
 
 
 def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
     """A net's weights, what its tempo and error are, and where it comes from."""
     ruleset, sample, origins = Sample.read(given.data)
-    settings = {"trust": given.trust, "epochs": given.epochs, "share": given.held_out, "seed": given.seed}
+    settings = {"trust": given.trust, "share": given.held_out, "seed": given.seed}
+    if not given.prices:
+        settings["epochs"] = given.epochs
     if given.by_score:
-        if given.traits:
-            raise ValueError("traits take the place of the static score: choose between them and --by-score")
+        if given.traits or given.prices:
+            raise ValueError("a net's fit alone knows --by-score: choose between it and --traits or --prices")
         settings["by_score"] = True
-    found = (fit_worth if given.traits else fit)(ruleset, sample, **settings)
+    found = (fit_worth if given.traits else fit_prices if given.prices else fit)(ruleset, sample, **settings)
     positions, games = len(sample.state), len(np.unique(sample.game))
     assert ruleset.rules.features is not None
-    learned = (kind_of(given), *UNTRAINED[1:])
-    net = (of_traits if given.traits else lay_out)(ruleset.rules.features, found.weights, learned)
-    numbers = measured(ruleset, net, found.held)
+    learned, numbers = (kind_of(given), *UNTRAINED[1:]), UNTRAINED[1:3]
+    if not given.prices:  # what is measured is a static score's: at leaves that are settled there is none
+        net = (of_traits if given.traits else lay_out)(ruleset.rules.features, found.weights, learned)
+        numbers = measured(ruleset, net, found.held)
     sys.stdout.write(
         f"{positions} positions of {games} games, scale {found.scale:.0f}, "
         f"log loss on games held out {found.before:.4f} -> {found.after:.4f}, tempo {numbers[0]}, error {numbers[1]}\n"

@@ -30,6 +30,7 @@ from bots.search.net import (
     EVEN,
     FIRST_COLUMN,
     FIRST_LINE,
+    FIRST_PRICE,
     HEAD,
     HIDDEN,
     IS_BOARD,
@@ -41,6 +42,7 @@ from bots.search.net import (
     NET,
     ONE,
     PASS,
+    PRICES,
     REST,
     SEEN_FROM,
     SETTLE,
@@ -83,9 +85,15 @@ def inlined(function: F) -> F:
 
 
 @compiled
-def takes_nothing(state: State, config: Config, moves: Any, gains: Any) -> int:
+def takes_nothing(state: State, config: Config, prices: Any, moves: Any, gains: Any) -> int:
     """Stands for `Tactics.forcing` in families that have none."""
     return 0
+
+
+@compiled
+def static_score(state: State, config: Config, prices: Any) -> int:
+    """Stands for `Tactics.still` in families that have none."""
+    return evaluate(state, config)
 
 
 @compiled
@@ -104,7 +112,7 @@ TELLS = hasattr(_kernel, "forcing")
 """Whether the kernel brings `referee.rules.rules.Tactics`."""
 _tactics = cast(Tactics, _kernel)
 forcing: Any = _tactics.forcing if TELLS else takes_nothing
-still: Any = _tactics.still if TELLS else evaluate
+still: Any = _tactics.still if TELLS else static_score
 in_check: Any = _tactics.in_check if TELLS else is_quiet
 
 HAS_TRAITS = hasattr(_kernel, "traits")
@@ -180,6 +188,8 @@ def new_desk(table_bytes: int, net: Net) -> Desk:
     maps = net.maps
     if not HAS_TRAITS or net.rows.size < cast(Traits, _kernel).TRAIT_COUNT:
         maps[0, TECHNIQUES] &= ~TRAITS
+    if TELLS and maps[0, TECHNIQUES] & PRICES == 0:
+        maps[0, FIRST_PRICE : FIRST_PRICE + _tactics.PRICES.size] = _tactics.PRICES
     return Desk(**_plain.new_desk(table_bytes)._asdict(), sums=sums, rows=net.rows, maps=maps)
 
 
@@ -298,7 +308,7 @@ def calm(desk: Desk, ply: int, config: Config) -> Any:
     """The static score of `states[ply]` when nothing more is taken."""
     if HAS_TRAITS and desk.maps[0, TECHNIQUES] & TRAITS != 0:
         return weigh(desk, ply, config)
-    return still(desk.states[ply], config)
+    return still(desk.states[ply], config, desk.maps[0, FIRST_PRICE:])
 
 
 @inlined
@@ -396,7 +406,7 @@ def settle(desk: Desk, config: Config, ply: int, alpha: int, beta: int) -> int:
                 is_known = value >= here[HIGH]
                 here[STAND], here[TOP], here[TRIED] = value, value, 0
                 if not is_known:
-                    here[FOUND] = forcing(desk.states[p], config, moves, gains)
+                    here[FOUND] = forcing(desk.states[p], config, desk.maps[0, FIRST_PRICE:], moves, gains)
         if is_known:
             if p == ply:
                 return value  # type: ignore[no-any-return]

@@ -39,19 +39,21 @@ NONE = "none"
 BIAS, HEAD, FIRST_ROW = 0, 1, 3
 """Rows of the weights that are no feature's: the sums with no feature at all; what the units are worth to the first of
 the two movers, when that one moves and when the other does."""
-MOVER, MOVER_BIT, TECHNIQUES, TEMPO, ERROR, LATE_FROM, SEEN_FROM, STRIDE = range(8)
+MOVER, MOVER_BIT, TECHNIQUES, TEMPO, ERROR, LATE_FROM, SEEN_FROM, STRIDE, FIRST_PRICE = range(9)
 """The first line of the map: element and bit that say who is to move, the techniques that the search uses, what it is
 worth to be on move beyond what the static score says, how far that score commonly is from what a search finds, which
-move of a position is the first late one, and by how many rows for each value of which element the rows of the boards
-are further on."""
-LATE, EVEN, REST, LEAVE, PASS, WINDOW, NET, DROP, SKIM, SETTLE, TRAITS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024
+move of a position is the first late one, by how many rows for each value of which element the rows of the boards are
+further on; from the last one on, the prices that tactics go by (`referee.rules.rules.Tactics`)."""
+LATE, EVEN, REST, LEAVE, PASS, WINDOW, NET, DROP, SKIM, SETTLE = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512
+TRAITS, PRICES = 1024, 2048
 """Techniques, as bits: late moves are looked at less deeply, the less the later, or so by an even number of plies; a
 side that stands well is asked to hold even if it does nothing; near the leaves, positions that stand well, moves that
 look bad and positions that stand badly are left; iterations begin in a window around the last score; the net corrects
 the static score; at the leaves, positions that stand well are left, and of those that stand badly only moves that end
 the game are seen; behind the leaves what takes something is looked at until nothing more is to be taken, where the
 kernel tells (`referee.rules.rules.Tactics`), by the static score without a net; what the traits of a position are worth
-takes the place of the static score, where the kernel tells of them (`referee.rules.rules.Traits`)."""
+takes the place of the static score, where the kernel tells of them (`referee.rules.rules.Traits`); the prices that
+settling goes by are learned ones."""
 ELEMENT, IS_BOARD, FIRST_COLUMN = range(3)
 """Each further line is for an element of the state: which, whether it is a set of cells, then the row of each of its
 bits or values; a number beyond the last column counts as that."""
@@ -123,6 +125,13 @@ def of_traits(features: Features, weights: npt.NDArray[np.int32], learned: Learn
     return Net(np.ascontiguousarray(weights, dtype=np.int32), maps)
 
 
+def of_prices(features: Features, weights: npt.NDArray[np.int32], learned: Learned) -> Net:
+    """No net, and prices for the tactics of a family: [1, price]."""
+    net = blank(features, learned)
+    net.maps[0, FIRST_PRICE : FIRST_PRICE + weights.size] = weights.ravel()
+    return net
+
+
 def _spread(features: Features, weights: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """The weights with rows of the boards' planes for every cell that these may be seen from, both kinds in one."""
     cells, ways = features.cells, way_count(features)
@@ -170,6 +179,8 @@ def net_for(rules: Rules, config: Config, path: Path | None = None) -> Net:
         learned = int(kept["techniques"]), int(kept["tempo"]), int(kept["error"]), int(kept["late_from"])
         if learned[0] & TRAITS:
             return of_traits(features, kept["weights"], learned)
+        if learned[0] & PRICES:
+            return of_prices(features, kept["weights"], learned)
         if learned[0] & NET == 0:
             return blank(features, learned)
         return lay_out(features, kept["weights"].astype(np.int32), learned)

@@ -84,16 +84,34 @@ class Kernel(Protocol):
 
 
 class Tactics(Protocol):
-    """What a kernel may bring besides, all of it or nothing, for searches that look at what can be taken at once."""
+    """What a kernel may bring besides, all of it or nothing, for searches that look at what can be taken at once.
 
-    def forcing(self, state: State, config: Config, moves: npt.NDArray[np.int64], gains: npt.NDArray[np.int64]) -> int:
-        """Write the legal moves that take something into `moves`, in hundredths of a piece what into `gains`.
+    They go by prices in hundredths of a piece, which are learned.
+    """
+
+    PRICES: npt.NDArray[np.int64]
+    """The prices where nothing was learned."""
+    TOGETHER: npt.NDArray[np.int64]
+    """For every price the number of a group: prices of a group are learned as one multiple of those."""
+
+    def forcing(
+        self,
+        state: State,
+        config: Config,
+        prices: npt.NDArray[np.int64],
+        moves: npt.NDArray[np.int64],
+        gains: npt.NDArray[np.int64],
+    ) -> int:
+        """Write the legal moves that take something into `moves`, at these prices what into `gains`.
 
         Returns their number. Both have the length MAX_MOVES.
         """
 
-    def still(self, state: State, config: Config) -> int:
-        """A static score for the side to move without what can be taken: the search looks at that itself."""
+    def still(self, state: State, config: Config, prices: npt.NDArray[np.int64]) -> int:
+        """A static score for the side to move without what can be taken: the search looks at that itself.
+
+        The sum of the prices, each times how often what it is for is there.
+        """
 
     def in_check(self, state: State, config: Config) -> bool:
         """Whether the side to move must do something: it may neither pass nor be judged by `still`."""

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from referee.rules import load
 from referee.rules.baroque.kernel import (
     BY_STALEMATE,
-    PRICE,
     WORTH,
     forcing,
     in_check,
@@ -175,7 +174,9 @@ def named(square: Square) -> str:
 
 NO_MOVES = range(1, 4 * BY_STALEMATE + 4)
 WORTH_OF = dict(zip("PRNBQMK", (*WORTH, 0), strict=True))
-PRICE_OF = dict(zip("PRNBQMK", (*PRICE, 0), strict=True))
+PRICE_OF = dict(zip("PRNBQMK", (60, 450, 575, 380, 320, 750, 0), strict=True))
+ASKED = np.array([*(PRICE_OF[kind] for kind in "PRNBQM"), 20, 150, 192, 127, 107, 250, 300, 7, 10], dtype=np.int64)
+"""Prices as learned ones are: of the pieces, of what each loses when frozen, of a frozen king, pincers' ranks, room."""
 
 
 def compare(position: Position) -> None:
@@ -190,7 +191,7 @@ def compare(position: Position) -> None:
     values = [sum(WORTH_OF[twin.board[square].upper()] for square in taken) for taken in takes]
     assert prize(position.state, config) == max(values, default=0), position
     moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
-    found = forcing(position.state, config, moves, gains)
+    found = forcing(position.state, config, ASKED, moves, gains)
     text = RULES.notation.write_move
     assert {text(int(move)): int(gain) for move, gain in zip(moves[:found], gains[:found], strict=True)} == {
         named(a) + named(b): sum(PRICE_OF[twin.board[square].upper()] for square in twin.captures(a, b))
@@ -742,7 +743,7 @@ def test_evaluation() -> None:
 
 def test_what_a_search_goes_by_is_fair_and_knows_stuck_pieces() -> None:
     def still_at(text: str) -> int:
-        return int(still(PURE.read(text), PURE.config))
+        return int(still(PURE.read(text), PURE.config, ASKED))
 
     assert still_at("3k4/2pppp2/8/8/8/8/2PPPP2/3K4 w 0 1") == still_at("3k4/2pppp2/8/8/8/8/2PPPP2/3K4 b 0 1") == 0
     assert still_at("k7/8/8/8/3Q4/8/7m/K7 w 0 1") > still_at("k7/8/8/8/3Q4/3m4/8/K7 w 0 1") + 50

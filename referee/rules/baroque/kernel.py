@@ -895,18 +895,20 @@ def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
     return n
 
 
-# What a search that looks at captures itself goes by: fitted to the results of its games, of frozen pieces a third less.
+# What a search that looks at captures itself goes by: see `referee.rules.rules.Tactics`.
 
-PRICE = 60, 450, 575, 380, 320, 750
-STUCK_KING, ONWARD, ROOM = 300, 7, 10
-"""A frozen king; each rank that a pincer has gone; each empty square beside the own king."""
+FROZEN, STUCK_KING, ONWARD, ROOM = 6, 12, 13, 14
+"""Of the prices the first six are of the pieces; then what each loses when frozen, and a frozen king; what each rank is
+worth that a pincer has gone, and what is lost by each empty square beside the own king."""
+PRICES = np.array([*WORTH, *(24 * value // 100 for value in WORTH), 0, 0, 0], dtype=np.int64)
+TOGETHER = np.array([0, 1, 2, 3, 4, 5, *[6] * len(WORTH), 7, 8, 9], dtype=np.int64)
 ODD_RANKS = np.uint64(0xFF00FF00FF00FF00)
 UPPER_PAIRS = np.uint64(0xFFFF0000FFFF0000)
 UPPER_HALF = np.uint64(0xFFFFFFFF00000000)
 
 
 @jit
-def forcing(state: Any, config: Any, moves: Any, gains: Any) -> Any:
+def forcing(state: Any, config: Any, prices: Any, moves: Any, gains: Any) -> Any:
     """See `referee.rules.rules.Tactics`."""
     style = style_of(config)
     u, v = sides(state)
@@ -932,7 +934,7 @@ def forcing(state: Any, config: Any, moves: Any, gains: Any) -> Any:
                     risk = own if check else touchy(u, foe, pins)
                 if not ((f & risk) | (x & baits)) or not guard(moved(u, piece, f | t), without(v, x), style)[0]:
                     moves[n] = 64 * a + ctz(d)
-                    gains[n] = worth(v, x, PRICE)
+                    gains[n] = worth(v, x, prices)
                     n += 1
             d ^= t
     return n
@@ -948,20 +950,20 @@ def prize(state: Any, config: Any) -> Any:
 
 
 @jit
-def posture(u: Any, e: Any, z: Any, side: Any) -> Any:
+def posture(u: Any, e: Any, z: Any, side: Any, prices: Any) -> Any:
     """What the pieces of a side (0 or 1) are worth where they stand; z are its frozen ones."""
-    n = worth(u, ~NONE, PRICE) - worth(u, z, PRICE) // 3
+    n = worth(u, ~NONE, prices) - worth(u, z, prices[FROZEN:])
     ranks = popcount(u[0] & ODD_RANKS) + 2 * popcount(u[0] & UPPER_PAIRS) + 4 * popcount(u[0] & UPPER_HALF)
-    n += ONWARD * (7 * popcount(u[0]) - ranks if side else ranks)
+    n += prices[ONWARD] * (7 * popcount(u[0]) - ranks if side else ranks)
     if u[6]:
-        n -= ROOM * popcount(NEAR[ctz(u[6])] & e)
+        n -= prices[ROOM] * popcount(NEAR[ctz(u[6])] & e)
         if u[6] & z:
-            n -= STUCK_KING
+            n -= prices[STUCK_KING]
     return n
 
 
 @jit
-def still(state: Any, config: Any) -> Any:
+def still(state: Any, config: Any, prices: Any) -> Any:
     """See `referee.rules.rules.Tactics`."""
     style = style_of(config)
     u, v = sides(state)
@@ -969,8 +971,8 @@ def still(state: Any, config: Any) -> Any:
     foe = occupied(v)
     e = ~(own | foe)
     side = np.int64(state[SIDE])
-    score = posture(u, e, frozen_squares(u, v, style) & own, side)
-    score -= posture(v, e, frozen_squares(v, u, style) & foe, 1 - side)
+    score = posture(u, e, frozen_squares(u, v, style) & own, side, prices)
+    score -= posture(v, e, frozen_squares(v, u, style) & foe, 1 - side, prices)
     return min(max(score, -9_999), 9_999)
 
 
