@@ -1,4 +1,4 @@
-"""A bot that plays random games: Monte Carlo tree search on compiled code.
+"""A bot that plays on at random for a few plies: Monte Carlo tree search on compiled code.
 
 `nodes` are simulations. With such a limit the move is a function of the game so far, the limit and the option `Seed`.
 """
@@ -20,7 +20,10 @@ WITHOUT_LIMIT = 10_000
 
 
 class MonteCarlo(Bot):
-    """UCT over any family."""
+    """UCT over any family.
+
+    Random games are short: what a position is worth is lost in forty random plies, not in eight.
+    """
 
     name = "mcts"
     author = "the arena"
@@ -28,7 +31,7 @@ class MonteCarlo(Bot):
         SEED,
         NODES,
         OptionDecl("TreeNodes", "spin", "1000000", 1000, 50_000_000),
-        OptionDecl("PlayoutPlies", "spin", "40", 0, 10_000),
+        OptionDecl("PlayoutPlies", "spin", "8", 0, 10_000),
     )
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search (UCT) over one family's kernel: random games from the leaves, static scores as first guesses.
+"""Monte Carlo tree search (UCT) over one family's kernel: short random games from the leaves, static scores as guesses.
 
 Loaded once per family (see the package). The same position, history, limits and random seed give the same tree. Wins
 and losses that are certain are proven and passed up. Refuses to know the time.
@@ -46,7 +46,7 @@ GAMES, LIMIT, STOP, SIZE, ROOT, SIDE, PLIES, DEEPEST = range(8)
 
 EXPLORATION = 0.12
 """Small: a first guess stands beside every move, and with many moves to try a larger one looks at all of them alike."""
-GUESS_WEIGHT = 3.0
+GUESS_WEIGHT = 8.0
 """How many simulations the first guess counts for."""
 HALF_SCORE = 250.0
 """The static score that counts as halfway between even and won."""
