@@ -952,13 +952,15 @@ def prize(state: Any, config: Any) -> Any:
 @jit
 def posture(u: Any, e: Any, z: Any, side: Any, prices: Any) -> Any:
     """What the pieces of a side (0 or 1) are worth where they stand; z are its frozen ones."""
-    n = worth(u, ~NONE, prices) - worth(u, z, prices[FROZEN:])
+    n = worth(u, ~NONE, prices)
+    if z:
+        n -= worth(u, z, prices[FROZEN:])
+        if u[6] & z:
+            n -= prices[STUCK_KING]
     ranks = popcount(u[0] & ODD_RANKS) + 2 * popcount(u[0] & UPPER_PAIRS) + 4 * popcount(u[0] & UPPER_HALF)
     n += prices[ONWARD] * (7 * popcount(u[0]) - ranks if side else ranks)
     if u[6]:
         n -= prices[ROOM] * popcount(NEAR[ctz(u[6])] & e)
-        if u[6] & z:
-            n -= prices[STUCK_KING]
     return n
 
 
