@@ -5,6 +5,7 @@ The job the coordinator gives to an executor. Refuses to know the database.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -24,6 +25,9 @@ from referee.unplayed import void_record
 
 if TYPE_CHECKING:
     from arena.config import Settings
+
+MOMENT_S = 0.25
+"""So long results of games that nobody watches wait to be told: most jobs of them are over before."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,8 @@ def play_bundled(
     """Play planned games one after the other, with the bots as this machine has them; their records.
 
     What finishes before the last game is left in `spool` at once: it outlives this job, and whoever gave it. Without a
-    spool on this machine it is told to whoever gave the job.
+    spool on this machine it is told to whoever gave the job; of games that nobody watches (without `wants_plies`) only
+    if the job takes longer than a moment.
     A game whose bundle cannot be had is void: nobody's fault, and the last of the list.
     """
     try:
@@ -87,8 +92,23 @@ def play_bundled(
         ready = [scaled(bundles.resolve_game(game)) for game in games]
     except (BundleError, StoreUnavailableError) as error:
         return [void_record(games[0], Termination.SANDBOX_FAILED, str(error))]
-    return play_games(ready, wants_plies, Spool(spool).keep if spool else _tell)
+    tell = Spool(spool).keep if spool else _Tell(0.0 if wants_plies else MOMENT_S)
+    return play_games(ready, wants_plies, tell)
 
 
-def _tell(record: GameRecord) -> None:
-    emit({"event": "finish", "game": record.id, "record": record.line()})
+class _Tell:
+    """Tells results, those of a moment together: sent one by one over a network they take longer than short games."""
+
+    def __init__(self, moment_s: float) -> None:
+        self._moment_s, self._since = moment_s, time.monotonic()
+        self._untold: list[GameRecord] = []
+
+    def __call__(self, record: GameRecord) -> None:
+        self._untold.append(record)
+        now = time.monotonic()
+        if now - self._since < self._moment_s:
+            return
+        for each in self._untold:
+            emit({"event": "finish", "game": each.id, "record": each.line()})
+        self._untold.clear()
+        self._since = now
