@@ -1,6 +1,7 @@
 """Games over a cluster: 1, 2 and 4 workers of one slot each beside local pools of as many slots, in the same run.
 
-Games between two instant bots in C: short ones, to measure what a game costs beside its moves, and usual ones.
+Games between two instant bots in C: short ones, to measure what a game costs beside its moves, and usual ones; and
+usual ones between bots that think.
 """
 
 from __future__ import annotations
@@ -29,15 +30,19 @@ from tests.bench.overhead import build, specs
 FAMILY = "loa"
 SHORT, USUAL = 20, 200
 """How many plies games have."""
+THINKS_MS = 1
+"""How long bots that think do so about a ply."""
 PATIENCE_S = 120.0
 
 
-def pairs(folder: Path, count: int, plies: int = SHORT) -> list[list[PlannedGame]]:
-    """Pairs of games of so many plies."""
-    games = [
-        PlannedGame.of(replace(spec, adjudication=Adjudication(max_plies=plies), pair=spec.sequence // 2))
-        for spec in specs(FAMILY, folder, 2 * count)
-    ]
+def pairs(folder: Path, count: int, plies: int = SHORT, thinks_ms: int = 0) -> list[list[PlannedGame]]:
+    """Pairs of games of so many plies, for each of which a bot keeps its core busy so long."""
+    games = []
+    for spec in specs(FAMILY, folder, 2 * count, thinks_ms):
+        first, second = (replace(bot, command=(*bot.command, "busy")) for bot in (spec.first, spec.second))
+        if thinks_ms:
+            spec = replace(spec, first=first, second=second)
+        games.append(PlannedGame.of(replace(spec, adjudication=Adjudication(max_plies=plies), pair=spec.sequence // 2)))
     return [games[number : number + 2] for number in range(0, len(games), 2)]
 
 
@@ -131,12 +136,17 @@ def run(quick: bool) -> Iterator[Figure]:
                 near_ms = cpu_s(pids[:1]) - before
                 rates.append((near, rate(executor, workers, usual, place)))
                 spent_ms.append([1e3 * one / (2 * len(usual)) for one in (near_ms, cpu_s(pids) - middle)])
+            thinking = pairs(folder, (4 if quick else 20) + 2 * workers, USUAL, THINKS_MS)
+            slow = [(rate(pool, workers, thinking, place), rate(executor, workers, thinking, place)) for _ in (1, 2)]
             pool.shutdown()
             title = f"{workers} worker{'s' if workers > 1 else ''}, games of {SHORT} plies"
             beside = f"local pool of {workers}"
             near, best = (max(each) for each in zip(*rates, strict=True))
             longer = title.replace(str(SHORT), str(USUAL))
             yield Figure("cluster", longer, best, "games/s", beside, near, ">= 0.9 x")
+            near, best = (max(each) for each in zip(*slow, strict=True))
+            busy = f"{longer}, {THINKS_MS} ms of a core each"
+            yield Figure("cluster", busy, best, "games/s", beside, near, ">= 0.9 x")
             yield Figure("cluster", title, far, "games/s", beside, local)
             spent, here = 1e3 * workers / far, 1e3 * workers / local
             yield Figure("cluster", f"{title}: a game in its slot", spent, "ms", beside, here)
