@@ -88,10 +88,11 @@ class Collection:
     games: list[CollectedGame] = field(default_factory=list)
     problems: list[GameProblem] = field(default_factory=list)
 
-    def add(self, other: Collection) -> None:
-        """Take in what came of a later part of the text."""
-        self.games += other.games
-        self.problems += other.problems
+    def add(self, *others: Collection) -> None:
+        """Take in what came of later parts of the text."""
+        for other in others:
+            self.games += other.games
+            self.problems += other.problems
 
 
 def pieces(text: str) -> Iterator[tuple[int, str]]:
@@ -138,8 +139,7 @@ def read_collection(text: str, form: GameFormat, ruleset: Ruleset, *, at_once: i
     without any game, good or bad."""
     found, parts = Collection(form.name), list(pieces(text))
     read = partial(_reading, form=form, ruleset=ruleset, replay=_replay(parts, ruleset))
-    for reading in read_apart(read, parts, at_once):
-        found.add(reading)
+    found.add(*read_apart(read, parts, at_once))
     if not found.games and not found.problems:
         raise ValueError("no game in it")
     return found
@@ -174,8 +174,7 @@ def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...], *, 
             able = tuple(form for form in forms if form.name in {one.format for one in readings})
             form = next(form for form in forms if form.name == best.format)
             read = partial(_reading, form=form, ruleset=ruleset, replay=replay)
-            for reading in read_apart(read, parts[_FIRST:], at_once):
-                best.add(reading)
+            best.add(*read_apart(read, parts[_FIRST:], at_once))
             if not best.problems:
                 return best
     readings = _readings(parts, able, ruleset, replay)

@@ -30,6 +30,8 @@ def read_apart(read: Callable[[Sequence[T]], R], all_of_it: Sequence[T], count: 
     count = max(1, min(count, len(all_of_it) // LEAST))
     ends = [len(all_of_it) * place // count for place in range(count + 1)]
     own, *others = [all_of_it[begin:end] for begin, end in pairwise(ends)]
+    if not others:
+        return [read(own)]
     context = multiprocessing.get_context("fork")
     begun = []
     for share in others:
