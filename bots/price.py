@@ -64,6 +64,11 @@ def groups_of(kernel: Tactics) -> npt.NDArray[np.float64]:
     return np.eye(kernel.TOGETHER.max() + 1)[kernel.TOGETHER] * np.where(alone, 1, kernel.PRICES / GRAIN)[:, np.newaxis]
 
 
+def prices_of(kernel: Tactics, groups: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    """The prices by what their groups are worth, in whole numbers."""
+    return np.asarray(np.round(groups_of(kernel) @ groups), dtype=np.int32)
+
+
 def learn(counts: Floats, truth: Floats, prior: Floats) -> Floats:
     """The prices by positions and their chances of winning; `prior` is what they are guessed to be."""
     known, found = counts.astype(np.float64), prior.astype(np.float64)
@@ -113,5 +118,5 @@ def fit_prices(ruleset: Ruleset, sample: Sample, *, trust: float, share: float, 
     prior = np.linalg.lstsq(groups, kernel.PRICES / scale, rcond=None)[0].astype(np.float32)
     prices = learn(counts[~held], truth[~held], prior)
     before, after = chance(plain[held] / np.float32(scale)), chance(counts[held] @ prices)
-    whole = np.round(groups @ prices * scale).astype(np.int32)[np.newaxis]
+    whole = prices_of(kernel, prices * scale)[np.newaxis]
     return Fitted(whole, scale, loss(truth[held], before), loss(truth[held], after), sample.state[held])

@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bots.margin import measured
-from bots.price import fit_prices
+from bots.price import fit_prices, prices_of, tactics_of
+from bots.priced import NAME
 from bots.sample import (
     DECIDED,
     MOST_SCORE,
@@ -240,6 +241,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--traits", action="store_true", help="what the kernel's traits are worth, in place of a net")
     what.add_argument("--prices", action="store_true", help="what the kernel's tactics go by, in place of a net")
+    what.add_argument("--tuned", type=Path, metavar="FILE", help="prices as games have found them (bots.priced)")
     parser.add_argument("--held-out", type=float, default=0.05, metavar="S", help="the share of games held out (0.05)")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--techniques", type=int, default=0, metavar="BITS", help="of the search (bots.search.net)")
@@ -248,13 +250,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--late-from", type=int, default=UNTRAINED[3], metavar="N", help="the first late move")
     given = parser.parse_args(argv)
     try:
-        weights, (tempo, error), origin = _fitted(given) if given.data else _plain(given.family)
+        weights, (tempo, error), origin = _found(given)
     except (OSError, ValueError, KeyError) as error_found:
         parser.error(str(error_found))
     np.savez_compressed(
         given.out,
         weights=weights,
-        techniques=given.techniques | (kind_of(given) if given.data else 0),
+        techniques=given.techniques | (kind_of(given) if given.data or given.tuned else 0),
         tempo=tempo if given.tempo is None else given.tempo,
         error=error if given.error is None else given.error,
         late_from=given.late_from,
@@ -264,7 +266,32 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def kind_of(given: argparse.Namespace) -> int:
     """The technique that uses what is fitted."""
-    return TRAITS if given.traits else PRICES if given.prices else NET
+    return TRAITS if given.traits else PRICES if given.prices or given.tuned else NET
+
+
+def _found(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
+    if given.tuned and (given.data or given.family):
+        raise ValueError("--tuned is all there is to know of prices: take DATA and --family out")
+    return _tuned(given.tuned) if given.tuned else _fitted(given) if given.data else _plain(given.family)
+
+
+def _tuned(path: Path) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
+    """The prices that `arena tune python -m bots.priced` found for its options."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    groups = {one["name"]: one["mean"] for one in found["parameters"]}
+    rules = load(found["run"]["family"])
+    kernel = tactics_of(rules.settle())
+    wanted = [f"{NAME}{group}" for group in range(kernel.TOGETHER.max() + 1)]
+    if missing := sorted(set(wanted) - groups.keys()):
+        raise ValueError(f"{path} says nothing of {missing[0]}; tune all of {', '.join(wanted)}")
+    prices = prices_of(kernel, np.array([groups[name] for name in wanted]))
+    origin = {
+        "family": rules.family,
+        "games": found["games"],
+        "pentanomial": found["pentanomial"],
+        "data": found["run"],
+    }
+    return prices[np.newaxis], UNTRAINED[1:3], origin
 
 
 def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from bots.lesson import main as make
 from bots.price import at_rest, counts_of, learn, tactics_of, told
+from bots.priced import Priced
 from bots.sample import chance
 from bots.search import search
 from bots.search.net import FIRST_PRICE, PRICES, SETTLE, TECHNIQUES, Learned, blank, net_for, of_prices
@@ -82,3 +84,40 @@ def test_without_learned_prices_the_guesses_of_the_kernel_stand() -> None:
 def test_families_without_tactics_are_refused() -> None:
     with pytest.raises(ValueError, match="tells of no tactics"):
         at_rest(load("abalone").settle(), np.zeros((1, 1)))
+
+
+def tuned(means: dict[str, float]) -> str:
+    parameters = [{"name": name, "mean": mean} for name, mean in means.items()]
+    return json.dumps(
+        {"games": 2, "pentanomial": [0, 0, 1, 0, 0], "parameters": parameters, "run": {"family": "baroque"}}
+    )
+
+
+def test_what_games_have_found_becomes_weights(tmp_path: Path) -> None:
+    file, out = tmp_path / "result.json", tmp_path / "baroque.npz"
+    file.write_text(tuned({f"Price{group}": 10.4 * (group + 1) for group in range(10)}), encoding="utf-8")
+    train(["--tuned", str(file), "--out", str(out), "--techniques", str(SETTLE)])
+    net, kernel = net_for(RULESET.rules, RULESET.config, out), tactics_of(RULESET)
+    frozen = [round(10.4 * 7 * price / 12) for price in kernel.PRICES[6:12].tolist()]
+    found = net.maps[0, FIRST_PRICE : FIRST_PRICE + COUNT].tolist()
+    assert found == [10, 21, 31, 42, 52, 62, *frozen, 83, 94, 104]
+    assert net.maps[0, TECHNIQUES] == SETTLE | PRICES
+
+
+def test_what_games_have_found_is_to_be_whole_and_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "result.json", tmp_path / "baroque.npz"
+    file.write_text(tuned({"Price0": 60, "Price1": 450}), encoding="utf-8")
+    for more, problem in (([], "says nothing of Price2"), (["--family", "baroque"], "take DATA and --family out")):
+        with pytest.raises(SystemExit):
+            train(["--tuned", str(file), "--out", str(out), *more])
+        assert problem in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_the_bot_that_is_tuned_goes_by_the_prices_it_is_told() -> None:
+    bot, kernel = Priced(), tactics_of(RULESET)
+    bot._values |= {"Price0": "77", "Price6": "24", "Price9": "5"}
+    bot.warm_up(Position.start(RULESET))
+    kept = net_for(RULESET.rules, RULESET.config).maps[0, FIRST_PRICE : FIRST_PRICE + COUNT].tolist()
+    frozen = (2 * kernel.PRICES[6:12]).tolist()
+    assert bot._desk.maps[0, FIRST_PRICE : FIRST_PRICE + COUNT].tolist() == [77, *kept[1:6], *frozen, *kept[12:14], 5]

@@ -1,0 +1,46 @@
+"""`python -m bots.priced`: the champion with its prices as options, so that games can find them (`arena tune`).
+
+For families whose kernel tells of tactics (`referee.rules.rules.Tactics`): the values fitted in groups (`bots.price`)
+are an option each. What comes of them is made weights by `python -m bots.training --tuned`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bots.champion import Champion
+from bots.sdk import OptionDecl, run
+
+if TYPE_CHECKING:
+    from referee.rules.position import Position
+
+NAME = "Price"
+GROUPS = 10
+"""At most so many groups of prices: option `Price0` is that of the first; what is -1 stands in the weights."""
+MOST = 2_000
+
+
+class Priced(Champion):
+    """The champion that goes by the prices it is told."""
+
+    name = "priced"
+    options = (*Champion.options, *(OptionDecl(f"{NAME}{group}", "spin", "-1", -1, MOST) for group in range(GROUPS)))
+
+    def new_desk(self, position: Position) -> Any:
+        """Room for the search, with the prices of the options."""
+        import numpy as np
+
+        from bots.price import prices_of, tactics_of
+        from bots.search.net import FIRST_PRICE, PRICES, SETTLE, TECHNIQUES
+
+        desk = super().new_desk(position)
+        kernel = tactics_of(position.ruleset)
+        told = np.array([self.number(f"{NAME}{group}") for group in range(kernel.TOGETHER.max() + 1)])
+        prices = desk.maps[0, FIRST_PRICE : FIRST_PRICE + len(kernel.PRICES)]
+        prices[:] = np.where(told[kernel.TOGETHER] < 0, prices, prices_of(kernel, told))
+        desk.maps[0, TECHNIQUES] |= SETTLE | PRICES
+        return desk
+
+
+if __name__ == "__main__":
+    run(Priced())
