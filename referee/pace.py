@@ -13,9 +13,9 @@ from referee.spec import PlannedGame
 
 G = TypeVar("G")
 
-LOT_MS = 50
-"""Pairs between bots whose games are over sooner go to a slot so many together: to hand one out takes as long as fifty
-plies of quick bots."""
+LOT_MS = 100
+"""Pairs between bots whose games are over sooner go to a slot so many together: to hand one out over a cluster takes
+its processes as long as ten games of quick bots."""
 LEAST_MS = 1
 """A game is never expected to be over sooner."""
 _MOST = 10_000

@@ -127,7 +127,7 @@ def run(quick: bool) -> Iterator[Figure]:
             for _ in range(repeats):  # by turns, so that both meet the same neighbours
                 local = max(local, rate(pool, workers, jobs, place))
                 far = max(far, rate(executor, workers, jobs, place))
-            usual = pairs(folder, (10 if quick else 100) + 2 * workers, USUAL)
+            usual = pairs(folder, (10 if quick else 500) + 2 * workers, USUAL)
             rates, spent_ms = [], []
             for _ in range(repeats):
                 before = cpu_s(pids[:1])

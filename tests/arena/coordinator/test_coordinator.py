@@ -126,7 +126,7 @@ def lasting(game: PlannedGame, ms: int) -> GameRecord:
     return replace(record_of(game), started=started, finished=finished)
 
 
-@pytest.mark.parametrize(("ms", "together"), [(1, 50), (5, 10), (13, 2), (900, 2)])
+@pytest.mark.parametrize(("ms", "together"), [(1, 100), (5, 20), (13, 6), (900, 2)])
 def test_pairs_of_short_games_go_to_a_slot_together(stage: Stage, ms: int, together: int) -> None:
     number = stage.create(games=120, entries={"bots": ["ada", "bob"]})
     dice = Dice(lambda game: lasting(game, ms), is_held=True)
