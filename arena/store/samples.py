@@ -20,6 +20,9 @@ LEVELS: Mapping[str, Mapping[str, str]] = {
 }
 """Weaker champions by name, with their options: for people, and so that there are neighbours at every strength."""
 
+REVISIONS: Mapping[str, int] = {"bots.mcts": 2, "bots.champion": 2}
+"""By module: raised when a sample comes to play otherwise, which is another version then. Those not named are at 1."""
+
 
 class Samples:
     """The sample bots and their owner."""
@@ -57,14 +60,22 @@ class Samples:
         return owner.id
 
     def _ensure_version(self, bot: Bot, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
-        """The newest active version, if it runs that module so in just these families; else a new one."""
-        bot_id, options = bot.id or 0, dict(LEVELS.get(bot.name, {}))
+        """The newest active version, if it runs that module so in just these families, and played as it does now; else
+        a new one."""
+        bot_id, options, revision = bot.id or 0, dict(LEVELS.get(bot.name, {})), REVISIONS.get(module, 1)
         command = ["python", "-m", module, "--family", "{family}"]
         line = next((line for line in self._versions.of_bot(bot_id) if line.state == "active"), None)
         if line is not None and set(line.families) == set(variants):
             version = self._versions.get(line.id)
-            if (version.command, version.options) == (command, options):
+            known = version.command, version.options, version.report.get("revision", 1)
+            if known == (command, options, revision):
                 return version
         return self._versions.add(
-            bot_id, command=command, families=list(variants), options=options, state="active", variants=variants
+            bot_id,
+            command=command,
+            families=list(variants),
+            options=options,
+            state="active",
+            variants=variants,
+            report={"revision": revision},
         )

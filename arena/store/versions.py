@@ -77,6 +77,7 @@ class Versions:
         place: str = "",
         variants: Mapping[str, Sequence[str]] | None = None,
         capabilities: Mapping[str, Any] | None = None,
+        report: Mapping[str, Any] | None = None,
         max_versions: int | None = None,
         max_bytes: int | None = None,
     ) -> Version:
@@ -111,6 +112,7 @@ class Versions:
                     options=dict(options or {}),
                     limits=dict(limits or {}),
                     capabilities=dict(capabilities or {}),
+                    report=dict(report or {}),
                     state=state,
                     place=place,
                     follows_id=earlier,

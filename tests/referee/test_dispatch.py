@@ -94,7 +94,9 @@ def lasting(game: PlannedGame, ms: int) -> GameRecord:
     return replace(done(game), started=started, finished=finished, **names)
 
 
-@pytest.mark.parametrize(("ms", "together"), [(0, 100), (1, 100), (5, 20), (10, 10), (12, 8), (13, 6), (26, 2), (900, 2)])
+@pytest.mark.parametrize(
+    ("ms", "together"), [(0, 100), (1, 100), (5, 20), (10, 10), (12, 8), (13, 6), (26, 2), (900, 2)]
+)
 def test_pairs_of_short_games_go_to_a_slot_together(ms: int, together: int, game: Callable[..., PlannedGame]) -> None:
     executor = Scripted(lambda job: [lasting(one, ms) for one in job])
     kept: list[int] = []

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store
+from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store, samples
 from arena.store.models import Version
 from referee.bot_argument import SAMPLES
 
@@ -169,6 +169,18 @@ def test_sample_bots_are_made_once(store: Store) -> None:
     more = store.samples.ensure(SAMPLES, {**variants, "abalone": ("standard",)})
     assert {version.number for version in more.values()} == {2}
     assert len(store.versions.active("loa")) == 2 * len(SAMPLES) + 1
+
+
+def test_a_sample_that_plays_otherwise_is_a_new_version(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    variants = {"loa": ("standard",)}
+    first = store.samples.ensure(SAMPLES, variants)
+    with store.writing() as session:  # as one has it from before there were revisions
+        session.get_one(Version, first["greedy"].id).report = {}
+    monkeypatch.setattr(samples, "REVISIONS", {**samples.REVISIONS, "bots.mcts": 99})
+    again = store.samples.ensure(SAMPLES, variants)
+    assert {name for name in SAMPLES if again[name].id != first[name].id} == {"mcts"}
+    assert (again["mcts"].number, again["mcts"].follows_id) == (2, first["mcts"].id)
+    assert store.samples.ensure(SAMPLES, variants)["mcts"].id == again["mcts"].id
 
 
 def test_from_when_on_a_version_is_fit_is_known_by_family(store: Store) -> None:
