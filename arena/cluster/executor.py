@@ -186,16 +186,9 @@ class ClusterExecutor(Executor):
         if job.future.done() or link is None:
             _settle(job.future, error=CancelledError())
             return
-        call = pickle.dumps((job.function, job.arguments))  # Dask looks into what it can, again in the scheduler
+        arguments = (job.key, self._topic, job.function, job.arguments)
         job.remote = link.client.submit(
-            worker.play,
-            job.key,
-            self._topic,
-            call,
-            key=job.key,
-            pure=False,
-            retries=0,
-            resources={SLOT: 1, version(): 1},
+            worker.play, *arguments, key=job.key, pure=False, retries=0, resources={SLOT: 1, version(): 1}
         )
         answer = asyncio.ensure_future(_end_of(job, link.client))
         lost = asyncio.ensure_future(link.is_lost.wait())
