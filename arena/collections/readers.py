@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from multiprocessing.connection import Connection
 from typing import TypeVar
+
+from referee.rules.garbage import uncollected
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -31,20 +31,8 @@ def read_apart(read: Callable[[Sequence[T]], R], all_of_it: Sequence[T], count: 
     """
     count = max(1, min(count, len(all_of_it) // LEAST))
     ends = [len(all_of_it) * place // count for place in range(count + 1)]
-    with _uncollected():
+    with uncollected():
         return _read([all_of_it[begin:end] for begin, end in pairwise(ends)], read)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """What is read stays: to look through it again and again for garbage takes a tenth of the time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _read(shares: Sequence[Sequence[T]], read: Callable[[Sequence[T]], R]) -> list[R]:

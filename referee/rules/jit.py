@@ -11,7 +11,6 @@ cache. With `NUMBA_DISABLE_JIT=1` everything here runs as ordinary Python with t
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import inspect
 import os
@@ -25,6 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from referee.rules.cache import IS_COMPILED, cache_root
+from referee.rules.garbage import uncollected
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,19 +53,16 @@ def _is_writable(folder: Path) -> bool:
 
 
 if IS_COMPILED:
-    _collects = gc.isenabled()
-    gc.disable()  # what is imported stays: looking through it again and again takes a tenth of the time
-    import numba
-    from numba import types
-    from numba.core import caching, sigutils
-    from numba.core.runtime import rtsys
-    from numba.core.typing import signature as typing_signature
-    from numba.extending import intrinsic
+    with uncollected():
+        import numba
+        from numba import types
+        from numba.core import caching, sigutils
+        from numba.core.runtime import rtsys
+        from numba.core.typing import signature as typing_signature
+        from numba.extending import intrinsic
 
-    from referee.rules import inference, loading
+        from referee.rules import inference, loading
 
-    if _collects:
-        gc.enable()
     loading.spare()
     inference.spare()
     _HASHING = b"_numba_hashsecret"
@@ -152,6 +149,8 @@ if IS_COMPILED:
         settings["no_cfunc_wrapper"] = True  # for C that calls it by its own convention: nothing does
         dispatcher = numba.njit(**settings)(function)
         loading.alone(dispatcher)
+        compiler = dispatcher._compiler
+        compiler.compile = uncollected()(compiler.compile)
         folder = cache_folder(os.path.dirname(inspect.getfile(function)), *also)
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,3 +178,11 @@ def grown(n):
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
         assert done.stdout == "2.5 0.75 False 5.5\n"
+
+
+def test_nothing_is_collected_while_a_function_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler: Any = jit.random64._compiler  # type: ignore[attr-defined]
+    monkeypatch.setattr(compiler, "_compile_cached", lambda arguments, returned: (True, gc.isenabled()))
+    assert gc.isenabled()
+    assert compiler.compile((), None) is False
+    assert gc.isenabled()
