@@ -5,8 +5,9 @@ The job the coordinator gives to an executor. Refuses to know the database.
 
 from __future__ import annotations
 
+import pickle
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -94,6 +95,11 @@ def play_bundled(
         return [void_record(games[0], Termination.SANDBOX_FAILED, str(error))]
     tell = Spool(spool).keep if spool else _Tell(0.0 if wants_plies else MOMENT_S)
     return play_games(ready, wants_plies, tell)
+
+
+def packed(function: Callable[..., Any], *arguments: Any) -> bytes:
+    """What a call returns, pickled where that was made: who passes it on does not look into it."""
+    return pickle.dumps(function(*arguments))
 
 
 class _Tell:

@@ -269,7 +269,7 @@ async def _end_of(job: _Job, client: Client) -> Any:
     await waiting
     if job.remote.status == "finished" and job.future.done():
         return None
-    return await job.remote.result()
+    return pickle.loads(await job.remote.result())  # noqa: S301 - from our own workers
 
 
 async def _cancel(remote: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import Any, TypeVar
 
 from arena.cluster.link import DONE, TAKEN
 from arena.cluster.reports import Reports
-from arena.worker import BundlePlace
+from arena.worker import BundlePlace, packed
 from referee.pool import SlotPool
 
 T = TypeVar("T")
@@ -52,19 +51,19 @@ class Jobs:
         function: Callable[..., Any],
         arguments: tuple[Any, ...],
         is_awaited: Callable[[], bool],
-    ) -> Any:
-        """Do a job in a slot; call it off once `is_awaited` says no."""
+    ) -> bytes:
+        """Do a job in a slot, and return its result pickled; call it off once `is_awaited` says no."""
         games = [str(game.id) for game in arguments[0]] if arguments and isinstance(arguments[0], (list, tuple)) else []
         self._reports.follow(games, topic)
         self._reports.put(topic, {"event": TAKEN, "key": key, "worker": self._worker})
-        future = self._running[key] = self._pool.submit(function, *map(self._localised, arguments))
+        future = self._running[key] = self._pool.submit(packed, function, *map(self._localised, arguments))
         answer = asyncio.wrap_future(future)
         try:
             while not (await asyncio.wait({answer}, timeout=LOOK_S))[0]:
                 if not is_awaited():
                     self._pool.call_off(future)
-            result = answer.result()
-            done = {"event": DONE, "key": key, "worker": self._worker, "result": pickle.dumps(result)}
+            result: bytes = answer.result()
+            done = {"event": DONE, "key": key, "worker": self._worker, "result": result}
             self._reports.put(topic, done)
             return result
         finally:

@@ -28,7 +28,7 @@ PORT = 8786
 """Where Dask schedulers listen unless told otherwise."""
 SLOT = "slot"
 """The resource of a worker that one job takes."""
-WIRE = 4
+WIRE = 5
 """Raised whenever what an arena and its workers send each other changes."""
 METADATA = "arena"
 """Under which key of the scheduler's metadata the arena says what it is."""
@@ -61,6 +61,10 @@ _SETTINGS: dict[str, Any] = {
     "distributed.admin.system-monitor.disk": False,
     "distributed.admin.system-monitor.host-cpu": False,
     "distributed.diagnostics.nvml": False,
+    # How late a loop is nobody asks; fifty looks a second take a core from the bots on it.
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.cycle": "10s",
+    "distributed.admin.system-monitor.interval": "5s",
     "distributed.comm.timeouts.connect": "5s",
     "distributed.comm.timeouts.tcp": "20s",
 }

@@ -52,8 +52,11 @@ _worker: Worker | None = None
 """The worker of this process."""
 
 
-async def play(key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """The task of a job, in the loop of the worker. Raises what the job raised, and WorkerLostError for its slot."""
+async def play(key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes | None:
+    """The task of a job, in the loop of the worker: its result, pickled; None where nobody waits for it any more.
+
+    Raises what the job raised, and WorkerLostError for its slot.
+    """
     if _worker is None:
         raise ClusterError("this Dask worker has no game slots; start it with `arena worker`")
     return await _worker.play(key, topic, function, arguments)
@@ -77,7 +80,9 @@ class Worker:
         self._dask: DaskWorker | None = None
         self._log = logger("worker")
 
-    async def play(self, key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    async def play(
+        self, key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> bytes | None:
         """Do a job for the scheduler this worker serves now."""
         dask = self._dask
 

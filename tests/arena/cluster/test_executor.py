@@ -81,6 +81,14 @@ def test_what_a_job_raises_comes_back(cluster: Cluster, open_executor: Opener) -
         open_executor().submit(int, x=1)
 
 
+def test_a_result_that_is_not_told_is_fetched(
+    cluster: Cluster, open_executor: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.worker()
+    monkeypatch.setattr(ClusterExecutor, "_hear", lambda executor, event: None)
+    assert open_executor().submit(int, "17").result(PATIENCE_S) == 17
+
+
 def test_calling_off_ends_the_game_and_its_bots(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
     executor, worker = open_executor(), cluster.worker()
     running = begin(executor, worker, tmp_path)
