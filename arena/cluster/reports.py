@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from referee.slot import follows
@@ -24,6 +24,8 @@ class Reports:
         self._topics: dict[str, str] = {}
         """Who wants to hear of a game."""
         self._waiting: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._told: deque[dict[str, Any]] = deque()
+        """What games have told and nobody has looked at yet."""
         self._soon: asyncio.TimerHandle | None = None
         self._later: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -35,6 +37,7 @@ class Reports:
     def close(self) -> None:
         """Send nothing more."""
         self._loop = None
+        self._told.clear()
 
     def follow(self, games: Iterable[str], topic: str) -> None:
         """Send what these games tell to that topic."""
@@ -46,16 +49,18 @@ class Reports:
             self._topics.pop(game, None)
 
     def tell(self, event: dict[str, Any]) -> None:
-        """What a game tells, from any thread."""
-        if self._loop:
+        """What a game tells, from any thread. For plies the loop is woken only if it is not to look soon anyway."""
+        loop = self._loop
+        if not loop:
+            return
+        self._told.append(event)
+        if event["event"] != "plies" or not (self._soon or self._later):
             with contextlib.suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._pass_on, event)
+                loop.call_soon_threadsafe(self._pass_on)
 
     def put(self, topic: str, event: dict[str, Any]) -> None:
         """Send an event soon; plies wait for each other."""
-        waiting = self._waiting[topic]
-        if not waiting or not follows(waiting[-1], event):
-            waiting.append(event)
+        self._keep(topic, event)
         if self._loop and event["event"] != "plies":
             self._soon = self._soon or self._loop.call_later(SOON_S, self.flush)
         elif self._loop:
@@ -66,11 +71,25 @@ class Reports:
         for timer in (self._soon, self._later):
             if timer:
                 timer.cancel()
-        self._soon = self._later = None
+        self._soon = self._later = None  # before it is looked: who tells from now on wakes the loop
+        for topic, event in self._heard():
+            self._keep(topic, event)
         waiting, self._waiting = self._waiting, defaultdict(list)
         for topic, events in waiting.items():
             self._send(topic, events)
 
-    def _pass_on(self, event: dict[str, Any]) -> None:
-        if topic := self._topics.get(str(event.get("game"))):
+    def _pass_on(self) -> None:
+        for topic, event in self._heard():
             self.put(topic, event)
+
+    def _heard(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What was told since it was last looked, of games that somebody wants to hear of."""
+        while self._told:
+            event = self._told.popleft()
+            if topic := self._topics.get(str(event.get("game"))):
+                yield topic, event
+
+    def _keep(self, topic: str, event: dict[str, Any]) -> None:
+        waiting = self._waiting[topic]
+        if not waiting or not follows(waiting[-1], event):
+            waiting.append(event)
