@@ -59,7 +59,11 @@ class Reports:
                 loop.call_soon_threadsafe(self._pass_on)
 
     def put(self, topic: str, event: dict[str, Any]) -> None:
-        """Send an event soon; plies wait for each other."""
+        """Send an event soon, behind what was told before it; plies wait for each other."""
+        self._pass_on()
+        self._add(topic, event)
+
+    def _add(self, topic: str, event: dict[str, Any]) -> None:
         self._keep(topic, event)
         if self._loop and event["event"] != "plies":
             self._soon = self._soon or self._loop.call_later(SOON_S, self.flush)
@@ -80,7 +84,7 @@ class Reports:
 
     def _pass_on(self) -> None:
         for topic, event in self._heard():
-            self.put(topic, event)
+            self._add(topic, event)
 
     def _heard(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """What was told since it was last looked, of games that somebody wants to hear of."""

@@ -49,10 +49,15 @@ def test_plies_wake_the_loop_once_and_come_in_order_and_together() -> None:
         assert loop.times == before + 2  # a result is soon to be sent, and no timer was set
         reports.flush()
         assert [event["event"] for event in sent[1][1]] == ["plies", "finish"]
-        reports.close()
+        reports.put("arena", {"event": "taken", "key": "k"})  # a timer is set
         reports.tell(plies("one", 101, "e"))
+        reports.put("arena", {"event": "done", "key": "k"})
         reports.flush()
-        assert len(sent) == 2
+        assert [event["event"] for event in sent[2][1]] == ["taken", "plies", "done"]
+        reports.close()
+        reports.tell(plies("one", 102, "f"))
+        reports.flush()
+        assert len(sent) == 3
 
     try:
         loop.run_until_complete(told())
