@@ -77,7 +77,7 @@ class SlotPool(Executor):
     `spare` is how many idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a job
     being done, from a thread of the pool; without it none is sent. A slot is started for its first job. With `forks`
     the first slot begins at once, and where this process has but one thread as a copy of it, with all that it has
-    loaded.
+    loaded. `is_own`: the bots belong to the person who started this process (see `open_sandbox`).
     """
 
     def __init__(
@@ -89,12 +89,13 @@ class SlotPool(Executor):
         spare: int = 0,
         on_event: Callable[[dict[str, Any]], None] | None = None,
         forks: bool = False,
+        is_own: bool = False,
     ) -> None:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._next = self._jobs
         """Where the next job goes: the first one to the slot that has begun, if there is one."""
         self._on_event = on_event
-        self.sandbox = sandbox
+        self.sandbox, self._is_own = sandbox, is_own
         self._spare = spare
         self._lock = threading.Lock()
         self._connections: dict[Connection, Future[Any] | None] = {}
@@ -220,7 +221,8 @@ class SlotPool(Executor):
             pid = os.fork()
             if not pid:
                 is_heard = self._on_event is not None
-                become_slot(theirs.fileno(), self.sandbox, core, self._spare, number, is_heard=is_heard)
+                opened = (self.sandbox, self._is_own)
+                become_slot(theirs.fileno(), opened, core, self._spare, number, is_heard=is_heard)
         connection = Connection(ours.detach())
         self._connections[connection] = None
         return Copy(pid), connection
@@ -230,7 +232,8 @@ class SlotPool(Executor):
         with theirs:
             # Not `-m`: jobs name functions of the imported module, not of __main__.
             start = "from referee.slot import main; main()"
-            words = (theirs.fileno(), self.sandbox, core, self._spare, number, int(self._on_event is not None))
+            opened = (self.sandbox, int(self._is_own))
+            words = (theirs.fileno(), *opened, core, self._spare, number, int(self._on_event is not None))
             line = [sys.executable, "-c", start, *map(str, words)]
             try:
                 process = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)

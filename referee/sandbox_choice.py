@@ -16,11 +16,11 @@ from referee.bot import Bot
 from referee.failure import BotError, SandboxError
 from referee.sample_warmup import SAMPLES
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
+from referee.sandbox.privilege import is_passable
 from referee.sandbox.view import look
 from referee.spec import BotSpec, Limits
 
 _WORD = re.compile(r"[^\s'\"`:;,()\[\]<>]+")
-ALONE = "to run your own bots without a sandbox add --sandbox none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,35 +31,33 @@ class Complaint:
     log: str = ""
 
 
-def choose(
-    name: str, specs: Sequence[BotSpec], limits: Limits, *, may_be_none: bool = False
-) -> tuple[Sandbox, tuple[str, ...]]:
-    """The sandbox of that name; for `auto` the strongest that works here and in which these bots start.
+def choose(name: str, specs: Sequence[BotSpec], limits: Limits) -> tuple[Sandbox, tuple[str, ...]]:
+    """Return the sandbox of that name; for `auto` the strongest that works here and in which these bots start.
 
-    Also notes for people: which bot made it a weaker one, and why. A bot that starts nowhere makes no difference, nor
-    does one that starts and does not answer. Raises ValueError with what to do, also for `auto` where a bot starts in
-    no sandbox at all: it is for people to say that it may do without one (`may_be_none` says it beforehand).
+    The bots belong to the person who started this process: they may open what that person may. Also returns notes for
+    people: which bot made it a weaker sandbox, and why. A bot that starts nowhere makes no difference, nor does one
+    that starts and does not answer. Raises ValueError with what to do where the sandbox of a name does not work; `auto`
+    always finds one, `none` at the last.
     """
     if name != "auto":
-        return open_sandbox(name), ()
+        return open_sandbox(name, is_own=True), ()
     working = (level for level in LEVELS if assess(level).works)  # a weaker one is tried when it is wanted
     level = next(working)
     notes: list[str] = []
     if level == "none":
         notes.append("no sandbox works here, bots run without one; arena doctor says how to get one")
     for spec in _programs(specs):
-        complaint = why_not(spec, open_sandbox(level), limits)
+        complaint = why_not(spec, open_sandbox(level, is_own=True), limits)
         if not complaint or level == "none" or why_not(spec, open_sandbox("none"), limits):
             continue
         stronger, level = level, next(working)
-        while level != "none" and why_not(spec, open_sandbox(level), limits):
+        while level != "none" and why_not(spec, open_sandbox(level, is_own=True), limits):
             level = next(working)
         words = f"bot {spec.name or ' '.join(spec.command)!r}"
-        advice = _advice(spec, complaint)
-        if level == "none" and not may_be_none:
-            raise ValueError(f"{words} starts in no sandbox; in {stronger}: {complaint.reason}; {advice}; {ALONE}")
-        notes.append(f"{words} does not start in sandbox {stronger} ({complaint.reason}): {level} is used; {advice}")
-    return open_sandbox(level), tuple(notes)
+        used = "without a sandbox" if level == "none" else f"in {level}"
+        reason = f"it does not start in {stronger} ({complaint.reason})"
+        notes.append(f"{words} runs {used}: {reason}; {_advice(spec, complaint)}")
+    return open_sandbox(level, is_own=True), tuple(notes)
 
 
 def _programs(specs: Sequence[BotSpec]) -> Iterable[BotSpec]:
@@ -114,11 +112,5 @@ def _files(spec: BotSpec, complaint: Complaint) -> Iterator[str]:
 
 
 def _is_open(path: str) -> bool:
-    """Whether every user may read a file, or may read and search the folder it is in."""
-    if not os.stat(path).st_mode & stat.S_IROTH:
-        return False
-    folder = path
-    while (folder := os.path.dirname(folder)) != "/":
-        if not os.stat(folder).st_mode & stat.S_IXOTH:
-            return False
-    return True
+    """Whether every user may read a file."""
+    return bool(os.stat(path).st_mode & stat.S_IROTH) and is_passable(path)

@@ -131,22 +131,34 @@ class Outbox:
 
 
 def open_slot(
-    sandbox: str = "none", stop_fd: int | None = None, emit: Emit | None = None, spare: int = 0, number: int = 0
+    sandbox: str = "none",
+    stop_fd: int | None = None,
+    emit: Emit | None = None,
+    spare: int = 0,
+    number: int = 0,
+    *,
+    is_own: bool = False,
 ) -> Roster:
-    """Make this process a game slot. Whoever opens it has tried the sandbox. Raises ValueError for an unknown one."""
+    """Make this process a game slot. Whoever opens it has tried the sandbox. Raises ValueError for an unknown one.
+
+    `is_own`: its bots belong to the person who started it.
+    """
     global _roster, _emit
     is_reaper = become_subreaper()
-    known = open_sandbox(sandbox, is_tried=True)
+    known = open_sandbox(sandbox, is_tried=True, is_own=is_own)
     _roster, _emit = Roster(known, stop_fd, is_reaper=is_reaper, spare=spare, number=number), emit
     return _roster
 
 
 def main() -> None:
     """Serve jobs from the socket named by the first argument until it ends."""
-    _run(int(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:6]), is_heard=sys.argv[6] != "0")
+    opened = (sys.argv[2], sys.argv[3] != "0")
+    _run(int(sys.argv[1]), opened, *map(int, sys.argv[4:7]), is_heard=sys.argv[7] != "0")
 
 
-def become_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *, is_heard: bool) -> NoReturn:
+def become_slot(
+    socket: int, sandbox: tuple[str, bool], core: int, spare: int, number: int, *, is_heard: bool
+) -> NoReturn:
     """Serve jobs as a copy of another process, of which nothing is kept but what it has loaded."""
     code = 1
     try:
@@ -165,15 +177,17 @@ def become_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *
         os._exit(code)
 
 
-def _run(socket: int, sandbox: str, core: int, spare: int, number: int, *, is_heard: bool) -> None:
-    """Serve jobs; events are sent where they are heard."""
+def _run(socket: int, sandbox: tuple[str, bool], core: int, spare: int, number: int, *, is_heard: bool) -> None:
+    """Serve jobs; events are sent where they are heard. `sandbox`: its name, and whether bots are the user's own."""
     connection = Connection(socket)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is the parent's to answer
     _die_with_parent()
     if core >= 0:
         os.sched_setaffinity(0, {core})
     outbox = Outbox(connection.send)
-    with open_slot(sandbox, connection.fileno(), outbox.tell if is_heard else None, spare, number) as roster:
+    name, is_own = sandbox
+    tell = outbox.tell if is_heard else None
+    with open_slot(name, connection.fileno(), tell, spare, number, is_own=is_own) as roster:
         roster.on_wait = outbox.flush
         _serve(connection, roster, outbox)
     signal.signal(signal.SIGCONT, signal.SIG_DFL)  # on its way out already: a parent that died has nothing to add

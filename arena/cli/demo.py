@@ -145,9 +145,10 @@ async def _play(
 ) -> bool:
     """Let the coordinator play a tournament of each family from when it is compiled; whether it came to their ends."""
     spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], names[0]))
-    sandbox, notes = choose("auto", [spec], Limits(), may_be_none=True)  # it is the arena's own
+    sandbox, notes = choose("auto", [spec], Limits())
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {arguments.concurrency} games at once")
-    pool = SlotPool(arguments.concurrency, sandbox=sandbox.name, spare=len(USUAL) - 2, on_event=publisher(bus))
+    spare, tell = len(USUAL) - 2, publisher(bus)
+    pool = SlotPool(arguments.concurrency, sandbox=sandbox.name, spare=spare, on_event=tell, is_own=True)
     coordinator = Coordinator(settings, store, bus, pool)
     stop = asyncio.Event()
     event = f"demo {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"

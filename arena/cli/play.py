@@ -179,7 +179,8 @@ def _refuse_excess(arguments: argparse.Namespace) -> None:
 @contextmanager
 def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
     """Game slots, the first of them a copy of this process."""
-    pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=arguments.affinity == "auto", forks=True)
+    pinned = arguments.affinity == "auto"
+    pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=pinned, forks=True, is_own=True)
     try:
         yield pool
     finally:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from referee.sandbox import bwrap, landlock
 from referee.sandbox.cgroup import Place, find_place
 from referee.sandbox.level import LEVELS, Sandbox
-from referee.sandbox.privilege import is_root
+from referee.sandbox.privilege import is_root, may_read_all
 from referee.sandbox.selftest import STRONG, test
 
 
@@ -23,10 +23,13 @@ class Assessment:
     fix: str = ""
 
 
-def open_sandbox(name: str = "none", *, uses_groups: bool = True, is_tried: bool = False) -> Sandbox:
+def open_sandbox(
+    name: str = "none", *, uses_groups: bool = True, is_tried: bool = False, is_own: bool = False
+) -> Sandbox:
     """The sandbox of that name; `auto` is the strongest that works here. Raises ValueError with what to do.
 
-    `is_tried`: another process of this machine has found that it works.
+    `is_tried`: another process of this machine has found that it works. `is_own`: its bots belong to the person who
+    started this process. If that is root, they run as other users all the same, but may open what root may.
     """
     if name == "auto":
         name = next(level for level in LEVELS if assess(level).works)
@@ -35,11 +38,12 @@ def open_sandbox(name: str = "none", *, uses_groups: bool = True, is_tried: bool
     found = Assessment(name, works=True) if is_tried else assess(name)
     if not found.works:
         raise ValueError(f"sandbox {name} does not work here: {found.reason}; {found.fix}")
+    reads_all = is_own and may_read_all()
     place = find_place() if uses_groups and name != "none" else None
     if not isinstance(place, Place):
-        return Sandbox(name)
+        return Sandbox(name, reads_all=reads_all)
     place.tidy()
-    return Sandbox(name, place)
+    return Sandbox(name, place, reads_all)
 
 
 def refusal(sandbox: Sandbox, allow_weak: bool = False) -> str:

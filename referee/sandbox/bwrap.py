@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterable, Sequence
 
+from referee.sandbox.cgroup import join_line
 from referee.sandbox.launch import FILTER, Launch, environment
 from referee.sandbox.privilege import drop_line, pick_user
 from referee.sandbox.rlimits import limit_line
@@ -33,7 +34,15 @@ def program() -> str | None:
     return shutil.which("bwrap")
 
 
-def wrap(command: Sequence[str], folder: str | None, limits: Limits, spare: int = 0) -> Launch:
+def wrap(
+    command: Sequence[str],
+    folder: str | None,
+    limits: Limits,
+    *,
+    groups: Sequence[str] = (),
+    spare: int = 0,
+    reads_all: bool = False,
+) -> Launch:
     """Bubblewrap, then bounds on each process, then another user, then the bot. Raises OSError without bubblewrap."""
     bwrap = program()
     if bwrap is None:
@@ -56,11 +65,12 @@ def wrap(command: Sequence[str], folder: str | None, limits: Limits, spare: int 
         spare += 1
         become = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
     else:
-        keep = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+        keep = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", *(("CAP_DAC_OVERRIDE",) if reads_all else ()))
         privileges = ("--cap-drop", "ALL", *(word for name in keep for word in ("--cap-add", name)))
-        become = drop_line(user)
+        become = drop_line(user, reads_all=reads_all)
     return Launch(
         (
+            *join_line(groups),
             *(bwrap, *_NAMESPACES, *privileges, "--die-with-parent", "--new-session", "--hostname", "bot"),
             *(("--seccomp", FILTER) if program_filter else ()),
             *("--proc", "/proc", "--dev", "/dev"),

@@ -10,7 +10,7 @@ import itertools
 import os
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from referee.sandbox.reaper import descendants
@@ -34,10 +34,10 @@ class Group:
     folders: Mapping[str, str]
     """By `memory`, `pids`, `cpu`; in version 2 they are all the same. `kill` where the kernel can kill all at once."""
 
-    def join_line(self) -> tuple[str, ...]:
-        """The program that enters the group and execs what follows."""
-        doors = [os.path.join(folder, "cgroup.procs") for folder in dict.fromkeys(self.folders.values())]
-        return ("/bin/sh", "-c", _JOIN, "sh", *doors, "--")
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What a process writes 0 to, to enter the group."""
+        return tuple(os.path.join(folder, "cgroup.procs") for folder in dict.fromkeys(self.folders.values()))
 
     def excess(self) -> str:
         """`memory` or `processes` when the kernel refused more of it; else empty."""
@@ -139,6 +139,11 @@ class Place:
                 if name.startswith(f"{PREFIX}-") and not os.path.exists(f"/proc/{owner}"):
                     with contextlib.suppress(OSError):
                         os.rmdir(os.path.join(folder, name))
+
+
+def join_line(files: Sequence[str]) -> tuple[str, ...]:
+    """The program that enters the groups of these files and execs what follows; nothing without any."""
+    return ("/bin/sh", "-c", _JOIN, "sh", *files, "--") if files else ()
 
 
 def _remove_left() -> None:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 
 from referee.sandbox.launch import FILTER, Launch
-from referee.sandbox.reaper import kill_tree
+from referee.sandbox.reaper import PATIENCE_S, kill_descendants, kill_tree
 from referee.sandbox.rest import Rest
 from referee.sandbox.watchdog import Watchdog, Watched
 from referee.spec import Limits
@@ -51,7 +51,14 @@ class Child:
         self._watchdog = watchdog
         self.rest = Rest(process.pid, launch.cell)
         self._watched = Watched(
-            process.pid, limits.memory_bytes, limits.processes, launch.overhead, launch.scratch, launch.cell, self.rest
+            process.pid,
+            limits.memory_bytes,
+            limits.processes,
+            launch.overhead,
+            launch.scratch,
+            launch.cell,
+            self.rest,
+            launch.is_supervised,
         )
         watchdog.watch(self._watched)
 
@@ -113,7 +120,7 @@ class Child:
         process = self._process
         if process.returncode is None:
             # What else is in its process group must die first: once reaped, the number may come to mean another one.
-            kill_tree(self.pid)
+            self._kill()
             try:
                 _, status, usage = os.wait4(self.pid, 0)
             except ChildProcessError:  # somebody else asked for any child
@@ -122,6 +129,14 @@ class Child:
                 process.returncode = os.waitstatus_to_exitcode(status)
                 self._resident = usage.ru_maxrss * 1024
         return process.returncode
+
+    def _kill(self) -> None:
+        """Kill it and all its descendants. A supervisor ends by itself when it has reaped them."""
+        if self._launch.is_supervised:
+            kill_descendants(self.pid)
+            if self.exits_within(PATIENCE_S * 1000):
+                return
+        kill_tree(self.pid)
 
     def hang_up(self) -> None:
         """Close its standard input."""
@@ -134,7 +149,7 @@ class Child:
         self._watchdog.forget(self._watched)
         self.rest.close()
         if process.returncode is None:
-            kill_tree(self.pid)
+            self._kill()
         # A full pipe must not keep the dead from being reaped, so our ends are closed before the wait.
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe:

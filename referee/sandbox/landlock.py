@@ -6,14 +6,13 @@ anybody else's process.
 
 from __future__ import annotations
 
-import json
+import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from referee.sandbox import launcher, rlimits
-from referee.sandbox.launch import Launch, environment
-from referee.sandbox.privilege import pick_user
+from referee.sandbox.launch import Launch, environment, supervised
+from referee.sandbox.privilege import is_passable, may_read_all, pick_user
 from referee.sandbox.seccomp import Filter
 from referee.sandbox.view import look
 from referee.spec import Limits
@@ -39,20 +38,32 @@ def _filter(version: int) -> Filter:
     return Filter(_PID_MARK, allows_signals=version >= _SCOPED_VERSION)
 
 
-def wrap(command: Sequence[str], folder: str | None, limits: Limits, spare: int = 0) -> Launch:
-    """The launcher with its plan, then the bot."""
+def wrap(
+    command: Sequence[str],
+    folder: str | None,
+    limits: Limits,
+    *,
+    groups: Sequence[str] = (),
+    spare: int = 0,
+    reads_all: bool = False,
+) -> Launch:
+    """Have the launcher confine the bot. Where its Python or its folder is behind a folder that is closed to its user
+    (an arena under `/root`), it may open all it is shown: Landlock alone says then what that is.
+    """
     user = pick_user()
     view = look(command, folder)
     version = launcher.landlock_version()
+    needed = (sys.executable, os.path.realpath(sys.executable), *([folder] if folder else []))
     plan = {
+        "groups": groups,
         "version": version,
         "user": user,
+        "reads_all": reads_all or (may_read_all() and not all(map(is_passable, needed))),
+        "is_locked": True,
         "shown": [*view.shown, *(place for _, place in view.links), *([folder] if folder else [])],
         "written": _WRITTEN,
         "bounds": rlimits.bounds(limits, user, spare=spare),
         "filter": _filter(version).program().hex(),
         "pid_mark": _PID_MARK,
     }
-    script = str(Path(launcher.__file__).resolve())
-    line = (sys.executable, "-I", "-S", "-B", script, json.dumps(plan), *view.command)
-    return Launch(line, environment=environment(), folder=folder)
+    return supervised(plan, view.command, environment(), folder)

@@ -5,16 +5,16 @@ Refuses to start anything.
 
 from __future__ import annotations
 
-import functools
+import json
 import os
-import shutil
-import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 from referee.rules.cache import cache_root
+from referee.sandbox import launcher
 
 FILTER = "{filter}"
 """Stands in a line for the number of the descriptor from which the system call filter is read."""
@@ -54,17 +54,19 @@ class Launch:
     """Memory disks of the bot's own, as it sees them."""
     reports_signals: bool = False
     """Whether an exit code of 128 + n says that the bot was killed by signal n."""
+    is_supervised: bool = False
+    """Whether the process that is started only supervises the bot: what it uses itself is not the bot's."""
     cell: Cell | None = None
 
 
-@functools.cache
-def death_with_parent() -> tuple[str, ...]:
-    """`setpriv --pdeathsig`: the bot dies with the process that plays it, even when that is killed by SIGKILL."""
-    found = shutil.which("setpriv")
-    if not found:
-        return ()
-    line = (found, "--pdeathsig", "KILL", "--")
-    return line if subprocess.run([*line, "true"], capture_output=True, check=False).returncode == 0 else ()
+def supervised(
+    plan: Mapping[str, Any], command: Sequence[str], environment: Mapping[str, str], folder: str | None
+) -> Launch:
+    """Return the launch of a command under a supervisor, which confines it as the plan of `launcher` says."""
+    script = str(Path(launcher.__file__).resolve())
+    words = json.dumps({"referee": os.getpid(), **plan})
+    line = (sys.executable, "-I", "-S", "-B", script, words, *command)
+    return Launch(line, environment=environment, folder=folder, is_supervised=True)
 
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}

@@ -1,19 +1,35 @@
-"""A small program of its own: takes everything away from itself that a plan says, then becomes the bot.
+"""A small program of its own: starts a bot in a child process that it confines, and sees all of the bot's tree end.
 
     launcher.py PLAN COMMAND...
 
-It is started anew for every bot with nothing but the standard library, so it imports as little as it can. `PLAN` is
-JSON: `version` of Landlock, `shown` and `written` paths, `user` or null, `bounds` (resource limits by name), `filter`
-(hexadecimal BPF), `pid_mark` (the number in it that stands for this process). Exits with 125 when anything could not be
-taken away.
+The child takes everything away from itself that the plan says, then becomes the bot. The parent supervises: when the
+bot ends, or when the referee that started it is gone, it kills every process the bot has left, and ends as the bot did.
+A death signal alone would not do: it reaches the bot, but none of the bot's own children.
 
-Landlock is described in landlock(7); the numbers are those of linux/landlock.h.
+It is started anew for every bot with nothing but the standard library, so it imports as little as it can. `PLAN` is
+JSON; only `referee` must be given:
+
+- `referee`: the process that plays, which must be this one's parent
+- `groups`: the `cgroup.procs` files of the control groups to enter
+- `bounds`: resource limits by name
+- `version` of Landlock, `shown` and `written` paths
+- `user`: the number of the user to become
+- `reads_all`: whether that user may open whatever it is shown, whoever owns it
+- `is_locked`: whether privileges can never grow again
+- `filter` (hexadecimal BPF), `pid_mark` (the number in it that stands for the bot's process)
+
+Exits with 125 when anything could not be taken away.
+
+Landlock is described in landlock(7), the system calls in prctl(2) and capset(2); the numbers are those of
+linux/landlock.h, linux/prctl.h and linux/capability.h.
 """
 
 import ctypes
 import json
 import os
 import resource
+import select
+import signal
 import struct
 import sys
 
@@ -32,9 +48,12 @@ NET_RIGHTS = 3
 SCOPES = 3
 """Abstract sockets and signals stay among the bot's own processes."""
 
-SET_DEATH_SIGNAL, SET_SECCOMP, SET_NO_NEW_PRIVILEGES = 1, 22, 38
+SET_DEATH_SIGNAL, KEEP_CAPABILITIES, SET_SECCOMP, DROP_BOUND, SET_SUBREAPER = 1, 8, 22, 24, 36
+SET_NO_NEW_PRIVILEGES, AMBIENT, RAISE = 38, 47, 2
 FILTER_MODE = 2
-SIGKILL = 9
+DAC_OVERRIDE = 1
+"""The capability to open files whatever their owner and mode say."""
+CAPABILITIES_VERSION, LAST_CAPABILITY = 0x20080522, 63
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -80,39 +99,134 @@ def load_filter(program: bytes) -> None:
     _check(_libc.prctl(SET_SECCOMP, FILTER_MODE, header, 0, 0), "seccomp")
 
 
-def confine(plan: dict) -> None:  # type: ignore[type-arg]
+def become(user: int, reads_all: bool) -> None:
+    """Become that user with no capability, or with the one that opens whatever files Landlock allows."""
+    for number in range(LAST_CAPABILITY + 1):
+        if not (reads_all and number == DAC_OVERRIDE):
+            _libc.prctl(DROP_BOUND, number, 0, 0, 0)  # without new privileges it is a second lock: it may fail
+    if reads_all:
+        _check(_libc.prctl(KEEP_CAPABILITIES, 1, 0, 0, 0), "keep capabilities")
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    if reads_all:
+        bit = 1 << DAC_OVERRIDE
+        _check(
+            _libc.capset(struct.pack("=Ii", CAPABILITIES_VERSION, 0), struct.pack("=6I", *[bit] * 3, 0, 0, 0)), "capset"
+        )
+        _check(_libc.prctl(AMBIENT, RAISE, DAC_OVERRIDE, 0, 0), "ambient capability")
+
+
+def confine(plan: dict, supervisor: int) -> None:  # type: ignore[type-arg]
     """Take everything away that the plan says. Raises OSError."""
-    parent = os.getppid()
-    for name, bound in plan["bounds"].items():
+    for path in plan.get("groups", ()):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("0")
+    for name, bound in plan.get("bounds", {}).items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (bound, bound))
-    _check(_libc.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no_new_privs")
-    # A process sees its own entry of /proc, and nobody else's.
-    shown = [*plan["shown"], "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm"]
-    restrict_files(plan["version"], shown, plan["written"])
-    if plan["user"] is not None:
-        os.setgroups([])
-        os.setresgid(plan["user"], plan["user"], plan["user"])
-        os.setresuid(plan["user"], plan["user"], plan["user"])
-    _check(_libc.prctl(SET_DEATH_SIGNAL, SIGKILL, 0, 0, 0), "death signal")
-    if os.getppid() != parent:
-        raise OSError("the referee is gone")
-    if plan["filter"]:
+    if plan.get("is_locked"):
+        _check(_libc.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no_new_privs")
+    if plan.get("version"):
+        # A process sees its own entry of /proc, and nobody else's.
+        shown = [*plan["shown"], "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm"]
+        restrict_files(plan["version"], shown, plan["written"])
+    if plan.get("user") is not None:
+        become(plan["user"], plan.get("reads_all", False))
+    _check(_libc.prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0), "death signal")
+    if os.getppid() != supervisor:
+        raise OSError("the supervisor is gone")
+    if plan.get("filter"):
         mark = struct.pack("=I", plan["pid_mark"])
         load_filter(bytes.fromhex(plan["filter"]).replace(mark, struct.pack("=I", os.getpid())))
 
 
-def main() -> None:
-    """Confine this process, then become the bot."""
+def become_bot(plan: dict, command: list[str], supervisor: int) -> None:  # type: ignore[type-arg]
+    """Confine this process, then execute the command in it. Exits where either fails."""
+    os.setsid()  # a signal that the bot sends to its process group must not end its supervisor
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and what is ignored stays so
+        signal.signal(number, signal.SIG_DFL)
     try:
-        confine(json.loads(sys.argv[1]))
+        confine(plan, supervisor)
     except (OSError, ValueError) as error:
-        print(f"sandbox: {error}", file=sys.stderr)
-        sys.exit(125)
+        print(f"sandbox: {error}", file=sys.stderr, flush=True)
+        os._exit(125)
     try:
-        os.execvp(sys.argv[2], sys.argv[2:])  # noqa: S606 - there is no shell in this
+        os.execvp(command[0], command)  # noqa: S606 - there is no shell in this
     except OSError as error:
-        print(f"{sys.argv[2]}: {error.strerror}", file=sys.stderr)
-        sys.exit(127)
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
+        os._exit(127)
+
+
+def supervise(bot: int, referee: int, wake: int) -> int:
+    """Wait for the end of the bot or of the referee, reaping what the bot orphans; the bot's wait status, or -1."""
+    poll = select.poll()
+    poll.register(referee, select.POLLIN)
+    poll.register(wake, select.POLLIN)
+    while True:
+        for descriptor, _ in poll.poll():
+            if descriptor == referee:
+                return -1
+            os.read(wake, 4096)
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return -1
+            if pid == bot:
+                return status
+            if pid == 0:
+                break
+
+
+def end_others() -> None:
+    """Kill and reap what the bot has left behind."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return
+    # Beside this file, not from its package, which would import half of the arena.
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    __import__("reaper").sweep(set())
+
+
+def end_as(status: int) -> None:
+    """End this process as the bot ended: with its exit code, or by its signal."""
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if -code not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+def main() -> None:
+    """Start the bot, supervise it, and leave nothing of it behind."""
+    plan, command = json.loads(sys.argv[1]), sys.argv[2:]
+    # A stopped supervisor is woken when the referee dies, and looks who is left.
+    _check(_libc.prctl(SET_DEATH_SIGNAL, signal.SIGCONT, 0, 0, 0), "death signal")
+    _check(_libc.prctl(SET_SUBREAPER, 1, 0, 0, 0), "subreaper")
+    referee = os.pidfd_open(plan["referee"])
+    if os.getppid() != plan["referee"]:
+        os._exit(125)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    supervisor, bot = os.getpid(), os.fork()
+    if bot == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        become_bot(plan, command, supervisor)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):  # the pipes are the bot's alone, so that their end is seen
+        os.dup2(nothing, descriptor)
+    status = supervise(bot, referee, reader)
+    end_others()
+    if status < 0:
+        os._exit(125)
+    end_as(status)
 
 
 if __name__ == "__main__":

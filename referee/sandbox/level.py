@@ -1,6 +1,6 @@
-"""The levels of the sandbox, strongest first, and how each puts a bot behind bars.
+"""The levels of the sandbox, strongest first, and how each confines a bot.
 
-Refuses to know which of them work on this machine, and who is to be trusted with which.
+Which of them work on this machine is found out by `assessment`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 
 from referee.sandbox import bwrap, landlock, rlimits
 from referee.sandbox.cgroup import Place
-from referee.sandbox.launch import ONE_THREAD, Launch, death_with_parent
+from referee.sandbox.launch import ONE_THREAD, Launch, supervised
 from referee.spec import Limits
 
 LEVELS = ("bwrap", "landlock", "rlimits", "none")
@@ -22,15 +22,36 @@ _SPARE = 64
 
 
 class Wrap(Protocol):
-    """Puts a chain of programs in front of a command that is to be run in a folder (None: this process's)."""
+    """Puts a chain of programs in front of a command that is to be run in a folder (None: this process's).
 
-    def __call__(self, command: Sequence[str], folder: str | None, limits: Limits, spare: int = 0) -> Launch: ...
+    `groups` are the files by which it enters its control groups; `spare` processes more than its limit are allowed, for
+    the groups count. `reads_all`: the bot's user may open whatever it is shown, whoever owns it.
+    """
+
+    def __call__(
+        self,
+        command: Sequence[str],
+        folder: str | None,
+        limits: Limits,
+        *,
+        groups: Sequence[str] = (),
+        spare: int = 0,
+        reads_all: bool = False,
+    ) -> Launch: ...
 
 
-def _plain(command: Sequence[str], folder: str | None, limits: Limits, spare: int = 0) -> Launch:
+def _plain(
+    command: Sequence[str],
+    folder: str | None,
+    limits: Limits,
+    *,
+    groups: Sequence[str] = (),
+    spare: int = 0,
+    reads_all: bool = False,
+) -> Launch:
     # The arena's own variables hold passwords and tokens: nothing a bot should be handed.
     known = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
-    return Launch((*death_with_parent(), *command), environment={**ONE_THREAD, **known}, folder=folder)
+    return supervised({"groups": groups}, command, {**ONE_THREAD, **known}, folder)
 
 
 _WRAPS: dict[str, Wrap] = {
@@ -47,12 +68,18 @@ class Sandbox:
 
     name: str
     place: Place | None = field(default=None, compare=False)
+    reads_all: bool = False
+    """Whether a bot may open every file it is shown, whoever owns it: the files of the person who started the arena."""
 
     def confine(self, command: Sequence[str], folder: str | None, limits: Limits) -> Launch:
         """The command with everything in front of it, to be run in `folder` (None: this process's). Raises OSError."""
         wrap = _WRAPS[self.name]
         if self.place is None or self.name == "none":
-            return wrap(command, folder, limits)
-        launch = wrap(command, folder, limits, _SPARE)
-        group = self.place.make(limits, launch.overhead)
-        return replace(launch, line=(*group.join_line(), *launch.line), cell=group)
+            return wrap(command, folder, limits, reads_all=self.reads_all)
+        group = self.place.make(limits, bwrap.OVERHEAD if self.name == "bwrap" else 0)
+        try:
+            launch = wrap(command, folder, limits, groups=group.files, spare=_SPARE, reads_all=self.reads_all)
+        except OSError:
+            group.close()
+            raise
+        return replace(launch, cell=group)

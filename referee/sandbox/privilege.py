@@ -8,6 +8,9 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import stat
+
+from referee.sandbox.launcher import DAC_OVERRIDE
 
 NOBODY = 65_534
 _FIRST = 0x7000_0000
@@ -50,17 +53,49 @@ def _is_mapped(user: int) -> bool:
     return any(first <= user < first + length for first, _, length in ranges)
 
 
-def drop_line(user: int | None) -> tuple[str, ...]:
-    """The program that becomes that user, for good, and execs what follows. Raises OSError where there is none."""
+def may_read_all() -> bool:
+    """Whether this process may hand a bot the right to open files whatever their owner and mode (Docker's root may)."""
+    if not is_root():
+        return False
+    try:
+        with open("/proc/self/status", encoding="ascii") as file:
+            effective = next(line for line in file if line.startswith("CapEff:"))
+    except (OSError, StopIteration):
+        return False
+    return bool(int(effective.split()[1], 16) >> DAC_OVERRIDE & 1)
+
+
+def is_passable(path: str) -> bool:
+    """Whether every user may go through the folders above a path, not whether they may read the path itself."""
+    folder = os.path.abspath(path)
+    while (folder := os.path.dirname(folder)) != "/":
+        if not os.stat(folder).st_mode & stat.S_IXOTH:
+            return False
+    return True
+
+
+def drop_line(user: int | None, *, reads_all: bool = False) -> tuple[str, ...]:
+    """The program that becomes that user, for good, and execs what follows. Raises OSError where there is none.
+
+    `reads_all`: with the one capability that opens files whatever their owner and mode.
+    """
     program = shutil.which("setpriv")
     if program is None:
         raise FileNotFoundError("setpriv is not installed; it comes with util-linux")
     if user is None:
         return (program, "--no-new-privs", "--pdeathsig", "KILL", "--")
+    kept = "-all,+dac_override" if reads_all else "-all"
     return (
         program,
         *("--reuid", str(user), "--regid", str(user), "--clear-groups"),
-        *("--no-new-privs", "--bounding-set", "-all", "--inh-caps", "-all"),
+        *(
+            "--no-new-privs",
+            "--bounding-set",
+            kept,
+            "--inh-caps",
+            kept,
+            *(("--ambient-caps", kept) if reads_all else ()),
+        ),
         *("--pdeathsig", "KILL"),
         "--",
     )

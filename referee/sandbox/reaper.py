@@ -11,7 +11,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -72,11 +72,17 @@ def descendants(pid: int) -> Iterator[int]:
 def kill_tree(pid: int) -> None:
     """Kill a process of ours that has not been reaped, its process group and all its descendants, and see them gone.
 
-    All are stopped before the first is killed, so that nobody forks his way out. `pid` itself is left to be reaped.
+    All are stopped before the first is killed, so that none can fork and escape. `pid` itself is left to be reaped.
     """
     _kill_trees({pid})
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+
+
+def kill_descendants(pid: int) -> None:
+    """Kill all descendants of a process, which is left to reap them, and see them gone. It is woken if it was stopped."""
+    _kill_trees({pid}, is_spared=True)
+    _signal(pid, signal.SIGCONT)
 
 
 def stop_tree(pid: int) -> set[int]:
@@ -118,9 +124,11 @@ def _stop_trees(roots: Iterable[int]) -> set[int]:
     return stopped
 
 
-def _kill_trees(roots: Iterable[int]) -> None:
-    """Stop, then kill, `roots` and all below; return when they are gone or zombies."""
+def _kill_trees(roots: Collection[int], *, is_spared: bool = False) -> None:
+    """Stop, then kill, all below `roots`, and `roots` unless they are spared; return when they are gone or zombies."""
     doomed = _stop_trees(roots)
+    if is_spared:
+        doomed -= set(roots)
     waiting: list[int] = []
     for pid in doomed:
         with contextlib.suppress(OSError):  # gone already

@@ -8,8 +8,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 
-from referee.sandbox.launch import Launch, environment
-from referee.sandbox.privilege import drop_line, is_shared, pick_user
+from referee.sandbox.launch import Launch, environment, supervised
+from referee.sandbox.privilege import is_shared, pick_user
 from referee.spec import Limits
 
 FILE_BYTES = 64 * 2**20
@@ -51,8 +51,22 @@ def limit_line(limits: Limits, user: int | None, *, has_namespace: bool = False,
     return (program, *(f"--{name.lower()}={bound}" for name, bound in found.items()), "--")
 
 
-def wrap(command: Sequence[str], folder: str | None, limits: Limits, spare: int = 0) -> Launch:
+def wrap(
+    command: Sequence[str],
+    folder: str | None,
+    limits: Limits,
+    *,
+    groups: Sequence[str] = (),
+    spare: int = 0,
+    reads_all: bool = False,
+) -> Launch:
     """Another user, if there is one to become, and bounds on every process; nothing is hidden from the bot."""
     user = pick_user()
-    line = (*drop_line(user), *limit_line(limits, user, spare=spare), *command)
-    return Launch(line, environment=environment(), folder=folder)
+    plan = {
+        "groups": groups,
+        "user": user,
+        "reads_all": reads_all,
+        "is_locked": True,
+        "bounds": bounds(limits, user, spare=spare),
+    }
+    return supervised(plan, command, environment(), folder)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from referee.sandbox.kernel_memory import held_by_descriptors, held_by_mappings, held_by_network
 from referee.sandbox.launch import Cell
-from referee.sandbox.reaper import children, descendants, kill_tree
+from referee.sandbox.reaper import children, descendants, kill_descendants, kill_tree
 from referee.sandbox.rest import Rest
 
 INTERVAL_NS = 90_000_000
@@ -48,6 +49,8 @@ class Watched:
     """The control group that does the counting, if there is one."""
     rest: Rest | None = None
     """What it does while it is not its turn."""
+    is_supervised: bool = False
+    """Whether the root of the tree is a supervisor, whose memory and thread are not the bot's."""
     peak: Census = field(default_factory=Census)
     excess: str = ""
     """`memory` or `processes` once it was killed for having too much of it."""
@@ -61,16 +64,16 @@ class Watched:
             if self.cell.excess() == "memory":
                 # The kernel kills one process of a group that is too big. A bot is not half dead.
                 self.excess = "memory"
-                kill_tree(self.pid)
+                self._kill()
             return
-        census = take_census(self.pid)
+        census = take_census(self._processes())
         beside = self._written() + self._count_slowly()
         census = replace(census, memory_bytes=census.memory_bytes + beside)
         threads = census.threads - self.overhead
         are_many = 0 < self.processes < threads  # the memory of so many is theirs, and takes too long to count exactly
         if self.memory_bytes and census.memory_bytes > self.memory_bytes and not are_many:
             # What forked processes share was counted for each of them: count again, exactly, which is slow.
-            census = replace(census, memory_bytes=_shared_out(self.pid) + census.kernel_bytes + beside)
+            census = replace(census, memory_bytes=_shared_out(self._processes()) + census.kernel_bytes + beside)
         self.peak = Census(max(self.peak.memory_bytes, census.memory_bytes), max(self.peak.threads, threads))
         if are_many:
             self.excess = "processes"
@@ -78,14 +81,25 @@ class Watched:
             self.excess = "memory"
         else:
             return
-        kill_tree(self.pid)
+        self._kill()
+
+    def _kill(self) -> None:
+        """Kill the bot; its supervisor sees that, and ends."""
+        if self.is_supervised:
+            kill_descendants(self.pid)
+        else:
+            kill_tree(self.pid)
+
+    def _processes(self) -> tuple[int, ...]:
+        """The processes of the bot, and those of the sandbox around it that are not its supervisor."""
+        return (*(() if self.is_supervised else (self.pid,)), *descendants(self.pid))
 
     def _count_slowly(self) -> int:
         """Page tables, mappings, connections in a network of its own."""
         now = time.monotonic_ns()
         if now - self._slow_ns >= _THOROUGH_NS:
             self._slow_bytes = 0
-            for one in (self.pid, *descendants(self.pid)):
+            for one in self._processes():
                 with contextlib.suppress(OSError, ValueError):
                     self._slow_bytes += held_by_mappings(one)
             for child in children(self.pid) if self.scratch else ():
@@ -137,13 +151,13 @@ class Watchdog:
         self.next_ns = time.monotonic_ns() + INTERVAL_NS
 
 
-def take_census(pid: int) -> Census:
-    """The resident memory of a process and its descendants, with what their descriptors can hold, and their threads.
+def take_census(pids: Iterable[int]) -> Census:
+    """The resident memory of processes, with what their descriptors can hold, and their threads.
 
     Memory they share counts for each.
     """
     resident = threads = kernel = 0
-    for one in (pid, *descendants(pid)):
+    for one in pids:
         with contextlib.suppress(OSError, ValueError, IndexError):
             with open(f"/proc/{one}/statm", "rb") as file:
                 resident += int(file.read().split()[1]) * _PAGE
@@ -160,10 +174,10 @@ def _device(place: str) -> int | None:
         return None
 
 
-def _shared_out(pid: int) -> int:
-    """The memory of a tree with every shared page counted once in all; resident memory where that cannot be read."""
+def _shared_out(pids: Iterable[int]) -> int:
+    """The memory of processes, every page they share counted once in all; resident memory where that cannot be read."""
     total = 0
-    for one in (pid, *descendants(pid)):
+    for one in pids:
         try:
             with open(f"/proc/{one}/smaps_rollup", "rb") as file:
                 for line in file:

@@ -13,13 +13,13 @@ import pytest
 from referee import sandbox_choice
 from referee.play import play
 from referee.roster import Roster
-from referee.sandbox import LEVELS, Sandbox, assess, assessment, cgroup, level, open_sandbox, refusal
+from referee.sandbox import LEVELS, Sandbox, assess, assessment, cgroup, landlock, level, open_sandbox, refusal
 from referee.sandbox.cgroup import Group, Place, find_place
 from referee.sandbox.cgroup import _unified_place as unified_place
 from referee.sandbox.launch import environment
 from referee.sandbox.selftest import test as examine
 from referee.sandbox.view import look
-from referee.sandbox_choice import choose
+from referee.sandbox_choice import choose, why_not
 from referee.spec import BotSpec, GameSpec, Limits, PlannedGame
 from tests.badbots import match
 from tests.badbots.catalogue import HERE, LIMITS
@@ -81,7 +81,7 @@ def test_trusted_bots_fall_back_to_where_they_start_with_a_note(open_folder: Pat
     if working()[0] in assessment.STRONG:
         assert len(notes) == 1
         assert notes[0].startswith(
-            f"bot 'nosy' does not start in sandbox {working()[0]} (no users): {found.name} is used; show it what"
+            f"bot 'nosy' runs in rlimits: it does not start in {working()[0]} (no users); show it what"
         )
     found, notes = choose("none", [nosy], LIMITS)
     assert (found.name, notes) == ("none", ())
@@ -95,26 +95,49 @@ def strong_or_nothing(monkeypatch: pytest.MonkeyPatch) -> str:
     return strong
 
 
-def test_no_bot_runs_without_a_sandbox_unless_that_was_asked_for(
+def test_auto_runs_a_bot_without_a_sandbox_where_no_other_way_is_left(
     strong_or_nothing: str, open_folder: Path, tmp_path: Path
 ) -> None:
     book = tmp_path / "book.bin"
     book.write_text("moves\n")
     reader = script(open_folder, "reader", f"read line < {book} || exit 3")
-    with pytest.raises(ValueError, match="--sandbox none") as caught:
-        choose("auto", [reader], LIMITS)
-    assert f"{book} is not shown to it: name the file in its command" in str(caught.value)
-    assert choose("none", [reader], LIMITS)[0].name == "none"
-    sandbox, notes = choose("auto", [reader], LIMITS, may_be_none=True)
-    assert (sandbox.name, len(notes)) == ("none", 1)
+    sandbox, notes = choose("auto", [reader], LIMITS)
+    assert sandbox.name == "none"
+    assert len(notes) == 1
+    assert notes[0].startswith(f"bot 'reader' runs without a sandbox: it does not start in {strong_or_nothing} (")
+    assert f"{book} is not shown to it: name the file in its command" in notes[0]
     named = replace(reader, command=(*reader.command, str(book)))
-    tmp_path.chmod(0o755)
-    if is_root():  # its folder is shown then, but the bot is another user
-        book.chmod(0o600)
-        with pytest.raises(ValueError, match="may be read by its owner alone"):
-            choose("auto", [named], LIMITS)
-        book.chmod(0o644)
     assert choose("auto", [named], LIMITS)[0].name == strong_or_nothing
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+def test_own_files_are_readable_in_every_level_whatever_their_mode(mode: int, tmp_path: Path) -> None:
+    """Like everything below a home: what only its owner may read, bots of the owner may read too."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    secret = closed / "weights.bin"
+    secret.write_text("weights\n")
+    secret.chmod(mode & 0o600)
+    bot = script(closed, "bot", f"read line < {secret} || exit 3")
+    Path(bot.command[0]).chmod(mode)
+    sandbox, notes = choose("auto", [bot], LIMITS)
+    assert (sandbox.name, notes) == (working()[0], ())
+    for name in working():
+        assert why_not(bot, open_sandbox(name, is_own=True), LIMITS) is None, name
+
+
+def test_files_for_their_owner_alone_are_closed_to_bots_of_strangers(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_root():
+        pytest.skip("optional: bots run as another user only where root starts them")
+    monkeypatch.setattr(landlock, "is_passable", lambda path: True)  # else a Python under /root is opened to its bots
+    book = open_folder / "book.bin"
+    book.write_text("moves\n")
+    book.chmod(0o600)
+    reader = script(open_folder, "reader", f"read line < {book} || exit 3")
+    for name in working("landlock", "rlimits"):
+        assert why_not(reader, open_sandbox(name), LIMITS) is not None, name
 
 
 def test_a_machine_without_any_sandbox_is_spoken_of(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,153 @@
+"""The supervisor of a bot: it ends as the bot ends, and takes all of the bot's processes with it."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.sandbox import LEVELS
+from referee.sandbox.child import Child
+from referee.sandbox.reaper import become_subreaper, children, descendants, sweep
+from referee.sandbox.watchdog import Watchdog
+from referee.spec import Limits
+from tests.referee.sandbox.levels import sandbox_or_skip
+
+PATIENCE_MS = 60_000
+# A shell that stays, its child, and one that has fled the process group and lost its parent.
+FAMILY = "sleep 600 & (setsid sleep 600 &) ; echo ready; sleep 600; true"
+REFEREE = """
+import sys
+from referee.sandbox import open_sandbox
+from referee.sandbox.child import Child
+from referee.sandbox.reaper import become_subreaper
+from referee.sandbox.watchdog import Watchdog
+from referee.spec import Limits
+become_subreaper()
+limits = Limits()
+child = Child(open_sandbox(sys.argv[1], is_own=True).confine(("/bin/sh", "-c", sys.argv[2]), None, limits), limits, Watchdog())
+import os, select
+select.select([child.stdout], [], [])
+if sys.argv[3] == "frozen":
+    child.rest.freeze()
+print(os.read(child.stdout, 100).decode().strip(), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def strays() -> Iterator[None]:
+    """Whatever a failed test leaves behind comes to this process, and is killed."""
+    become_subreaper()
+    before = children()
+    yield
+    sweep(before)
+
+
+def start(name: str, script: str) -> Child:
+    limits = Limits()
+    return Child(sandbox_or_skip(name).confine(("/bin/sh", "-c", script), None, limits), limits, Watchdog())
+
+
+@pytest.mark.usefixtures("strays")
+@pytest.mark.parametrize("state", ["running", "frozen"])
+@pytest.mark.parametrize("name", LEVELS)
+def test_no_process_of_a_bot_outlives_a_killed_referee(name: str, state: str) -> None:
+    sandbox_or_skip(name)
+    line = [sys.executable, "-c", REFEREE, name, FAMILY, state]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as referee:
+        assert referee.stdout is not None
+        assert referee.stdout.readline() == b"ready\n"
+        family = list(descendants(referee.pid))
+        assert len(family) >= 4
+        watched = {os.pidfd_open(pid) for pid in family}
+        os.kill(referee.pid, signal.SIGKILL)
+    poll = select.poll()
+    for descriptor in watched:
+        poll.register(descriptor, select.POLLIN)
+    while watched:
+        events = poll.poll(PATIENCE_MS)
+        assert events, "a process outlived the referee"
+        for descriptor, _ in events:
+            poll.unregister(descriptor)
+            os.close(descriptor)
+            watched.discard(descriptor)
+
+
+@pytest.mark.usefixtures("strays")
+@pytest.mark.parametrize("name", LEVELS)
+@pytest.mark.parametrize(
+    ("script", "end"),
+    [
+        ("exit 0", "exit code 0"),
+        ("exit 7", "exit code 7"),
+        ("kill -SEGV $$", "killed by SIGSEGV"),
+        ("kill -TERM $$", "killed by SIGTERM"),
+        ("kill -KILL $$", "killed by SIGKILL"),
+    ],
+)
+def test_how_a_bot_ended_is_told_through_its_supervisor(name: str, script: str, end: str) -> None:
+    child = start(name, script)
+    try:
+        assert child.exits_within(PATIENCE_MS)
+        assert child.how_it_ended() == end
+    finally:
+        child.end()
+
+
+@pytest.mark.usefixtures("strays")
+@pytest.mark.parametrize("name", LEVELS)
+def test_what_a_bot_leaves_behind_ends_with_it(name: str) -> None:
+    child = start(name, "(setsid sleep 600 &) ; sleep 600 & echo ready; read line; exit 3")
+    try:
+        select.select([child.stdout], [], [], PATIENCE_MS / 1000)
+        left = [os.pidfd_open(pid) for pid in descendants(child.pid)]
+        assert len(left) >= 3
+        child.hang_up()
+        assert child.exits_within(PATIENCE_MS)
+        for descriptor in left:
+            poll = select.poll()
+            poll.register(descriptor, select.POLLIN)
+            assert poll.poll(PATIENCE_MS), "a process outlived its bot"
+            os.close(descriptor)
+        assert child.how_it_ended() == "exit code 3"
+    finally:
+        child.end()
+
+
+@pytest.mark.parametrize("name", [level for level in LEVELS if level != "bwrap"])
+def test_a_bot_cannot_end_its_supervisor_by_a_signal_to_its_own_group(name: str) -> None:
+    child = start(name, "trap '' TERM; kill -TERM 0; echo alive; read line")
+    try:
+        select.select([child.stdout], [], [], PATIENCE_MS / 1000)
+        assert os.read(child.stdout, 100) == b"alive\n"
+        assert not child.has_exited
+    finally:
+        child.end()
+
+
+@pytest.mark.parametrize("name", [level for level in LEVELS if level != "bwrap"])
+def test_the_memory_of_a_supervisor_is_not_its_bots(name: str) -> None:
+    child = start(name, "echo ready; read line")
+    try:
+        select.select([child.stdout], [], [], PATIENCE_MS / 1000)
+        supervisor = int(Path(f"/proc/{child.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        assert 0 < child.peak_bytes() < supervisor
+    finally:
+        child.end()
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_signals_that_python_ignores_end_a_bot(name: str) -> None:
+    child = start(name, "exec grep SigIgn /proc/self/status")
+    try:
+        select.select([child.stdout], [], [], PATIENCE_MS / 1000)
+        assert int(os.read(child.stdout, 100).split()[1], 16) == 0
+    finally:
+        child.end()
