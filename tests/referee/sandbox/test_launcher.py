@@ -31,7 +31,8 @@ from referee.sandbox.watchdog import Watchdog
 from referee.spec import Limits
 become_subreaper()
 limits = Limits()
-child = Child(open_sandbox(sys.argv[1], is_own=True).confine(("/bin/sh", "-c", sys.argv[2]), None, limits), limits, Watchdog())
+launch = open_sandbox(sys.argv[1], is_own=True).confine(("/bin/sh", "-c", sys.argv[2]), None, limits)
+child = Child(launch, limits, Watchdog())
 import os, select
 select.select([child.stdout], [], [])
 if sys.argv[3] == "frozen":
