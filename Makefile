@@ -12,7 +12,7 @@ ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: env demo test bench drill lint format clean
+.PHONY: env demo test test-bare bench drill lint format clean
 
 env: $(RUNS)
 	@echo "the environment is ready; use it with:  . $(BIN)/activate"
@@ -25,6 +25,15 @@ test: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY) $(COLLECTED)
 	$(BIN)/arena warmup --bots
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+# What touches sandboxes, processes, browsers, databases and brokers, as where none of the optional programs exist.
+BARE := tests/referee/sandbox tests/referee/test_play.py tests/referee/test_bot_argument.py tests/badbots tests/engines tests/e2e \
+	tests/bots/test_readme.py tests/bots/test_strength.py tests/bots/bridges tests/arena/store tests/arena/events tests/arena/cluster \
+	tests/arena/cli tests/arena/pages tests/deploy tests/test_readme.py
+test-bare: export PYTHONDONTWRITEBYTECODE :=
+test-bare: $(READY) $(COLLECTED)
+	$(BIN)/arena warmup --bots
+	$(BIN)/python -m tests.bare -n $(WORKERS) --dist worksteal $(BARE) $(ARGS)
 
 bench: $(READY)
 	$(BIN)/python -m tests.bench $(ARGS)

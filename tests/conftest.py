@@ -1,17 +1,23 @@
 """What holds for all tests: where ARENA_FORBID_SKIPS is set, a test that is skipped has failed; long ones come first.
 
-Only what nobody is obliged to have may be missing: a skip whose reason begins with OPTIONAL stays a skip.
+Only what nobody is obliged to have may be missing: a skip whose reason begins with OPTIONAL stays a skip. What tests
+start ends with them: a guard sees to it, even when they are killed.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
+import uuid
 from collections.abc import Generator, Sequence
 from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import guard
 
 # A busy machine is not an error: neither that an example takes long, nor that drawing one does. Examples are drawn anew
 # at every desk; where a commit is judged they are the same each time, so that it is not judged by those before it.
@@ -30,6 +36,16 @@ INTERPRETED = {"NUMBA_DISABLE_JIT": "1", "ARENA_ANALYSIS_GAMES_PER_DAY": "0"}
 An arena that rests for a minute, as on a busy machine, analyses nothing of itself: the judge would take a whole core.
 """
 T = TypeVar("T")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the guard of this run; the workers of pytest-xdist and all they start inherit its mark."""
+    if not hasattr(config, "workerinput"):
+        os.environ[guard.NAME] = uuid.uuid4().hex
+        line = [sys.executable, "-I", "-S", "-B", guard.__file__, str(os.getpid())]
+        # Without the mark itself, or it would end itself.
+        unmarked = {name: value for name, value in os.environ.items() if name != guard.NAME}
+        subprocess.run([*line, f"{guard.NAME}={os.environ[guard.NAME]}"], check=True, env=unmarked)
 
 
 @pytest.hookimpl(wrapper=True)

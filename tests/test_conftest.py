@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,17 @@ import pytest
 from tests.conftest import spread
 
 ROOT = Path(__file__).parents[1]
+PATIENCE_S = 60.0
+
+
+def wait_until(is_true: Callable[[], bool]) -> bool:
+    """Look until it is true, or patience ends."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 @pytest.mark.parametrize(("forbid", "failed"), [("1", 2), ("", 0)])
@@ -34,6 +48,24 @@ def test_a_forbidden_skip_fails(forbid: str, failed: int, tmp_path: Path) -> Non
     if failed:
         assert "no such machine" in found.stdout
         assert "skips are forbidden here" in found.stdout
+
+
+def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
+    (tmp_path / "test_two.py").write_text(
+        "import os, subprocess, time\n\ndef test_server():\n"
+        "    line = 'setsid sleep 600 & echo $! > pid; mv pid started; exec sleep 600'\n"
+        "    subprocess.run(['sh', '-c', line])\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "tests.conftest", "-p", "no:cacheprovider"]
+    environment = {**os.environ, "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
+    line = [*command, f"--rootdir={tmp_path}", str(tmp_path)]
+    with subprocess.Popen(line, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL) as run:
+        started = tmp_path / "started"
+        assert wait_until(started.exists)
+        server = os.pidfd_open(int(started.read_text()))
+        run.kill()
+    assert select.select([server], [], [], PATIENCE_S)[0], "a server outlived the test run"
+    os.close(server)
 
 
 def test_what_is_optional_may_be_missing(tmp_path: Path) -> None:

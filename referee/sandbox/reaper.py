@@ -80,7 +80,7 @@ def kill_tree(pid: int) -> None:
 
 
 def kill_descendants(pid: int) -> None:
-    """Kill all descendants of a process and see them gone; the process is left to reap them, woken if it was stopped."""
+    """Kill all descendants of a process and see them gone; it is left to reap them, and woken if it was stopped."""
     _kill_trees({pid}, is_spared=True)
     _signal(pid, signal.SIGCONT)
 

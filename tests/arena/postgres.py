@@ -16,6 +16,8 @@ from pathlib import Path
 from sqlmodel import SQLModel
 
 from arena.store import Store
+from tests.bare import is_bare
+from tests.guard import mark
 from tests.port import free_port
 
 
@@ -57,7 +59,7 @@ class Cluster:
 
 def programs() -> Path | None:
     """The folder of the newest PostgreSQL of this machine; None without it or without its driver."""
-    if importlib.util.find_spec("psycopg") is None:
+    if is_bare() or importlib.util.find_spec("psycopg") is None:
         return None
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
     if found:
@@ -87,7 +89,7 @@ def cluster() -> Iterator[Cluster]:
                 cwd=data,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"},
+                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC", **mark()},
             )
 
         run("initdb", "-U", "arena", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")

@@ -18,6 +18,7 @@ import pytest
 from arena.store import Store
 from tests.arena.api.server import Server, settings_in
 from tests.arena.pages.stage import Stage, fill
+from tests.bare import is_bare
 
 CHROMIUM = "/usr/bin/chromium"
 PATIENCE_MS = 60_000
@@ -165,7 +166,7 @@ class Chromium:
 def chromium() -> Iterator[Chromium]:
     """One for all tests of this session (and worker)."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not Path(CHROMIUM).exists():
+    if is_bare() or not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM}; install the package chromium")
     with sync_api.sync_playwright() as playwright:
         sync_api.expect.set_options(timeout=PATIENCE_MS)
