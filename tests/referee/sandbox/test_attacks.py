@@ -15,7 +15,7 @@ import pytest
 
 from referee.play import play
 from referee.roster import Roster
-from referee.sandbox.reaper import children, descendants
+from referee.sandbox.reaper import children
 from referee.spec import Adjudication, GameSpec, PlannedGame, TimeControl
 from tests.referee.sandbox.conftest import LIMITS, Attack, attacker, is_root
 from tests.referee.sandbox.levels import sandbox_or_skip
@@ -234,41 +234,3 @@ def test_the_kernel_gives_nothing_away(attack: Attack) -> None:
     groups = found.pop("groups")
     assert groups == [] or not is_root()
     assert not [name for name, result in found.items() if result.startswith("done")]
-
-
-def test_a_confined_bot_dies_with_the_process_that_plays_it(bundle: Path) -> None:
-    """The referee is killed by SIGKILL: nobody is left to clear up, and nothing is left to be cleared up."""
-    import select
-    import signal
-    import subprocess
-    import sys
-
-    from referee.sandbox.reaper import become_subreaper, sweep
-
-    become_subreaper()
-    code = (
-        "import sys; from referee.sandbox import open_sandbox; from referee.bot import Bot\n"
-        "from referee.spec import BotSpec, Limits\n"
-        f"spec = BotSpec('b', ('python3', '-S', '-E', 'cpu_hog.py'), {str(bundle)!r})\n"
-        "bot = Bot(spec, Limits(), open_sandbox('bwrap'))\n"
-        "bot.start(); bot.handshake(); print('ready', flush=True); bot.ready(); sys.stdin.read()"
-    )
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as referee:
-        assert referee.stdout.readline() == b"ready\n"
-        family = list(descendants(referee.pid))
-        assert len(family) >= 3
-        watched = [os.pidfd_open(pid) for pid in family]
-        os.kill(referee.pid, signal.SIGKILL)
-    poll = select.poll()
-    for descriptor in watched:
-        poll.register(descriptor, select.POLLIN)
-    gone: set[int] = set()
-    while len(gone) < len(watched):
-        events = poll.poll(60_000)
-        assert events, "a process outlived the referee"
-        for descriptor, _ in events:
-            gone.add(descriptor)
-            poll.unregister(descriptor)
-    for descriptor in watched:
-        os.close(descriptor)
-    sweep(children() - set(family))
