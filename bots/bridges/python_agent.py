@@ -16,6 +16,7 @@ import argparse
 import importlib
 import importlib.util
 import inspect
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -65,8 +66,16 @@ def _by_name(name: str) -> ModuleType:
 
 
 def _from_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise BridgeError(BridgeExit.MISSING, f"no such file: {path}")
+    try:
+        path.open("rb").close()
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        raise BridgeError(BridgeExit.MISSING, f"no such file: {path}") from None
+    except OSError as error:
+        raise BridgeError(
+            BridgeExit.MISSING,
+            f"{path} cannot be read ({error.strerror}): user {os.geteuid()}, as which the bot runs, must be allowed to "
+            "read it and to enter the folders above it",
+        ) from None
     sys.path.insert(0, str(path.parent.resolve()))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from pathlib import Path
+from typing import NoReturn
+
 import pytest
 
 from bots.bridges.baroque_course import CODES, State, board_of, parse
@@ -90,6 +95,19 @@ def test_what_is_not_there_is_named(what: str, api: str, evidence: str) -> None:
         build(what, api, False, "")
     assert error.value.code is BridgeExit.MISSING
     assert evidence in str(error.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file.py"
+    file.write_text("def choose(position, clock):\n    return position.moves[0]\n")
+
+    def refuse(path: Path, *_: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)  # root may read everything
+    with pytest.raises(BridgeError, match=f"{file} cannot be read .Permission denied.: user {os.geteuid()}") as error:
+        build(f"{file}:choose", "position", False, "")
+    assert error.value.code is BridgeExit.MISSING
 
 
 def test_an_agent_that_is_not_there_does_not_shake_hands() -> None:
