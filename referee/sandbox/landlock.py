@@ -53,14 +53,15 @@ def wrap(
     user = pick_user()
     view = look(command, folder)
     version = launcher.landlock_version()
-    needed = (sys.executable, os.path.realpath(sys.executable), *([folder] if folder else []))
+    own = [os.path.abspath(folder)] if folder else []  # the launcher starts in the folder itself
+    needed = (sys.executable, os.path.realpath(sys.executable), *own)
     plan = {
         "groups": groups,
         "version": version,
         "user": user,
         "reads_all": reads_all or (may_read_all() and not all(map(is_passable, needed))),
         "is_locked": True,
-        "shown": [*view.shown, *(place for _, place in view.links), *([folder] if folder else [])],
+        "shown": [*view.shown, *(place for _, place in view.links), *own],
         "written": _WRITTEN,
         "bounds": rlimits.bounds(limits, user, spare=spare),
         "filter": _filter(version).program().hex(),

@@ -126,6 +126,15 @@ def test_own_files_are_readable_in_every_level_whatever_their_mode(mode: int, tm
         assert why_not(bot, open_sandbox(name, is_own=True), LIMITS) is None, name
 
 
+def test_a_bundle_starts_in_every_level_from_a_relative_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = replace(script(tmp_path, "bot"), command=("./bot",), folder="bundle")
+    (tmp_path / "bundle").mkdir(mode=0o755)
+    (tmp_path / "bot").rename(tmp_path / "bundle" / "bot")
+    monkeypatch.chdir(tmp_path)
+    for name in working():
+        assert why_not(bot, open_sandbox(name, is_own=True), LIMITS) is None, name
+
+
 def test_files_for_their_owner_alone_are_closed_to_bots_of_strangers(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
