@@ -155,6 +155,8 @@ class _Session:
         self.is_warm = False
         self.lag = Lag()
         self.complaint = "no position was sent"
+        self.rule_options: frozenset[str] = frozenset()
+        """The names of the options announced for the rules of all families."""
         bot._console = console
 
     def handle(self, message: RefereeMessage) -> None:
@@ -179,14 +181,14 @@ class _Session:
                 self.bot.game_over(message.winner, message.termination)
 
     def introduce(self) -> None:
-        """Everything up to `ugiok`. With one family only are its rules declared; with more, their names alone."""
+        """Send everything up to `ugiok`: the variants and rules of all families the bot plays among it."""
+        from bots.table import declarations
+
         bot = self.bot
-        declared: list[OptionDecl] = []
-        if len(self.playable) == 1:
-            declared += self.open_table(self.playable[0]).declarations()
-        else:
-            declared.append(OptionDecl(FAMILY_OPTION, "combo", self.playable[0], values=self.playable))
-            declared.append(OptionDecl("Variant", "string", ""))
+        declared = declarations(self.playable)
+        self.rule_options = frozenset(option.name for option in declared)
+        if len(self.playable) > 1:
+            declared.insert(0, OptionDecl(FAMILY_OPTION, "combo", self.playable[0], values=self.playable))
         declared.append(OptionDecl("UGI_Clocks", "check", "true"))
         declared.append(OptionDecl("UGI_Result", "check", "true"))
         declared += bot.options
@@ -225,7 +227,10 @@ class _Session:
                 else:
                     self.table.reset()
             elif name not in ("UGI_Clocks", "UGI_Result"):
-                self.known_table().set_option(name, value)
+                table = self.known_table()
+                # What was announced for another family changes nothing here, and is no mistake of the referee.
+                if name not in self.rule_options or table.takes(name):
+                    table.set_option(name, value)
         except ValueError as error:
             self.console.complain(error)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from protocol.errors import BadOption
 from protocol.options import OptionDecl
@@ -21,6 +21,35 @@ def _declaration(option: Option) -> OptionDecl:
     if option.type == "spin":
         return OptionDecl(name, "spin", str(option.default), option.minimum, option.maximum)
     return OptionDecl(name, "combo", str(option.default), values=option.values)
+
+
+def declarations(families: Iterable[str]) -> list[OptionDecl]:
+    """Return the options that announce every variant and rule of these families, each option once.
+
+    An option of several families takes the values of all. It has a default only where all have the same one; without a
+    default, the referee sets it for every game.
+    """
+    found: dict[str, list[OptionDecl]] = {}
+    for family in families:
+        for option in Table(family).declarations():
+            found.setdefault(option.name, []).append(option)
+    return [_merged(options) for options in found.values()]
+
+
+def _merged(options: Sequence[OptionDecl]) -> OptionDecl:
+    one, *others = options
+    default = one.default if all(option.default == one.default for option in others) else None
+    if any(option.type != one.type for option in others):
+        return OptionDecl(one.name, "string", default)
+    lows, highs = ([getattr(option, bound) for option in options] for bound in ("minimum", "maximum"))
+    return OptionDecl(
+        one.name,
+        one.type,
+        default,
+        None if None in lows else min(lows),
+        None if None in highs else max(highs),
+        tuple(dict.fromkeys(value for option in options for value in option.values)),
+    )
 
 
 class Table:
@@ -60,6 +89,10 @@ class Table:
         if self.rules.phase is not None:
             found.append(OptionDecl(self.rules.phase.announced_by, "check", "false"))
         return found
+
+    def takes(self, name: str) -> bool:
+        """Return whether the family has an option of that name."""
+        return any(option.name == name for option in self.declarations())
 
     def set_option(self, name: str, value: str) -> None:
         """One of those options. Raises UnknownNameError, ParseError or BadOption; then nothing has changed.

@@ -99,7 +99,8 @@ def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement
         bot.tell(SetOption(name, value))
     told = frozenset(setting.name for setting in plan.setoptions)
     for name in sorted(bot.told - told):  # a process that has played by other rules still has them set
-        bot.tell(SetOption(name, bot.options[name].default))
+        if (default := bot.options[name].default) is not None:
+            bot.tell(SetOption(name, default))
     for setting in plan.setoptions:
         bot.tell(setting)
     bot.told = told

@@ -71,7 +71,7 @@ def judge(  # noqa: PLR0911 - one for each reason
         found.option_map, found.families, ruleset, is_shown=has_positions, startpos_only=found.startpos_only
     )
     if isinstance(plan, Ineligible):
-        return Verdict(False, plan.reason)
+        return Verdict(False, f"{plan.reason}; submit a version that can")
     words = [f"{family} {variant}"]
     if plan.setoptions:
         words.append("told " + ", ".join(f"{option.name}={option.value}" for option in plan.setoptions))

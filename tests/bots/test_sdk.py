@@ -10,10 +10,14 @@ from pathlib import Path
 import pytest
 
 from bots.sdk import families
-from bots.table import Table
+from bots.table import Table, declarations
+from protocol.negotiation import Agreement
+from protocol.options import OptionDecl, parse_option
 from referee import rules
+from referee.negotiate import negotiate_options
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import IllegalMoveError, Position
+from referee.rules.rules import Option, Ruleset
 from tests.bots.driver import DEADLINE_S, ROOT, Driver
 
 STALL_S = 20.0
@@ -183,6 +187,56 @@ def test_every_variant_starts_where_the_rules_say(family: str) -> None:
         table.set_option("Variant", "none such")
     table.reset()
     assert table.ruleset.variant == table.rules.variants[0]
+
+
+def values_of(option: Option) -> list[str | int | bool]:
+    """All values of a rule that can be told apart, the ends of a range among them."""
+    if option.type == "check":
+        return [True, False]
+    if option.type == "combo":
+        return list(option.values)
+    return [option.minimum, int(option.default), min(option.maximum, 7)]
+
+
+def rulesets(family: str) -> list[Ruleset]:
+    """Every variant by its own rules, and the first variant with each rule changed."""
+    known = rules.load(family)
+    found = [known.settle(variant.name) for variant in known.variants if not variant.is_dealt]
+    changed = [{option.name: value} for option in known.options for value in values_of(option)]
+    return found + [known.settle(None, one) for one in changed]
+
+
+@pytest.mark.parametrize("family", families())
+@pytest.mark.parametrize("playable", [families(), ()], ids=["all-families", "one-family"])
+def test_declarations_any_rules_of_a_family_are_negotiated_and_played(family: str, playable: tuple[str, ...]) -> None:
+    lines = [str(option) for option in declarations(playable or (family,))]
+    options = {option.name: option for option in map(parse_option, lines)}
+    for ruleset in rulesets(family):
+        plan = negotiate_options(options, playable, ruleset)
+        assert isinstance(plan, Agreement), plan
+        table = Table(family)
+        for setting in plan.setoptions:
+            table.set_option(setting.name, setting.value or "")
+        assert table.ruleset.values == ruleset.values
+        assert str(table.start() if plan.use_startpos else Position.start(ruleset)) == str(Position.start(ruleset))
+
+
+def test_declarations_default_stands_only_where_the_families_agree() -> None:
+    found = {option.name: option for option in declarations(("abalone", "loa"))}
+    assert found["Rule.no_moves"] == OptionDecl("Rule.no_moves", "combo", None, values=("loss", "draw", "pass"))
+    assert found["Rule.repetition"].default == "3"
+    assert found["Rule.simultaneous"].default == "draw"
+    assert declarations(("loa",)) == Table("loa").declarations()
+
+
+def test_a_bot_of_all_families_ignores_rules_of_another_but_not_unknown_ones() -> None:
+    with Driver([sys.executable, "-m", "bots.random_mover"]) as bot:
+        bot.shake_hands()
+        bot.send("setoption name Family value loa", "setoption name Rule.king_max_step value 4")
+        bot.send("setoption name Rule.none_such value 4")
+        assert "none_such" in bot.expect("info string error")
+        bot.send("setoption name Rule.simultaneous value nobody")
+        assert "nobody" in bot.expect("info string error")
 
 
 def test_a_variant_brings_its_own_rules() -> None:

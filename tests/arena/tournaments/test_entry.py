@@ -103,7 +103,7 @@ def test_eligibility_is_negotiated_from_what_the_check_found(stage: Stage) -> No
     number = stage.create(family=family, variant="ashton", entries={"newest": True}, starts=later(stage))
     names, refused = entered(stage, number)
     assert names == ["able v1", "able2 v1"]
-    assert "announce: option name Variant type combo default bell var bell var ashton" in refused["plain v1"]
+    assert "announce: option name Variant type combo default bell var bell var ashton; submit" in refused["plain v1"]
     assert "plays loa only" in refused["loafer v1"]
     assert "found nothing about tablut" in refused["nothing v1"]
     reasons = {line.name: line.eligibility for line in stage.store.tournaments.entries(number)}
