@@ -80,21 +80,36 @@ def add(parser: argparse.ArgumentParser) -> None:
         "enter", _enter, "enter a bot before it begins, or into a running ladder", "arena tournament enter 7 mybot"
     )
     withdraw = actions.add(
-        "withdraw", _enter, "take a bot out; its planned games are called off", "arena tournament withdraw 7 mybot"
+        "withdraw",
+        _enter,
+        "take a bot out; its planned games are cancelled",
+        "arena tournament withdraw 7 mybot",
+        'arena tournament withdraw 7 "mybot v2"',
     )
-    extend = actions.add("extend", _extend, "make it longer; a finished one goes on", "arena tournament extend 7 2")
+    extend = actions.add(
+        "extend",
+        _extend,
+        "make it longer; a finished one goes on",
+        "arena tournament extend 7 6",
+        "arena tournament extend 7 +2",
+    )
     for command in (enter, withdraw, extend):
         command.add_argument("id", metavar="ID", type=choice.positive)
     for command in (enter, withdraw):
-        command.add_argument("bot", metavar="BOT")
+        command.add_argument("bot", metavar="BOT", help='its name, or a version as standings show it: "mybot v2"')
         command.add_argument(
-            "--version", dest="number", metavar="N", type=choice.positive, help="this one (default: the newest active)"
+            "--version",
+            dest="number",
+            metavar="N",
+            type=choice.positive,
+            help="this version (default: its newest)",
         )
     extend.add_argument(
         "amount",
         metavar="N",
-        type=choice.positive,
-        help="rounds of a Swiss, games of a ladder or a test, else games of each pairing",
+        type=_extension,
+        help="the number to reach: games of each pairing, rounds of a Swiss, or games in all of a ladder, a race or a "
+        "test; +N for so many more",
     )
     for command in (create, change, show, export, enter, withdraw, extend, *verbs):
         remote.add_server(command)
@@ -293,14 +308,28 @@ def _enter(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
+def _extension(text: str) -> dict[str, int]:
+    """The number to reach, or with a plus sign how many more. Raises ArgumentTypeError."""
+    return {"amount" if text.startswith("+") else "to": choice.positive(text.removeprefix("+"))}
+
+
 def _extend(arguments: argparse.Namespace) -> int:
-    body = {"amount": arguments.amount}
-    found = remote.client(arguments).ask("POST", f"/tournaments/{arguments.id}/extend", body=body).data
+    path = f"/tournaments/{arguments.id}/extend"
+    found = remote.client(arguments).ask("POST", path, body=arguments.amount).data
     if arguments.json:
         output.document(found)
     else:
-        output.note(f"tournament {found['id']} is {found['state']}, {found['planned_games']} games planned so far")
+        output.text(f"tournament {found['id']} is {found['state']}: {_plan(found['format'], found['plan'])}")
     return Exit.DONE
+
+
+def _plan(form: str, plan: dict[str, Any]) -> str:
+    """The plan of a longer tournament in words, first what was made longer."""
+    words = [f"{plan['rounds']} rounds"] if plan["rounds"] else []
+    if plan["games_per_pairing"]:
+        words.insert(len(words) if form == "swiss" else 0, f"{plan['games_per_pairing']} games of each pairing")
+    words.append(f"{'at most ' if plan['is_most'] else ''}{plan['games']} games in all")
+    return ", ".join(words)
 
 
 def _move(arguments: argparse.Namespace) -> int:

@@ -12,11 +12,14 @@ from arena import tournaments
 from arena.coordinator import cron
 from arena.errors import ForbiddenError
 from arena.services.arena import Arena
-from arena.store import BadValueError, Identity, Store
+from arena.services.bot import find as find_bot
+from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store
 from arena.store.models import Tournament, now
+from arena.store.tournaments import EntryLine
 from arena.tournaments import openings
 from arena.tournaments.creation import shortage
-from arena.tournaments.entry import resolve
+from arena.tournaments.entry import read_name, resolve
+from arena.tournaments.extension import Plan
 from arena.tournaments.preview import Extent, extent
 from arena.tournaments.settings import Document
 
@@ -109,36 +112,74 @@ def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournamen
     return row
 
 
-def extend(arena: Arena, tournament_id: int, amount: int, by: Identity) -> Tournament:
-    """Make it longer; a finished one goes on. Raises SettingsError, NotFoundError, ConflictError, ForbiddenError."""
+def extend(arena: Arena, tournament_id: int, by: Identity, *, to: int | None = None, amount: int | None = None) -> Plan:
+    """Make it longer, up to `to` or by `amount` of what its format counts; return the plan. A finished one goes on.
+
+    Raises SettingsError, NotFoundError, ConflictError, ForbiddenError.
+    """
     require_organiser(by)
-    row = tournaments.extend(arena.store, tournament_id, amount=amount)
-    arena.note("tournament.extend", f"tournament:{tournament_id}", by, amount=amount)
+    plan = tournaments.extend(arena.store, tournament_id, to=to, amount=amount)
+    detail = {"to": to} if amount is None else {"amount": amount}
+    arena.note("tournament.extend", f"tournament:{tournament_id}", by, **detail)
     arena.wake()
-    return row
+    return plan
 
 
 def enter(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Identity) -> None:
-    """Enter a version of a bot, the newest active one without a number.
+    """Enter a version of a bot, named like `zeta v3` or by its `number`; without either, the newest active one.
 
     Raises SettingsError when it may not play, ConflictError when it is too late, NotFoundError, ForbiddenError.
     """
     require_organiser(by)
     arena.store.tournaments.get(tournament_id)
-    version = arena.store.versions.find(bot, number)
+    name, number = _named(bot, number)
+    try:
+        version = arena.store.versions.find(name, number)
+    except NotFoundError:
+        found = find_bot(arena, name)
+        known = [line.name for line in arena.store.versions.of_bot(found.id or 0)]
+        raise NotFoundError("active version" if number is None else "version", bot, known) from None
     tournaments.enter(arena.store, tournament_id, version.id or 0)
     arena.note("tournament.enter", f"tournament:{tournament_id}", by, version=version.name)
     arena.wake()
 
 
 def withdraw(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Identity) -> None:
-    """Take a version out: its planned games are called off. Raises ConflictError, NotFoundError, ForbiddenError."""
+    """Take an entry out, named like `zeta v3`, by its bot, or by bot and `number`; its planned games are cancelled.
+
+    Raises ConflictError, NotFoundError, BadValueError where a bot plays with several versions, ForbiddenError.
+    """
     require_organiser(by)
     arena.store.tournaments.get(tournament_id)
-    version = arena.store.versions.find(bot, number)
-    tournaments.withdraw(arena.store, tournament_id, version.id or 0)
-    arena.note("tournament.withdraw", f"tournament:{tournament_id}", by, version=version.name)
+    entry = _entry(arena, tournament_id, bot, number)
+    tournaments.withdraw(arena.store, tournament_id, entry.version_id)
+    arena.note("tournament.withdraw", f"tournament:{tournament_id}", by, version=entry.name)
     arena.wake()
+
+
+def _named(bot: str, number: int | None) -> tuple[str, int | None]:
+    """The bot and the number of a version, which the name may have too. Raises BadValueError."""
+    name, own = read_name(bot)
+    if None not in (number, own) and number != own:
+        raise BadValueError(f"{bot} is not version {number}", hint="leave one of the two out", field="number")
+    return name, own if number is None else number
+
+
+def _entry(arena: Arena, tournament_id: int, bot: str, number: int | None) -> EntryLine:
+    """The entry of that name that plays. Raises NotFoundError with near names, BadValueError, ConflictError."""
+    name, number = _named(bot, number)
+    lines = arena.store.tournaments.entries(tournament_id)
+    known = [line for line in lines if line.bot == name and number in (None, line.number)]
+    playing = [line for line in known if not line.withdrawn]
+    if len(playing) > 1:
+        names = " and ".join(line.name for line in playing)
+        raise BadValueError(f"{name} plays as {names}", hint="write which of them", field="bot")
+    if playing:
+        return playing[0]
+    if known:
+        raise ConflictError(f"{bot} does not play in tournament {tournament_id}")
+    near = [line.bot if number is None else line.name for line in lines if not line.withdrawn]
+    raise NotFoundError(f"entry of tournament {tournament_id}", bot, near)
 
 
 def require_organiser(by: Identity) -> None:

@@ -251,6 +251,7 @@ class Tournament(SQLModel, table=True):
     started: datetime | None = _time(nullable=True)
     finished: datetime | None = _time(nullable=True, index=True)
     planned_games: int = 0
+    """Games that are over or still to be played: all but the cancelled ones."""
     finished_games: int = 0
     """Games that are over: those with a result and those given up."""
     findings: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))

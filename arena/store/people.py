@@ -203,7 +203,7 @@ class People:
                 game.state = "cancelled"
                 tournament = session.get(Tournament, game.tournament_id, with_for_update=True)
                 if tournament is not None:
-                    tournament.finished_games += 1
+                    tournament.planned_games -= 1
 
     def allow(self, bot_id: int, allowed: bool) -> None:
         """Whether people may play against a bot."""

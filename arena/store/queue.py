@@ -160,7 +160,10 @@ class Queue:
         states: Sequence[str] = _OPEN,
         version_id: int | None = None,
     ) -> int:
-        """Games of a tournament in these states, all or one version's, will never have a result. Returns how many."""
+        """Cancel the games of a tournament in these states, all or one version's; return how many.
+
+        They never get a result, and leave the tournament's total.
+        """
         query = (
             update(Game)
             .where(col(Game.tournament_id) == tournament_id, col(Game.state).in_(states))
@@ -169,7 +172,14 @@ class Queue:
         if version_id is not None:
             query = query.where((col(Game.first_id) == version_id) | (col(Game.second_id) == version_id))
         with self._sessions.writing() as session:
-            return int(session.execute(query).rowcount)  # type: ignore[attr-defined]
+            count = int(session.execute(query).rowcount)  # type: ignore[attr-defined]
+            if count:
+                session.execute(
+                    update(Tournament)
+                    .where(col(Tournament.id) == tournament_id)
+                    .values(planned_games=col(Tournament.planned_games) - count)
+                )
+        return count
 
     def open(self) -> dict[str, int]:
         """How many games of all tournaments are planned, queued and running; states without any are left out."""

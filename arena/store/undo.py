@@ -65,6 +65,8 @@ def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) ->
     game.lease_owner = game.worker = game.detail = ""
     game.plies = 0
     tournament.finished_games -= 1
+    if game.state == "cancelled":
+        tournament.planned_games -= 1
     if tournament.state == "finished":
         tournament.state, tournament.finished = "running", None
     return True

@@ -3,6 +3,7 @@
     settings, handicap, eligibility, entry, openings    what is asked for, who may play, who does, where games start
     meeting, roundrobin, swiss, knockout, ladder, race, sequential    pure formats: from results to the next games
     format    the door to all of them
+    extension    how long one is, and what a longer one comes to
     spec, seating, course    meetings made into games, games seen by seat, and as people follow them
     creation, progress, steering, enrolment    what is done with a tournament
     standing, crosstable, findings    what came of it

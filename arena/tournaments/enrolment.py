@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.store import ConflictError, Store
 from arena.store.models import Tournament
 from arena.tournaments import format
-from arena.tournaments.entry import resolve, verdict_on
+from arena.tournaments.entry import read_name, resolve, verdict_on
 from arena.tournaments.settings import Document, SettingsError, read
 
 
@@ -48,7 +48,7 @@ def enter(store: Store, tournament_id: int, version_id: int) -> str:
 
 
 def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
-    """Take a version out: it is paired no more, its planned games are called off. Raises ConflictError."""
+    """Take a version out: it is paired no more, its planned games are cancelled. Raises ConflictError."""
     tournament = store.tournaments.get(tournament_id)
     name = store.versions.get(version_id).name
     present = {entry.version_id for entry in store.tournaments.entries(tournament_id) if not entry.withdrawn}
@@ -58,9 +58,10 @@ def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
         if tournament.state not in ("running", "paused", "draining"):
             raise ConflictError(f"tournament {tournament_id} is {tournament.state}", tournament.state)
         store.tournaments.withdraw(tournament_id, version_id)
+        store.queue.cancel(tournament_id, states=("planned",), version_id=version_id)
     else:
         document = read(tournament.settings)
-        bot = name.rsplit(" v", 1)[0]
+        bot, _ = read_name(name)
         wanted = document.entries
         changed = wanted.model_copy(
             update={

@@ -35,6 +35,12 @@ class Field:
     """Why something named in the document does not play."""
 
 
+def read_name(name: str) -> tuple[str, int | None]:
+    """Return the bot and the number that a name such as `zeta v3` stands for; `zeta` has no number."""
+    found = _VERSION.fullmatch(name)
+    return (found[1], int(found[2])) if found else (name, None)
+
+
 def verdict_on(version: Version, families: Mapping[str, Sequence[str]], document: Document) -> Verdict:
     """May this version, entered for these families, play in the tournament of a document?
 
@@ -160,8 +166,7 @@ def _best(store: Store, pool: str, known: dict[int, VersionLine], count: int) ->
 
 def _why_not(store: Store, document: Document, name: str) -> str:
     """Why a name is no active version that plays the family."""
-    found = _VERSION.fullmatch(name)
-    bot, number = (found[1], int(found[2])) if found else (name, None)
+    bot, number = read_name(name)
     try:
         version: Version | None = store.versions.find(bot, number)
     except NotFoundError:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from arena.tournaments import knockout, ladder, race, roundrobin, sequential, swiss
 from arena.tournaments.meeting import Moment, Played, Seat, Step
-from arena.tournaments.settings import Document, SettingsError
+from arena.tournaments.settings import Document
 
 AHEAD = 8
 """How many pairs a ladder, a race or a test plans ahead, unless the dispatcher has more slots to fill."""
@@ -41,25 +40,6 @@ def is_closed(format: str) -> bool:
 def looks_at_ratings(format: str) -> bool:
     """Whether who meets whom depends on the ratings of the moment."""
     return format == "ladder"
-
-
-def extended(document: Document, amount: int, players: int) -> dict[str, Any]:
-    """The settings of a longer tournament: so many more rounds of a Swiss, games of a ladder, a race or a test, or
-    games per pairing. Raises SettingsError.
-    """
-    settings = document.as_json()
-    if document.format == "knockout":
-        raise SettingsError("a knockout ends with its final", "format")
-    if document.format == "swiss":
-        rounds = document.rounds if document.rounds is not None else swiss.default_rounds(players)
-        settings["rounds"] = rounds + amount
-    elif amount % 2 or document.games % 2:
-        raise SettingsError("must be even: games are played in pairs", "amount")
-    elif document.format in ("ladder", "race", "sprt"):
-        settings[document.format]["games"] += amount
-    else:
-        settings["games"] += amount
-    return settings
 
 
 def step(document: Document, seats: Sequence[Seat], played: Sequence[Played], ahead: int = AHEAD) -> Step:

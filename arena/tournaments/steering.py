@@ -7,8 +7,9 @@ from datetime import datetime
 from arena.store import ConflictError, Store
 from arena.store.models import Tournament
 from arena.tournaments import format
-from arena.tournaments.seating import seated
-from arena.tournaments.settings import SettingsError, read
+from arena.tournaments.extension import Plan, extended, planned
+from arena.tournaments.seating import played, seated, seats_of
+from arena.tournaments.settings import read
 
 
 def start(store: Store, tournament_id: int, at: datetime) -> Tournament:
@@ -40,19 +41,21 @@ def cancel(store: Store, tournament_id: int, at: datetime) -> Tournament:
     return tournament
 
 
-def extend(store: Store, tournament_id: int, *, amount: int) -> Tournament:
-    """Make it longer: by so many rounds of a Swiss, games per pairing of a round robin, games of a ladder or a test.
+def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: int | None = None) -> Plan:
+    """Make a tournament longer, up to `to` or by `amount` of what its format counts; return the plan that follows.
 
-    A finished one goes on. Raises SettingsError, ConflictError.
+    A finished one goes on. Raises SettingsError, and ConflictError where more games would change nothing.
     """
-    if not 1 <= amount <= 1_000_000:
-        raise SettingsError("between 1 and 1,000,000", "amount")
     tournament = store.tournaments.get(tournament_id)
     if tournament.state == "cancelled":
         raise ConflictError(f"tournament {tournament_id} is cancelled; create it anew", tournament.state)
-    settings = format.extended(read(tournament.settings), amount, len(seated(store, tournament)))
-    read(settings)
-    store.tournaments.extend(tournament_id, settings)
+    entries = seated(store, tournament)
+    document = read(extended(read(tournament.settings), len(entries), to=to, amount=amount))
+    seats, games = seats_of(store, tournament, entries), played(store.queue.outline(tournament_id), entries)
+    found = format.step(document, seats, games)
+    if tournament.started and (found.is_finished or found.calls_off):
+        raise ConflictError(f"more games would change nothing: {found.reason}", tournament.state)
+    store.tournaments.extend(tournament_id, document.as_json())
     if tournament.state == "finished":
-        return store.tournaments.move(tournament_id, "running", only_from=("finished",))
-    return store.tournaments.get(tournament_id)
+        store.tournaments.move(tournament_id, "running", only_from=("finished",))
+    return planned(document, seats, games)

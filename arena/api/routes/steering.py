@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -9,22 +10,23 @@ from pydantic import Field
 from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
-from arena.api.schemas import BotName, In, Number, TournamentDocument
+from arena.api.schemas import EntryName, In, LongerTournament, Number, PlanItem, TournamentDocument
 from arena.http.call import Answer, Call
 
 routes = Routes()
 
 
 class Extension(In):
-    """How much longer: rounds or games, as the format has it."""
+    """How much longer: `to` is the number to reach, `amount` so many more; give one of them."""
 
-    amount: Annotated[int, Field(ge=1, le=1_000_000)]
+    to: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    amount: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
 
 class EntryWish(In):
-    """A version: that number, or the newest active one."""
+    """A version: by its whole name (`zeta v3`), by bot and number, or by its bot alone."""
 
-    bot: BotName
+    bot: EntryName
     number: Number | None = None
 
 
@@ -74,16 +76,21 @@ async def cancel(call: Call, tournament: Number) -> Answer[TournamentDocument]:
 @routes.post(
     "/tournaments/{tournament}/extend",
     summary="Make a tournament longer",
-    example="""/api/v1/tournaments/1/extend -d '{"amount": 2}'""",
+    example="""/api/v1/tournaments/1/extend -d '{"to": 4}'""",
     **_WORDS,
 )
-async def extend(call: Call, tournament: Number, body: Extension) -> Answer[TournamentDocument]:
-    """By so many rounds of a Swiss, games per pairing of a round robin, games of a ladder or a test.
+async def extend(call: Call, tournament: Number, body: Extension) -> Answer[LongerTournament]:
+    """Counted in rounds of a Swiss, games of a ladder, a race or a test, games of each pairing elsewhere.
 
-    A finished one goes on.
+    A finished one goes on. The answer has the new plan.
     """
-    await call.run(services.tournament.extend, call.arena, tournament, body.amount, call.user)
-    return await _changed(call, tournament)
+    plan = await call.run(
+        partial(services.tournament.extend, to=body.to, amount=body.amount), call.arena, tournament, call.user
+    )
+    row = await found(call, tournament)
+    known = await call.run(document_of, call, row)
+    body_out = LongerTournament(**known.model_dump(), plan=PlanItem.model_validate(plan))
+    return Answer(body_out, is_private=True)
 
 
 @routes.post(
@@ -93,13 +100,13 @@ async def extend(call: Call, tournament: Number, body: Extension) -> Answer[Tour
     **_WORDS,
 )
 async def enter(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
-    """Before the tournament begins, or into a running ladder. Without `number` it is the newest active version."""
+    """Before the tournament begins, or into a running ladder. A bot without number is its newest active version."""
     await call.run(services.tournament.enter, call.arena, tournament, body.bot, body.number, call.user)
     return await _changed(call, tournament)
 
 
 @routes.post("/tournaments/{tournament}/withdraw", summary="Withdraw a version", **_WORDS)
 async def withdraw(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
-    """It is paired no more; its planned games are called off."""
+    """It is paired no more; its planned games are cancelled, and leave the total."""
     await call.run(services.tournament.withdraw, call.arena, tournament, body.bot, body.number, call.user)
     return await _changed(call, tournament)

@@ -51,6 +51,24 @@ class TournamentDocument(TournamentItem):
     games: dict[str, int]
 
 
+class PlanItem(Out):
+    """What a tournament comes to: `games` in all, played and to be played; where `is_most`, it may end with fewer.
+
+    `games_per_pairing` and `rounds` are null in formats that have none.
+    """
+
+    games: int
+    is_most: bool
+    games_per_pairing: int | None
+    rounds: int | None
+
+
+class LongerTournament(TournamentDocument):
+    """A tournament that was made longer, with the new plan; its games are stored as their time comes."""
+
+    plan: PlanItem
+
+
 class StandingItem(Out):
     """One line of the standings; provisional until all games are done. `points` include the byes of a Swiss.
 

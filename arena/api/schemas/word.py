@@ -15,6 +15,7 @@ MAX_ID = 2**31 - 1
 
 Number = Annotated[int, Field(ge=1, le=MAX_ID)]
 _NAME = r"^[a-z0-9]([a-z0-9_-]{0,38}[a-z0-9])?$"
+_ENTRY = _NAME[:-1] + r"( v[1-9][0-9]{0,8})?$"
 _FAMILY = r"^[a-z0-9_]{1,32}$"
 _GAME = r"^[0-9a-f]{16,32}$"
 _VARIANT, _POOL = r"^[!-~]{1,120}$", r"^[!-~]{1,200}$"
@@ -23,6 +24,7 @@ _LINES = rf"^[^\x00-\x08\x0b-\x1f\x7f{TURNING}]*$"
 _DIGEST = r"^[0-9a-f]{64}$"
 FORMS = {
     _NAME: f"write {NAME_RULE}",
+    _ENTRY: "write a bot, such as zeta, or a version of it, such as zeta v3",
     _FAMILY: "write the name of a family: up to 32 of a-z, 0-9 and _",
     _GAME: "write 16 to 32 of the characters 0-9 and a-f",
     _VARIANT: "write a name without blanks",
@@ -35,6 +37,8 @@ FORMS = {
 
 FamilyName = Annotated[str, StringConstraints(pattern=_FAMILY)]
 BotName = Annotated[str, StringConstraints(pattern=_NAME)]
+EntryName = Annotated[str, StringConstraints(pattern=_ENTRY)]
+"""A bot, or a version by its whole name, as standings show it."""
 UserName = BotName
 GameId = Annotated[str, StringConstraints(pattern=_GAME)]
 VariantName = Annotated[str, StringConstraints(pattern=_VARIANT)]

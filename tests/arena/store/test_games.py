@@ -40,11 +40,14 @@ def test_games_are_handed_out_once(store: Store, field: Field) -> None:
     assert store.queue.waiting(field.tournament_id, 1)[0].attempt == 1
 
 
-def test_cancelled_games_stay_without_result(store: Store, field: Field) -> None:
+def test_cancelled_games_stay_without_result_and_leave_the_total(store: Store, field: Field) -> None:
     field.play(2)
     field.plan(3, first_sequence=3)
     assert store.queue.cancel(field.tournament_id) == 3
+    assert store.queue.cancel(field.tournament_id) == 0
     assert store.games.counts(field.tournament_id) == {"finished": 2, "cancelled": 3}
+    found = store.tournaments.get(field.tournament_id)
+    assert (found.planned_games, found.finished_games) == (2, 2)
 
 
 def test_pages_of_a_tournament(store: Store, field: Field) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,7 +89,9 @@ def rows_of(store: Store) -> Rows:
 
 
 def renamed(rows: Rows) -> Rows:
-    """Rows of the first schema as the newest has them: other names, what is new empty, the lease of the past gone."""
+    """Rows of the first schema as the newest has them: other names, what is new empty, the lease of the past gone,
+    cancelled games no part of their tournament's total.
+    """
     found = {
         table: [
             {RENAMED.get((table, name), name): value for name, value in row.items()} | ADDED.get(table, {})
@@ -96,6 +99,10 @@ def renamed(rows: Rows) -> Rows:
         ]
         for table, lines in rows.items()
     }
+    cancelled = Counter(game["tournament_id"] for game in rows["games"] if game["state"] == "cancelled")
+    assert cancelled
+    for tournament in found["tournaments"]:
+        tournament["planned_games"] -= cancelled[tournament["id"]]
     return found | {table: [] for table in (*NEW_TABLES, "leases")}
 
 
