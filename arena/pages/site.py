@@ -45,6 +45,7 @@ from arena.pages.routes import (
     referee,
     schedule,
     starts,
+    steering,
     submit,
     tournament,
     versus,
@@ -174,7 +175,7 @@ def read_ahead(app: web.Application) -> None:
 
 
 _KEPT = (home, tournament, game, games, archive, bot, versus, compare, people, errors, dumps, help_, reach)
-_MADE = (free_board, play, submit, account, organise, schedule, referee, interface)
+_MADE = (free_board, play, submit, account, organise, schedule, steering, referee, interface)
 """Pages that depend on who asks, or change by the second, or are made at once."""
 
 

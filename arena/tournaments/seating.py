@@ -16,12 +16,13 @@ from referee.ratings.trueskill import Rating
 def seated(store: Store, tournament: Tournament) -> list[EntryLine]:
     """The entries that have a seat: those refused before it began, or withdrawn by then, have none."""
     assert tournament.id is not None
+    return with_seat(tournament, store.tournaments.entries(tournament.id))
+
+
+def with_seat(tournament: Tournament, entries: Sequence[EntryLine]) -> list[EntryLine]:
+    """Return those entries of a tournament that have a seat."""
     begun = tournament.started
-    return [
-        entry
-        for entry in store.tournaments.entries(tournament.id)
-        if entry.withdrawn is None or (begun is not None and entry.withdrawn > begun)
-    ]
+    return [entry for entry in entries if entry.withdrawn is None or (begun is not None and entry.withdrawn > begun)]
 
 
 def seats_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> list[Seat]:

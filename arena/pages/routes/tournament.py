@@ -12,15 +12,14 @@ from urllib.parse import quote
 from aiohttp import web
 
 from arena import services
-from arena.http.call import IDENTITY
 from arena.http.problem import not_found
 from arena.pages.drawing.race import RacePicture
 from arena.pages.drawing.sequential import Test
 from arena.pages.filters import bot_of, path_part, plain
 from arena.pages.lists import column
-from arena.pages.session import checked_form
+from arena.pages.routes.steering import Controls
 from arena.pages.table import Column, arranged, choice, number, sorting
-from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of, takes
+from arena.pages.view import arena_of, number_in, page, redirect, run, store_of, takes
 from arena.services import Arena
 from arena.services.table import Table
 from arena.store.models import Tournament
@@ -44,15 +43,6 @@ COMPARED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
-    """What organisers may do: the word on the button, what it means, and in which states."""
-
-    word: str
-    meaning: str
-    states: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Linked:
     """A bot of the crosstable as its thousand cells need it: its parts of their addresses, and its name to be read."""
 
@@ -64,19 +54,6 @@ class _Linked:
     def of(cls, name: str) -> _Linked:
         return cls(path_part(bot_of(name)), quote(name), plain(name, 60))
 
-
-def _before(state: str) -> tuple[str, ...]:
-    """The states that one may follow."""
-    return tuple(name for name, following in FOLLOWING.items() if state in following)
-
-
-_STEERING = {
-    "start": Button("Start now", "do not wait for its time", ("scheduled",)),
-    "drain": Button("Finish running games, then pause", "start no more", _before("draining")),
-    "pause": Button("Pause at once", "what is being played begins anew later", _before("paused")),
-    "resume": Button("Go on", "where it was paused", ("paused", "draining")),
-    "cancel": Button("Cancel for good", "results so far stay", _before("cancelled")),
-}
 
 _TOURNAMENTS = (
     column("name", "Name"),
@@ -280,18 +257,9 @@ async def show(request: web.Request) -> web.Response:
         terminations=list(terminations()),
         game_states=GAME_STATES,
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
-        steering={name: button for name, button in _STEERING.items() if tournament.state in button.states},
+        controls=Controls.of(tournament, found["entries"]),
         is_live=tournament.state in ("running", "draining", "scheduled", "paused"),
     )
-
-
-@routes.post("/tournaments/{tournament}/steer")
-async def steer(request: web.Request) -> web.Response:
-    """What an organiser's button says: start, drain, pause, resume or cancel."""
-    fields = await checked_form(request)
-    tournament_id = number_in(request, "tournament", "tournament")
-    await act(services.tournament.steer, arena_of(request), tournament_id, fields.get("verb", ""), request[IDENTITY])
-    return redirect(f"/tournaments/{tournament_id}")
 
 
 def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:

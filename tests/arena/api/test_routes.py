@@ -171,11 +171,14 @@ def test_a_tournament_from_its_document_to_its_end(arena: Arena) -> None:
     assert server.get(where).headers["Cache-Control"] == "no-store"
     extended = server.post(f"{where}/extend", token=token, body={"amount": 2})
     assert extended.json["settings"]["games"] == 4
-    assert server.post(f"{where}/extend", token=token, body={"amount": 1}).status == 422
+    assert extended.json["plan"] == {"games": 4, "is_most": False, "games_per_pairing": 4, "rounds": 2}
+    assert server.post(f"{where}/extend", token=token, body={"to": 6}).json["settings"]["games"] == 6
+    for wrong in ({"amount": 1}, {"to": 6}, {"to": 8, "amount": 2}, {}):
+        assert server.post(f"{where}/extend", token=token, body=wrong).status == 422
     late = server.post(f"{where}/entries", token=token, body={"bot": "alphabeta"})
     assert late.status == 409
     assert late.json["state"] == "running"
-    assert server.post(f"{where}/withdraw", token=token, body={"bot": "random", "number": 1}).status == 200
+    assert server.post(f"{where}/withdraw", token=token, body={"bot": "random v1"}).status == 200
     assert server.post(f"{where}/cancel", token=token).json["state"] == "cancelled"
     again = server.post(f"{where}/resume", token=token)
     assert again.status == 409

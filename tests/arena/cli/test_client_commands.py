@@ -143,9 +143,31 @@ def test_entering_withdrawing_and_extending(arena: Arena, cli: Any, tmp_path: Pa
     assert {line["name"] for line in entered if line["withdrawn"] is None} >= {"greedy v1", "alphabeta v1"}
     again = cli("tournament", "withdraw", number, "alphabeta", "--version", "1", "--json", *token, is_json=True)
     assert "alphabeta v1" not in [line["name"] for line in again["entries"] if line["withdrawn"] is None]
-    assert cli("tournament", "extend", number, "3", "--json", *token, is_json=True)["settings"]["rounds"] == 5
+    cli("tournament", "enter", number, "alphabeta v1", *token)
+    assert "did you mean alphabeta" in cli("tournament", "withdraw", number, "alphabet", *token, code=Exit.NOT_FOUND)
+    again = cli("tournament", "withdraw", number, "alphabeta v1", "--json", *token, is_json=True)
+    assert "alphabeta v1" not in [line["name"] for line in again["entries"] if line["withdrawn"] is None]
     assert "nobody" in cli("tournament", "enter", number, "nobody", *token, code=Exit.NOT_FOUND)
-    cli("tournament", "extend", number, "0", *token, code=Exit.USAGE)
+
+
+def test_extending_says_what_the_number_is_and_what_comes_of_it(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    file, token = tmp_path / "open.toml", ("--token", arena.tokens["organiser"])
+    text = 'name = "Later"\nfamily = "loa"\nformat = "{}"\n{}starts = {}\n[entries]\nbots = ["greedy", "random"]\n'
+    file.write_text(text.format("swiss", "rounds = 2\n", LATER))
+    swiss = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
+    longer = cli("tournament", "extend", swiss, "5", "--json", *token, is_json=True)
+    assert longer["settings"]["rounds"] == 5
+    assert longer["plan"] == {"games": 10, "is_most": False, "games_per_pairing": 2, "rounds": 5}
+    said = cli("tournament", "extend", swiss, "+2", *token)
+    assert f"tournament {swiss} is scheduled: 7 rounds, 2 games of each pairing, 14 games in all" in said
+    assert "it has 7 rounds; write 8 or more" in cli("tournament", "extend", swiss, "3", *token, code=Exit.USAGE)
+    file.write_text(text.format("round-robin", "games = 4\n", LATER))
+    number = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
+    said = cli("tournament", "extend", number, "8", *token)
+    assert f"tournament {number} is scheduled: 8 games of each pairing, 4 rounds, 8 games in all" in said
+    assert "must be even" in cli("tournament", "extend", number, "+3", *token, code=Exit.USAGE)
+    for wrong in ("0", "+0", "++2", "many"):
+        cli("tournament", "extend", number, wrong, *token, code=Exit.USAGE)
 
 
 def test_a_server_names_all_problems_at_once(arena: Arena, cli: Any, tmp_path: Path, capsys: Any) -> None:

@@ -42,6 +42,12 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
+def totals(stage: Stage, number: int) -> tuple[int, int]:
+    """How many games of how many are over, as pages have it."""
+    found = stage.tournament(number)
+    return found.finished_games, found.planned_games
+
+
 @pytest.mark.parametrize("format", DOCUMENTS)
 def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
     number = stage.create(format=format, **DOCUMENTS[format])
@@ -70,6 +76,8 @@ def test_a_sequential_test_calls_off_what_is_played_when_it_is_decided(stage: St
     assert len(dice.called_off) == 7
     coordinator.turn()
     assert stage.tournament(number).state == "finished"
+    with pytest.raises(StateError, match="more games would change nothing: H1 after"):
+        tournaments.extend(stage.store, number, amount=2)
     games = stage.store.queue.outline(number)
     verdict = sequential.verdict(Sprt(0, 200), seating.played(games, stage.store.tournaments.entries(number)))
     assert verdict.state == "H1"
@@ -78,6 +86,7 @@ def test_a_sequential_test_calls_off_what_is_played_when_it_is_decided(stage: St
         "cancelled": len(games) - 2 * verdict.pairs,
     }
     assert len(dice.played) == 2 * verdict.pairs
+    assert totals(stage, number) == (2 * verdict.pairs, 2 * verdict.pairs)
 
 
 def test_several_tournaments_share_the_slots(stage: Stage) -> None:
@@ -400,6 +409,7 @@ def test_cancelled_is_for_good_and_what_was_played_stands(stage: Stage) -> None:
     coordinator.turn()
     coordinator.turn()
     assert stage.store.games.counts(number) == {"cancelled": 10, "finished": 2}
+    assert totals(stage, number) == (2, 2)
     stage.coordinator(Dice()).turn()
     assert stage.store.games.counts(number) == {"cancelled": 10, "finished": 2}
     assert stage.store.ratings.check() == []
@@ -427,7 +437,8 @@ def test_extending_goes_on_after_the_end(stage: Stage, format: str, amount: int,
     number = stage.create(format=format, **{**DOCUMENTS[format], **({"rounds": 2} if format == "swiss" else {})})
     stage.play(number)
     before = stage.tournament(number).planned_games
-    tournaments.extend(stage.store, number, amount=amount)
+    plan = tournaments.extend(stage.store, number, amount=amount)
+    assert plan.games == before + more
     assert stage.tournament(number).state == "running"
     stage.play(number)
     stage.check_exactly_once(number, before + more)
@@ -442,6 +453,9 @@ def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
     coordinator = stage.coordinator(dice)
     coordinator.turn()
     tournaments.withdraw(stage.store, number, stage.ids["ada"])
+    planned = stage.store.games.counts(number)
+    assert planned["cancelled"] > 0
+    assert totals(stage, number) == (0, 24 - planned["cancelled"])
     stage.bus.publish(RefereeWoken(tournament=number))
     coordinator.order(number)
     for _ in range(40):
@@ -451,8 +465,13 @@ def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
     counts = stage.store.games.counts(number)
     assert counts["cancelled"] > 0
     assert counts["finished"] + counts["cancelled"] == 24
+    assert totals(stage, number) == (counts["finished"], counts["finished"])
     played = stage.store.results.of(tournament_id=number)
     assert sum("ada v1" not in (game.first, game.second) for game in played) == 12
+    plan = tournaments.extend(stage.store, number, to=6)
+    assert (plan.games_per_pairing, plan.games) == (6, counts["finished"] + 6)
+    stage.play(number)
+    assert totals(stage, number) == (plan.games, plan.games)
 
 
 def test_a_new_version_joins_a_ladder_and_a_retired_one_leaves_it(stage: Stage) -> None:

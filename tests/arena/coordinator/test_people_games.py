@@ -215,6 +215,8 @@ def test_games_beyond_the_slots_wait_their_turn(sqlite_store: Store, tmp_path: P
         people.decide(hall.arena, one, Decided("resign", 0), guest)
         hall.told.until(lambda: hall.line(two).state == "running")
     assert hall.line(one).state == "cancelled"  # nobody had moved
+    (found,) = hall.store.tournaments.in_states("open")
+    assert (found.planned_games, found.finished_games) == (1, 0)
 
 
 def test_twenty_people_play_at_once(sqlite_store: Store, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from arena.errors import ForbiddenError
 from arena.services import Arena, schedule, tournament
 from arena.store import BadValueError, ConflictError, NotFoundError
 from arena.store.models import Tournament
+from arena.tournaments.extension import Plan
 from arena.tournaments.settings import read
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
@@ -34,7 +35,7 @@ def test_only_organisers(arena: Arena, field: Field, person: Person, ear: Ear) -
     for act in (
         lambda: tournament.create(arena, SOON, author),
         lambda: tournament.steer(arena, field.tournament_id, "cancel", author),
-        lambda: tournament.extend(arena, field.tournament_id, 2, author),
+        lambda: tournament.extend(arena, field.tournament_id, author, amount=2),
         lambda: tournament.enter(arena, field.tournament_id, "ada", None, author),
         lambda: tournament.withdraw(arena, field.tournament_id, "ada", None, author),
         lambda: schedule.create(arena, {**SOON, "schedule": {"cron": "0 20 * * 5"}}, author),
@@ -80,9 +81,64 @@ def test_in_and_out(arena: Arena, open_one: Tournament, person: Person) -> None:
 
 def test_it_is_made_longer(arena: Arena, open_one: Tournament, person: Person) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
-    tournament.extend(arena, number, 2, by)
-    (note,) = arena.store.audit.page(user_id=by.user_id).items
-    assert (note.action, note.subject, note.detail) == ("tournament.extend", f"tournament:{number}", {"amount": 2})
+    assert tournament.extend(arena, number, by, amount=2) == Plan(4, games_per_pairing=4, rounds=2)
+    assert tournament.extend(arena, number, by, to=10) == Plan(10, games_per_pairing=10, rounds=5)
+    notes = arena.store.audit.page(user_id=by.user_id).items
+    assert [(note.action, note.detail) for note in notes] == [
+        ("tournament.extend", {"to": 10}),
+        ("tournament.extend", {"amount": 2}),
+    ]
+
+
+def playing(arena: Arena, number: int) -> list[str]:
+    """The entries that play, in seat order."""
+    return [line.name for line in arena.store.tournaments.entries(number) if not line.withdrawn]
+
+
+def test_withdraw_takes_the_name_of_the_standings_and_suggests_near_ones(
+    arena: Arena, field: Field, open_one: Tournament, person: Person
+) -> None:
+    by, number = person("otto", "organiser"), open_one.id or 0
+    tournament.enter(arena, number, "cleo v1", None, by)
+    with pytest.raises(NotFoundError, match="entry of tournament") as missing:
+        tournament.withdraw(arena, number, "boob", None, by)
+    assert missing.value.hint == "did you mean bob?"
+    with pytest.raises(NotFoundError) as unknown:
+        tournament.withdraw(arena, number, "ada v7", None, by)
+    assert "ada v1" in unknown.value.hint
+    with pytest.raises(BadValueError, match="is not version 2"):
+        tournament.withdraw(arena, number, "ada v1", 2, by)
+    tournament.withdraw(arena, number, "ada v1", None, by)
+    assert [line.name for line in arena.store.tournaments.entries(number) if not line.withdrawn] == [
+        "bob v1",
+        "cleo v1",
+    ]
+
+
+def test_withdraw_takes_out_the_version_that_plays_whatever_is_newest(
+    arena: Arena, field: Field, person: Person
+) -> None:
+    by = person("otto", "organiser")
+    document = {**SOON, "entries": {"bots": ["ada v1", "bob", "cleo"]}}
+    number = tournament.create(arena, document, by).id or 0
+    field.version("ada")
+    tournament.enter(arena, number, "ada", None, by)
+    assert playing(arena, number) == ["ada v1", "bob v1", "cleo v1", "ada v2"]
+    with pytest.raises(BadValueError, match="ada plays as ada v1 and ada v2"):
+        tournament.withdraw(arena, number, "ada", None, by)
+    tournament.withdraw(arena, number, "ada v2", None, by)
+    tournament.withdraw(arena, number, "ada", None, by)
+    assert playing(arena, number) == ["bob v1", "cleo v1"]
+
+
+def test_enter_unknown_names_suggest_near_ones(arena: Arena, open_one: Tournament, person: Person) -> None:
+    by, number = person("otto", "organiser"), open_one.id or 0
+    with pytest.raises(NotFoundError) as bot:
+        tournament.enter(arena, number, "cloe", None, by)
+    assert bot.value.hint == "did you mean cleo?"
+    with pytest.raises(NotFoundError) as version:
+        tournament.enter(arena, number, "cleo v3", None, by)
+    assert version.value.hint == "did you mean cleo v1?"
 
 
 def test_a_schedule_is_switched(arena: Arena, field: Field, person: Person, ear: Ear) -> None:

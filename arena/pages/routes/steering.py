@@ -1,0 +1,122 @@
+"""What organisers do on the page of a tournament: steer it, make it longer, enter bots and take them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from aiohttp import web
+
+from arena import services
+from arena.http.call import IDENTITY
+from arena.pages.session import checked_form
+from arena.pages.view import act, arena_of, number_in, redirect
+from arena.services import Arena
+from arena.store import Identity
+from arena.store.models import Tournament
+from arena.store.tournaments import FOLLOWING, EntryLine
+from arena.tournaments.extension import Length, length
+from arena.tournaments.format import is_closed, is_open
+from arena.tournaments.seating import with_seat
+from arena.tournaments.settings import SettingsError, read
+
+routes = web.RouteTableDef()
+_WAITING = ("scheduled", "paused")
+"""States in which one that has not begun may be entered and left."""
+_GOING = ("running", "paused", "draining")
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """What organisers may do: the word on the button, what it means, and in which states."""
+
+    word: str
+    meaning: str
+    states: tuple[str, ...]
+
+
+def _before(state: str) -> tuple[str, ...]:
+    """The states that one may follow."""
+    return tuple(name for name, following in FOLLOWING.items() if state in following)
+
+
+_STEERING = {
+    "start": Button("Start now", "do not wait for its time", ("scheduled",)),
+    "drain": Button("Finish running games, then pause", "start no more", _before("draining")),
+    "pause": Button("Pause at once", "what is being played begins anew later", _before("paused")),
+    "resume": Button("Go on", "where it was paused", ("paused", "draining")),
+    "cancel": Button("Cancel for good", "results so far stay", _before("cancelled")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """The forms that a tournament has in its present state. `length`: how long it is now, if it may be longer."""
+
+    buttons: Mapping[str, Button]
+    length: Length | None
+    may_enter: bool
+    may_withdraw: bool
+
+    @classmethod
+    def of(cls, tournament: Tournament, entries: Sequence[EntryLine]) -> Controls:
+        """Return those of a tournament with these entries."""
+        has_begun, state = tournament.started is not None, tournament.state
+        takes_more = is_open(tournament.format) if has_begun else not is_closed(tournament.format)
+        is_changing = state in (_GOING if has_begun else _WAITING)
+        return cls(
+            {name: button for name, button in _STEERING.items() if state in button.states},
+            _length(tournament, entries),
+            is_changing and takes_more,
+            is_changing,
+        )
+
+
+def _length(tournament: Tournament, entries: Sequence[EntryLine]) -> Length | None:
+    if tournament.state == "cancelled":
+        return None
+    try:
+        return length(read(tournament.settings), len(with_seat(tournament, entries)))
+    except SettingsError:
+        return None
+
+
+@routes.post("/tournaments/{tournament}/extend")
+async def extend(request: web.Request) -> web.Response:
+    """Make a tournament longer, from the form on its page."""
+    fields = await checked_form(request)
+    tournament_id, to = number_in(request, "tournament", "tournament"), fields.get("to", "")
+    longer = partial(services.tournament.extend, to=int(to[:9]) if to.isascii() and to.isdecimal() else 0)
+    await act(longer, arena_of(request), tournament_id, request[IDENTITY])
+    return redirect(f"/tournaments/{tournament_id}")
+
+
+@routes.post("/tournaments/{tournament}/enter")
+async def enter(request: web.Request) -> web.Response:
+    """Enter a bot, from the form on the tournament's page."""
+    return await _enrol(request, services.tournament.enter)
+
+
+@routes.post("/tournaments/{tournament}/withdraw")
+async def withdraw(request: web.Request) -> web.Response:
+    """Take an entry out, from the form beside it."""
+    return await _enrol(request, services.tournament.withdraw)
+
+
+async def _enrol(
+    request: web.Request, use_case: Callable[[Arena, int, str, int | None, Identity], None]
+) -> web.Response:
+    fields = await checked_form(request)
+    tournament_id = number_in(request, "tournament", "tournament")
+    await act(use_case, arena_of(request), tournament_id, fields.get("bot", "").strip()[:60], None, request[IDENTITY])
+    return redirect(f"/tournaments/{tournament_id}#entries")
+
+
+@routes.post("/tournaments/{tournament}/steer")
+async def steer(request: web.Request) -> web.Response:
+    """What an organiser's button says: start, drain, pause, resume or cancel."""
+    fields = await checked_form(request)
+    tournament_id = number_in(request, "tournament", "tournament")
+    await act(services.tournament.steer, arena_of(request), tournament_id, fields.get("verb", ""), request[IDENTITY])
+    return redirect(f"/tournaments/{tournament_id}")
