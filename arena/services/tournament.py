@@ -179,7 +179,7 @@ def _entry(arena: Arena, tournament_id: int, bot: str, number: int | None) -> En
     if known:
         raise ConflictError(f"{bot} does not play in tournament {tournament_id}")
     near = [line.bot if number is None else line.name for line in lines if not line.withdrawn]
-    raise NotFoundError(f"entry of tournament {tournament_id}", bot, near)
+    raise NotFoundError("entry", bot, near)
 
 
 def require_organiser(by: Identity) -> None:

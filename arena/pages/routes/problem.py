@@ -47,6 +47,8 @@ def _address(name: str, path: str) -> str:
     parts = path.strip("/").split("/")
     if len(parts) > 1 and parts[0] in ("bots", "help"):
         return f"/{parts[0]}/{filters.path_part(name)}"
+    if len(parts) > 2 and parts[0] == "tournaments":  # a form that names a bot
+        return f"/bots/{filters.path_part(name)}"
     return f"/{filters.path_part(name)}"
 
 

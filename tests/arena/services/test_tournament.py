@@ -100,7 +100,7 @@ def test_withdraw_takes_the_name_of_the_standings_and_suggests_near_ones(
 ) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
     tournament.enter(arena, number, "cleo v1", None, by)
-    with pytest.raises(NotFoundError, match="entry of tournament") as missing:
+    with pytest.raises(NotFoundError, match="no entry 'boob'") as missing:
         tournament.withdraw(arena, number, "boob", None, by)
     assert missing.value.hint == "did you mean bob?"
     with pytest.raises(NotFoundError) as unknown:
