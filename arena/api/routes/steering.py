@@ -76,7 +76,7 @@ async def cancel(call: Call, tournament: Number) -> Answer[TournamentDocument]:
 @routes.post(
     "/tournaments/{tournament}/extend",
     summary="Make a tournament longer",
-    example="""/api/v1/tournaments/1/extend -d '{"to": 4}'""",
+    example="""/api/v1/tournaments/1/extend -d '{"amount": 2}'""",
     **_WORDS,
 )
 async def extend(call: Call, tournament: Number, body: Extension) -> Answer[LongerTournament]:
