@@ -50,6 +50,14 @@ def test_cancelled_games_stay_without_result_and_leave_the_total(store: Store, f
     assert (found.planned_games, found.finished_games) == (2, 2)
 
 
+def test_a_result_undone_in_a_cancelled_tournament_leaves_the_total(store: Store, field: Field) -> None:
+    one, _ = field.play(2)
+    store.tournaments.move(field.tournament_id, "cancelled")
+    assert store.results.undo({one.id: "wrong"}) == [one.id]
+    found = store.tournaments.get(field.tournament_id)
+    assert (found.planned_games, found.finished_games) == (1, 1)
+
+
 def test_pages_of_a_tournament(store: Store, field: Field) -> None:
     field.play(5)
     field.plan(4, first_sequence=6)
