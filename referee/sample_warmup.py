@@ -3,12 +3,16 @@
 A sample in a sandbox may read compiled code but keep none, so on a cold machine each of its processes would compile
 for a minute while a game waits, and lose it where that takes too long. Whoever starts samples has them compiled first,
 once for the machine: a mark beside the compiled code says for which sources that was done.
+
+`python -m referee.sample_warmup` compiles everything there is to compile, of all families, without the arena: the
+image's recipe has a layer for it that a change of the arena leaves alone. With the arena: `arena warmup --bots`.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
+import multiprocessing
 import os
 import select
 import subprocess
@@ -19,7 +23,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from referee.failure import Stopped
-from referee.families import folder
+from referee.families import folder, homes
 from referee.rules.cache import cache_root
 from referee.spec import BotSpec
 from referee.warmup import Warmed, warm
@@ -95,6 +99,25 @@ def warm_with_samples(family: str) -> Warmed:
     return warm(family)
 
 
+def main() -> int:
+    """Compile the kernels of all families and what the sample bots call, a family per processor at once."""
+    from referee.ratings.two_players import is_exact
+    from referee.rules import load
+
+    problems = 0
+    with multiprocessing.get_context("spawn").Pool() as pool:
+        for warmed, problem in pool.imap_unordered(_warm_all, homes()):
+            sys.stderr.write(f"{warmed.family}: {warmed.compiled} functions compiled; {problem or 'sample bots ready'}\n")
+            problems += bool(problem)
+    is_exact(load(next(iter(homes()))).draw_probability)  # compiles what rebuilds of ratings use
+    return 1 if problems else 0
+
+
+def _warm_all(family: str) -> tuple[Warmed, str]:
+    """Warm a family and all samples in it; what went wrong with the samples, empty when nothing."""
+    return warm(family), have_all_warm(family, names=SAMPLES.values())
+
+
 def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Callable[[str], None]) -> str:
     """Compile what these samples call into the cache; what went wrong in their own words, empty when nothing.
 
@@ -152,3 +175,7 @@ def _may_write(folder: Path) -> bool:
     except OSError:
         return False
     return os.access(folder, os.W_OK)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
