@@ -56,7 +56,11 @@ class Metrics:
         self.damaged = Gauge(
             "arena_database_damaged", "Whether the database is known to be damaged.", registry=self.registry
         )
-        self._referee = Gauge("arena_referee_up", "Whether a referee holds the lease.", registry=self.registry)
+        self.referee_up = Gauge(
+            "arena_referee_up",
+            "Whether a referee holds the lease, this process or another, as far as this process knows.",
+            registry=self.registry,
+        )
         # Looked up once: these are counted with every request.
         self._count_of: Callable[..., Counter] = cache(self.requests.labels)
         self._time_of: Callable[..., Histogram] = cache(self.seconds.labels)
@@ -73,7 +77,7 @@ class Metrics:
             gauge.clear()
             for state, count in counts.items():
                 gauge.labels(state).set(count)
-        self._referee.set(has_referee)
+        self.referee_up.set(has_referee)
 
     def text(self) -> bytes:
         """Everything in the text format of Prometheus."""
@@ -81,10 +85,12 @@ class Metrics:
 
 
 class RefereeMetrics:
-    """What a referee counts, in the registry of its process."""
+    """What a referee counts, beside the other counters of its process."""
 
-    def __init__(self, registry: CollectorRegistry | None = None) -> None:
-        self.registry = one = registry or CollectorRegistry()
+    def __init__(self, process: Metrics | None = None) -> None:
+        process = process or Metrics()
+        self.registry = one = process.registry
+        self.referee_up = process.referee_up
         self.acting = Gauge("arena_referee_acting", "Whether this process is the one that acts.", registry=one)
         self.slots = Gauge("arena_slots", "Games that can be played at once.", registry=one)
         self.busy = Gauge("arena_slots_busy", "Games being played.", registry=one)
@@ -122,6 +128,11 @@ class RefereeMetrics:
             ("chore",),
             registry=one,
         )
+
+    def set_lease(self, *, is_mine: bool, is_anothers: bool = False) -> None:
+        """Set who holds the lease: this process, another one, or neither as far as can be known."""
+        self.acting.set(is_mine)
+        self.referee_up.set(is_mine or is_anothers)
 
     def task_done(self, task: str, at_s: float) -> None:
         """Note that a daily task was done at a time, in seconds since 1970."""

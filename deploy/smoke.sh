@@ -319,10 +319,12 @@ has_heard() { [ "$(grep -c '^arena/v1/games/.*/result$' "$WORK/heard")" -ge "$GA
 await 60 "news of all results over the broker" has_heard
 arena ratings rebuild --check "${CONFIG[@]}" >"$WORK/ratings"
 arena games verify --all "${CONFIG[@]}" >"$WORK/verified"
-fetch "http://127.0.0.1:$METRICS_PORT/metrics" | grep -q '^arena_referee_acting 1' || {
-    echo "smoke: the referee does not show arena_referee_acting 1 at /metrics" >&2
-    exit 1
-}
+for metric in arena_referee_acting arena_referee_up; do
+    fetch "http://127.0.0.1:$METRICS_PORT/metrics" | grep -q "^$metric 1" || {
+        echo "smoke: the referee does not show $metric 1 at /metrics" >&2
+        exit 1
+    }
+done
 fetch "http://127.0.0.1:$WEB_PORT/metrics" "$TOKEN" | grep -q '^arena_referee_up 1' || {
     echo "smoke: the pages do not show arena_referee_up 1 at /metrics" >&2
     exit 1

@@ -45,8 +45,8 @@ async def act(
     grace_ms = 1000 * settings.remote_grace_seconds
     try:
         async with Lobby(Terms(settings.remote_latency_ms, settings.remote_latency_game_ms, grace_ms)) as lobby:
-            registry = RefereeMetrics(metrics.registry)
-            coordinator = Coordinator(settings, store, bus, executor, lobby=lobby, metrics=registry)
+            counts = RefereeMetrics(metrics)
+            coordinator = Coordinator(settings, store, bus, executor, lobby=lobby, metrics=counts)
             lobby.is_open = lambda: coordinator.state == "acting"
             interrupts.again = coordinator.abort
             async with open_door(lobby), told(lobby, store, coordinator):

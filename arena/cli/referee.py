@@ -68,11 +68,22 @@ async def _run(settings: Settings, store: Store) -> None:
     from arena.metrics import Metrics
 
     metrics = Metrics()
+    metrics.damaged.set_function(lambda: _is_damaged(store))
     with _offered(settings, metrics):
         async with open_bus(settings, metrics, has_pages=False) as bus:
             with heard(asyncio.Event()) as interrupts:
                 door = partial(_door, settings, store, bus, metrics)
                 await act(settings, store, bus, metrics, interrupts, open_door=door)
+
+
+def _is_damaged(store: Store) -> bool:
+    """Whether the database is known to be damaged; False where that cannot be known now."""
+    from arena.store import StoreError
+
+    try:
+        return bool(store.health.damage)
+    except StoreError:
+        return False
 
 
 @contextlib.asynccontextmanager

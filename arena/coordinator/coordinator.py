@@ -210,7 +210,7 @@ class Coordinator:
                     await self._rest(stop, RETRY_S)
                     continue
                 self.outage.over("turn")
-                self.metrics.acting.set(1)
+                self.metrics.set_lease(is_mine=True)
                 await self._nap(TICK_S)
             if not lost.is_set():
                 await self._leave(work, lost)
@@ -255,7 +255,7 @@ class Coordinator:
     def _note_outage(self, error: StoreUnavailableError) -> None:
         """The database is away: whether the lease is still ours cannot be known, and nothing can be done with it."""
         self.outage.note(error, "turn")
-        self.metrics.acting.set(0)
+        self.metrics.set_lease(is_mine=False)
 
     async def _take_lease(self, lease: Executor) -> bool:
         """Whether this process is to act. Raises SchemaError when the database was upgraded under it."""
@@ -263,8 +263,11 @@ class Coordinator:
             is_taken = await self._in(lease, self._take)
         except StoreUnavailableError as error:
             self.outage.note(error, LEASE)
+            self.metrics.set_lease(is_mine=False)
             return False
         self.outage.over(LEASE)
+        if not is_taken:
+            self.metrics.set_lease(is_mine=False, is_anothers=self.lease_owner.is_anothers)
         return is_taken
 
     def _take(self) -> bool:
@@ -318,7 +321,8 @@ class Coordinator:
     def _become(self, state: RefereeState) -> None:
         if state != self.state:
             self.state = state
-            self.metrics.acting.set(state in ("acting", "stopping"))
+            if state != "standing by":  # then what the look at the lease has found stands
+                self.metrics.set_lease(is_mine=state != "stopped")
             self._log.info("coordinator", state=state, owner=self.lease_owner.name)
             self._bus.publish(RefereeChanged(state=state, lease_owner=self.lease_owner.name))
 

@@ -32,6 +32,8 @@ class LeaseOwner:
         self.name = lease_owner.new_name()
         self.seconds = seconds
         self.look_s = min(LOOK_S, seconds / 3)
+        self.is_anothers = False
+        """Whether another process held the lease at the last look, renewed in time by the clock of the database."""
         self._leases, self._outage, self._clock = store.leases, outage, clock
         self._seen: OwnedLease | None = None
         """The lease as it stood at the last look."""
@@ -46,6 +48,7 @@ class LeaseOwner:
         """
         began = self._clock()
         found = self._leases.get(LEASE)
+        self.is_anothers = found is not None and found.owner != self.name and found.is_alive
         is_stale = self._is_stale(found, self._clock() - began)
         if found is not None and found.owner != self.name and not is_stale:
             if not lease_owner.is_dead(found.owner):

@@ -22,8 +22,7 @@ QUERIES = [target["expr"] for panel in PANELS for target in panel.get("targets",
 def exported() -> set[str]:
     """The names of all series, as a scrape has them."""
     metrics = Metrics()
-    referee = RefereeMetrics(metrics.registry)
-    assert referee.registry is metrics.registry
+    assert RefereeMetrics(metrics).registry is metrics.registry
     names = set()
     for family in metrics.registry.collect():
         suffixes = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}.get(family.type, ("",))

@@ -127,6 +127,7 @@ def test_the_referee_plays_what_is_due_and_leaves_when_told(sqlite_store: Store,
             found["arena_games_recorded_total", "forfeit"] + found.get(("arena_games_recorded_total", "rules"), 0) == 2
         )
         assert (found["arena_slots", None], found["arena_referee_acting", None]) == (1, 1)
+        assert (found["arena_referee_up", None], found["arena_database_damaged", None]) == (1, 0)
         assert found["arena_commit_seconds_count", None] == found["arena_game_seconds_count", None] == 2
         process.send_signal(signal.SIGINT)
         _, talk = process.communicate(timeout=300)

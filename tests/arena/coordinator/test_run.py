@@ -68,6 +68,35 @@ def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
     assert stage.store.leases.get(LEASE) is None
 
 
+def lease_gauges(coordinator: Coordinator) -> tuple[float | None, float | None]:
+    """Whether this process acts, and whether any does, as its endpoint for metrics says."""
+    value = coordinator.metrics.registry.get_sample_value
+    return value("arena_referee_acting"), value("arena_referee_up")
+
+
+def test_metrics_of_the_referee_that_acts_say_that_one_is_up(stage: Stage) -> None:
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
+        assert lease_gauges(coordinator) == (0, 0)
+        await heard(events, RefereeChanged, state="acting")
+        assert lease_gauges(coordinator) == (1, 1)
+        stop.set()
+        await heard(events, RefereeChanged, state="stopped")
+        assert lease_gauges(coordinator) == (0, 0)
+
+    acting(stage, Dice(), script)
+
+
+@pytest.mark.parametrize(("seconds", "is_up"), [(3600, 1), (-1, 0)], ids=["alive", "run out"])
+def test_metrics_of_a_standby_say_whether_another_referee_is_up(stage: Stage, seconds: float, is_up: int) -> None:
+    assert stage.store.leases.take(LEASE, "somebody else", seconds)
+
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
+        await heard(events, RefereeChanged, state="standing by")
+        assert lease_gauges(coordinator) == (0, is_up)
+
+    acting(stage, Dice(), script)
+
+
 def upgrade(stage: Stage) -> None:
     """What `arena db upgrade` of a newer program does, as far as this one can tell."""
     with stage.store.engine.begin() as connection:

@@ -31,7 +31,7 @@ from referee.rules.core import Termination
 from referee.spec import BotSpec, GameSpec, PlannedGame
 from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
 from tests.arena.coordinator.test_maintenance import until_done
-from tests.arena.coordinator.test_run import Events, acting, heard
+from tests.arena.coordinator.test_run import Events, acting, heard, lease_gauges
 from tests.arena.store.damage import damage
 
 
@@ -87,6 +87,7 @@ def test_a_database_away_for_longer_than_the_lease_costs_no_result_and_no_runnin
         while away.asked < 20 or waiting(coordinator) != 6:  # a renewal is tried every 0.07 s, a result every second
             await asyncio.sleep(0.01)
         assert (coordinator.state, waiting(coordinator), dice.called_off) == ("acting", 6, [])
+        assert lease_gauges(coordinator) == (0, 0), "whose the lease is cannot be known"
         away.is_away = False
         for _ in range(6):
             await heard(events, GameEnded, state="finished")
