@@ -12,7 +12,7 @@ ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: env demo test test-bare bench drill lint format clean
+.PHONY: env demo test test-bare bench drill image lint format clean
 
 env: $(RUNS)
 	@echo "the environment is ready; use it with:  . $(BIN)/activate"
@@ -40,6 +40,10 @@ bench: $(READY)
 
 drill: $(READY)
 	$(BIN)/python -m tests.e2e.drill $(ARGS)
+
+# As root: it takes buildah and debootstrap.
+image: $(READY)
+	$(BIN)/python -m tests.deploy.image $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -107,7 +107,9 @@ def main() -> int:
     problems = 0
     with multiprocessing.get_context("spawn").Pool() as pool:
         for warmed, problem in pool.imap_unordered(_warm_all, homes()):
-            sys.stderr.write(f"{warmed.family}: {warmed.compiled} functions compiled; {problem or 'sample bots ready'}\n")
+            sys.stderr.write(
+                f"{warmed.family}: {warmed.compiled} functions compiled; {problem or 'sample bots ready'}\n"
+            )
             problems += bool(problem)
     is_exact(load(next(iter(homes()))).draw_probability)  # compiles what rebuilds of ratings use
     return 1 if problems else 0

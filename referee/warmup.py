@@ -53,8 +53,9 @@ def get_ready(family: str) -> None:
 
 
 def warm(family: str) -> Warmed:
-    """Call every function of a family's kernel once."""
+    """Call every function of a family's kernel once, and what replays whole games with it."""
     from referee.exchange import loop, quick
+    from referee.replay import Replay
 
     started = time.perf_counter()
     ruleset = load(family).settle()
@@ -67,6 +68,7 @@ def warm(family: str) -> Warmed:
     kernel.result(state, config, 1, 0)
     kernel.perft(state, config, 1)
     kernel.playout(state, config, np.array([1], dtype=np.uint64), 1)
+    Replay(ruleset).play(ruleset, state, [int(move) for move in moves[: min(found, 1)]])
     kernel.evaluate(state, config)
     quick.get_ready()
     loop.get_ready()

@@ -2,7 +2,7 @@
 
 The recipe is built as it is. What it begins with is made by debootstrap, so no registry of images is needed. Then, as
 the image's user: `arena init`, the image's own command, its health check, an upload, a rated game; nothing is compiled
-meanwhile. Prints sizes and times; exit code 1 when something is not as it should be, 3 when a program is missing.
+meanwhile. Prints sizes and times. Exit code 1 when something is not as it should be, 3 when a program is missing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class TrialError(Exception):
 
 def main(words: Sequence[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.deploy.image", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.deploy.image", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--work", type=Path, metavar="DIR", help="keep base and layers there (default: nowhere)")
     parser.add_argument("--mirror", metavar="URL", help="of Debian (default: debootstrap's)")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # the trial, in a network of its own
@@ -76,7 +78,7 @@ def main(words: Sequence[str] | None = None) -> int:
             with _timed("the base"):
                 make_base(buildah, work, image, arguments.mirror)
             with _timed("the image"):
-                build(buildah, work)
+                build(buildah, work, keep_layers=arguments.work is not None)
             # The health check asks a port that somebody else may have: not in a network without anybody else.
             again = [sys.executable, "-m", "tests.deploy.image", "--inside", "--work", str(work)]
             with _timed("the trial"):
@@ -110,13 +112,17 @@ def first_image() -> str:
     return next(rest.split()[0] for name, rest in instructions() if name == "FROM")
 
 
+def release_of(image: str) -> str:
+    """The number of the Debian release in an image's name."""
+    return re.split("[:.-]", image)[1]
+
+
 def make_base(buildah: Buildah, work: Path, image: str, mirror: str | None) -> None:
-    """Make the image that the recipe begins with, unless it is there: Debian's smallest, what is never read left out."""
+    """Make the image that the recipe begins with unless it is there: Debian's smallest, without documentation."""
     if image in buildah("images", "--format", "{{.Name}}:{{.Tag}}").replace("localhost/", "").split():
         return
-    version = image.partition(":")[2].partition(".")[0]
     folder = work / "base"
-    _run(["debootstrap", "--variant=minbase", SUITES[version], str(folder), *([mirror] if mirror else [])])
+    _run(["debootstrap", "--variant=minbase", SUITES[release_of(image)], str(folder), *([mirror] if mirror else [])])
     excluded = "".join(f"path-exclude=/{name}/*\n" for name in LEFT_OUT)
     (folder / "etc/dpkg/dpkg.cfg.d/slim").write_text(excluded, encoding="utf-8")
     for name in (*LEFT_OUT, *EMPTIED):
@@ -128,16 +134,16 @@ def make_base(buildah: Buildah, work: Path, image: str, mirror: str | None) -> N
     shutil.rmtree(folder)
 
 
-def build(buildah: Buildah, work: Path) -> None:
+def build(buildah: Buildah, work: Path, *, keep_layers: bool) -> None:
     """Build the recipe as it is, with this machine's way to the packages of Python. Raises TrialError."""
     lent = work / "lent"
     lent.mkdir(exist_ok=True)
     (lent / "pip.conf").write_text(pip_configuration(lent), encoding="utf-8")
     volumes = ["--volume", f"{lent}:/run/lent:ro", "--volume", f"{lent / 'pip.conf'}:/etc/pip.conf:ro"]
     # Docker's format: the other one has no health check.
-    line = buildah.line("build", "--format", "docker", "--isolation", "chroot", "--layers", "--pull-never", *volumes)
+    line = buildah.line("build", "--format", "docker", "--isolation", "chroot", "--pull-never", *volumes)
     recipe = ["--file", str(DEPLOY / "Dockerfile"), "--tag", IMAGE, str(ROOT)]
-    if subprocess.run([*line, *recipe], check=False).returncode:
+    if subprocess.run([*line, *(["--layers"] if keep_layers else []), *recipe], check=False).returncode:
         raise TrialError("the image is not built; its output is above")
 
 
@@ -199,8 +205,9 @@ class Inside:
 def _try(inside: Inside, work: Path) -> None:
     user = inside.run("id", "-u").strip()
     _require(user == inside.settings["User"].partition(":")[0], f"the user in the image is {user}")
-    doctor = inside.arena("doctor")
-    print(next(line for line in doctor.splitlines() if " sandbox " in f"{line} "))
+    sandbox = re.search(r"^\w+ +sandbox +(.*?)[;:]", inside.arena("doctor"), re.MULTILINE)
+    _require(sandbox is not None, "the doctor says nothing of a sandbox")
+    _say(f"bots are confined by {sandbox[1] if sandbox else ''} here, where chroot allows no namespaces")
     compiled = json.loads(inside.arena("warmup", "--json"))["compiled"]
     _require(compiled == 0, f"{compiled} functions are not in the image")
     told = _run(inside.line("python", "-m", "bots.warm"), with_errors=True)
@@ -211,19 +218,23 @@ def _try(inside: Inside, work: Path) -> None:
 
     admin = json.loads(inside.arena("init", "--json"))["admin"]
     health = inside.settings["Healthcheck"]["Test"][1:]
-    _require(subprocess.run(inside.line(*health), capture_output=True, check=False).returncode != 0, "health of nothing")
+    _require(
+        subprocess.run(inside.line(*health), capture_output=True, check=False).returncode != 0, "health of nothing"
+    )
     with (work / "serve.log").open("wb") as log:
         line = inside.line(*inside.settings["Entrypoint"], *inside.settings["Cmd"])
         server = subprocess.Popen(line, stdout=log, stderr=log, start_new_session=True)
         try:
-            _await(server, lambda: subprocess.run(inside.line(*health), capture_output=True, check=False).returncode == 0)
+            _await(
+                server, lambda: subprocess.run(inside.line(*health), capture_output=True, check=False).returncode == 0
+            )
             _say("init, serve, and the health check says yes")
             _play(inside, work, admin["token"])
             inside.run(*health)
         except TrialError as error:
             raise TrialError(f"{error}\n{(work / 'serve.log').read_text(encoding='utf-8')[-2000:]}") from error
         finally:
-            ended = _end(server)
+            ended = _end(server, inside.settings["Entrypoint"][0])
     _require(ended == 0, f"told to stop, the server ended with {ended}")
     _say("told to stop, the server has ended by itself")
     _say(inside.arena("games", "verify", "--all").splitlines()[-1])
@@ -246,15 +257,18 @@ def _play(inside: Inside, work: Path, token: str) -> None:
 
 
 def _report_sizes(top: Path) -> None:
-    parts = {"all": top, "Python": top / "usr/lib", "libraries": top / "opt/arena/lib", "kernels": top / "opt/arena/kernels"}
+    parts = {
+        "all": top,
+        "Python": top / "usr/lib",
+        "libraries": top / "opt/arena/lib",
+        "kernels": top / "opt/arena/kernels",
+    }
     for name, folder in parts.items():
         _say(f"{name:<10} {_bytes_in(folder) / 1e6:6.0f} MB")
 
 
 def _bytes_in(top: Path) -> int:
-    return sum(
-        os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(top) for name in names
-    )
+    return sum(os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(top) for name in names)
 
 
 # -- programs ----------------------------------------------------------------------------------------------------------
@@ -275,13 +289,24 @@ def _await(server: subprocess.Popen[bytes], is_there: Callable[[], bool]) -> Non
         time.sleep(0.5)
 
 
-def _end(server: subprocess.Popen[bytes]) -> int:
-    server.send_signal(signal.SIGTERM)
+def _end(server: subprocess.Popen[bytes], program: str) -> int:
+    """Tell the container's first program to stop, as whoever runs containers does: buildah would kill it."""
+    for process in _below(server.pid):
+        if Path(f"/proc/{process}/comm").read_text(encoding="utf-8").strip() == program:
+            os.kill(process, signal.SIGTERM)
     try:
         return server.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:
         os.killpg(server.pid, signal.SIGKILL)
         return server.wait()
+
+
+def _below(process: int) -> Iterator[int]:
+    """The processes that a process has started, and theirs."""
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in task.read_text(encoding="utf-8").split():
+            yield int(child)
+            yield from _below(int(child))
 
 
 def _bring_up_loopback() -> None:

@@ -1,13 +1,19 @@
-"""The container image: what its recipe says, what comes into it, and that kernels compiled for it are found by bots."""
+"""The container image: what its recipe says, what comes into it, and that kernels compiled for it are found by bots.
+
+`python -m tests.deploy.image` builds it and tries it.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 
 from referee.sandbox.launch import environment
+from tests.deploy import image
 from tests.deploy.sources import ROOT, instructions
 
 
@@ -15,10 +21,43 @@ def values(name: str) -> list[str]:
     return [rest for found, rest in instructions() if found == name]
 
 
+def stages() -> dict[str, list[tuple[str, str]]]:
+    """The instructions of every stage, by its name; the image itself is the last one, `""`."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, rest in instructions():
+        if name == "FROM":
+            stage = found.setdefault(rest.partition(" AS ")[2], [])
+        stage.append((name, rest))
+    return found
+
+
+def copied(stage: str) -> set[str]:
+    return {word for name, rest in stages()[stage] if name == "COPY" for word in rest.split()[:-1]}
+
+
 def test_images_are_named_to_the_version_and_without_a_host() -> None:
-    for image in values("FROM"):
-        name = image.split()[0]
+    first = [stage[0][1].split()[0] for stage in stages().values()]
+    for name in set(first) - set(stages()):
         assert re.fullmatch(r"[a-z]+:\d+\.\d+[\w.-]*", name), name
+    assert image.first_image() == first[0]
+    assert image.release_of(first[0]) in image.SUITES
+
+
+def test_libraries_and_kernels_are_left_alone_by_a_change_of_the_program() -> None:
+    assert list(stages()) == ["python", "libraries", "kernels", "program", ""]
+    assert copied("libraries") == {"pyproject.toml", "constraints.txt"}
+    assert copied("kernels") == {"protocol", "referee", "bots"}
+    assert [rest.split()[0] for name, rest in stages()[""] if name == "COPY"] == [
+        "--from=libraries",
+        "--from=kernels",
+        "--from=program",
+    ]
+
+
+def test_compilers_and_pip_stay_behind() -> None:
+    final = [rest for stage in ("python", "") for name, rest in stages()[stage] if name == "RUN"]
+    assert not any(re.search(r"\bpip\b|gcc|binutils|venv", rest) for rest in final)
+    assert all("rm -rf /var/lib/apt/lists/*" in rest for rest in values("RUN") if "apt-get install" in rest)
 
 
 def test_nothing_runs_as_root() -> None:
@@ -32,11 +71,12 @@ def test_versions_are_those_that_were_tested() -> None:
     assert not any(re.search(r"curl|wget|pip install --upgrade", rest) for rest in values("RUN"))
 
 
-def test_both_stages_compile_for_the_same_processor() -> None:
-    given = [re.findall(r"(NUMBA_\w+)=(\S+)", rest) for rest in values("ENV")]
+def test_kernels_are_compiled_for_the_processor_that_the_image_names() -> None:
+    given = [found for rest in values("ENV") if (found := re.findall(r"(NUMBA_\w+)=(\S+)", rest))]
+    assert len(given) == 2
     assert given[0] == given[1]
     assert {name for name, _ in given[0]} == {"NUMBA_CACHE_DIR", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"}
-    assert any("arena warmup --bots" in rest for rest in values("RUN"))
+    assert any("-m referee.sample_warmup" in rest for name, rest in stages()["kernels"] if name == "RUN")
 
 
 def test_bots_look_for_kernels_of_that_processor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,3 +105,28 @@ def test_what_is_copied_is_let_in() -> None:
     assert wanted == let_in
     assert all((ROOT / word).exists() for word in wanted)
     assert "*" in lines
+
+
+def test_the_trial_takes_this_machines_way_to_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = tmp_path / "ca.crt"
+    authority.write_text("certificates")
+    lent = tmp_path / "lent"
+    lent.mkdir()
+    told = (
+        f":env:.cert='{authority}'\nglobal.index-url='https://packages.example/simple'\nglobal.find-links='/wheels'\n"
+    )
+    monkeypatch.setattr(image, "_run", lambda line: told)
+    assert image.pip_configuration(lent).splitlines() == [
+        "[global]",
+        "cert = /run/lent/authority.crt",
+        "index-url = https://packages.example/simple",
+    ]
+    assert (lent / "authority.crt").read_text() == "certificates"
+
+
+def test_the_trial_without_its_programs_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert image.main([]) == 3
+    assert "apt-get install buildah debootstrap" in capsys.readouterr().err

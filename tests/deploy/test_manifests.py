@@ -14,7 +14,8 @@ import pytest
 from arena.cluster.pulse import Pulse
 from tests.deploy.sources import DEPLOY, MANIFESTS, documents, pods, resources
 
-VERSIONS = ("1.29", "1.34")
+VERSIONS = ("1.29", kubernetes_validate.latest_version())
+"""The oldest they are for, and the newest whose schemas the package has."""
 ALL = [(f"{file}-{one['kind']}-{one['metadata']['name']}", one) for file, one in resources()]
 PODS = list(pods())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 from referee import sample_warmup
 from referee.bot_argument import read_bot
 from referee.failure import Stopped
+from referee.families import homes
 from referee.play import play
 from referee.roster import Roster
 from referee.rules.core import Termination
@@ -120,3 +122,16 @@ def test_what_is_being_compiled_is_told_and_is_no_problem_of_it(machine: Path) -
     told: list[str] = []
     assert have_all_warm("loa", tell=told.append) == "no compiler\nfailed"
     assert told == ["mcts"]
+
+
+def test_everything_is_compiled_without_the_arena() -> None:
+    line = [
+        sys.executable,
+        "-c",
+        "import sys; sys.modules['arena'] = None; from referee.sample_warmup import main; main()",
+    ]
+    interpreted = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    found = subprocess.run(line, env=interpreted, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    for family in homes():
+        assert f"{family}: 0 functions compiled; sample bots ready" in found.stderr
