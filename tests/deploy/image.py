@@ -257,14 +257,10 @@ def _play(inside: Inside, work: Path, token: str) -> None:
 
 
 def _report_sizes(top: Path) -> None:
-    parts = {
-        "all": top,
-        "Python": top / "usr/lib",
-        "libraries": top / "opt/arena/lib",
-        "kernels": top / "opt/arena/kernels",
-    }
-    for name, folder in parts.items():
-        _say(f"{name:<10} {_bytes_in(folder) / 1e6:6.0f} MB")
+    total = _bytes_in(top)
+    sizes = {name: _bytes_in(top / "opt/arena" / name) for name in ("lib", "kernels")}
+    for name, size in {"all": total, **sizes, "system": total - sum(sizes.values())}.items():
+        _say(f"{name:<8} {size / 1e6:6.0f} MB")
 
 
 def _bytes_in(top: Path) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy.sources import UNITS, unit
+from tests.deploy.sources import DEPLOY, UNITS, unit
 
 PLAY_BOTS = {"arena-one.service", "arena-referee.service", "arena-worker@.service"}
 FORBIDDEN = {
@@ -71,3 +71,10 @@ def test_bots_can_be_confined_where_they_are_played(path: Path) -> None:
     assert "AF_NETLINK" in found["RestrictAddressFamilies"][0]  # bubblewrap brings up the loopback of a bot
     assert "@mount" not in " ".join(found["SystemCallFilter"])
     assert int(found["TimeoutStopSec"][0]) > 40  # 20 s for running games, 20 s to call them off
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_its_documentation_is_installed(path: Path) -> None:
+    steps = (DEPLOY / "README.md").read_text(encoding="utf-8")
+    for address in unit(path)["Documentation"]:
+        assert f" {address.removeprefix('file:')}\n" in steps
