@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from arena.cli.exit import CommandError, Exit
 
@@ -27,6 +27,18 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
     return read_settings(arguments.config, data=arguments.data, database=arguments.database)
 
 
+def file_of(settings: Settings) -> Path | None:
+    """The file of an SQLite database, which need not exist; None for a database server."""
+    file = settings.database_url.removeprefix("sqlite:///")
+    return None if file == settings.database_url else Path(file)
+
+
+def refuse_empty(settings: Settings, what: str) -> NoReturn:
+    """Raise CommandError because a check has found nothing to check: `what`, such as "no recorded games"."""
+    place = file_of(settings) or "the database"
+    raise CommandError(f"{what} in {place}: there is nothing to check; look at --data and --database", Exit.NOT_FOUND)
+
+
 def open_store(settings: Settings) -> Store:
     """The store, its schema being the program's.
 
@@ -34,8 +46,8 @@ def open_store(settings: Settings) -> Store:
     """
     from arena.store import Store
 
-    file = settings.database_url.removeprefix("sqlite:///")
-    if file != settings.database_url and not Path(file).exists():
+    file = file_of(settings)
+    if file is not None and not file.exists():
         place = f"no database {file}" if settings.database else f"no arena in {settings.data}"
         raise CommandError(f"{place}; `arena init` makes one", Exit.NOT_FOUND)
     store = Store(settings.database_url)

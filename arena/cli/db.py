@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING
 
 from arena.cli import output
 from arena.cli.actions import Actions
-from arena.cli.database import add_database, open_any, open_store, settings_of
+from arena.cli.database import add_database, file_of, open_any, open_store, refuse_empty, settings_of
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
-    from arena.store import Store
+    from arena.config import Settings
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = Actions(parser)
     upgrade = actions.add("upgrade", _upgrade, "make the tables, or bring them to the schema of this program")
-    check = actions.add("check", _check, "look for damage, and compare with the schema; exit code 1 for either")
+    check = actions.add(
+        "check", _check, "look for damage, and compare with the schema; exit code 1 for either, 3 if it is empty"
+    )
     dump = actions.add("dump", _dump, "write everything into a file, as it is at one moment, while the arena runs")
     dump.add_argument("file", type=Path, metavar="FILE", nargs="?", help="new file (default arena-TIME.ndjson.zst)")
     load = actions.add("load", _load, "fill an empty database from such a file")
@@ -46,16 +48,22 @@ def _upgrade(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from arena.store import DamagedDatabaseError, SchemaError, schema
+    from arena.store import DamagedDatabaseError, EmptyDatabaseError, SchemaError, schema
 
+    settings = settings_of(arguments)
     try:
-        with closing(open_store(settings_of(arguments))) as store:
+        with closing(open_store(settings)) as store:
             damage = store.health.check()
+            is_empty = not damage and not store.users.page(limit=1).items
             differences = schema.differences(store.engine)
+    except EmptyDatabaseError:
+        raise
     except SchemaError as error:  # just what was to be found out
         raise CommandError(str(error), Exit.FAILED) from None
     except DamagedDatabaseError as error:
         raise CommandError(f"{error}; {error.hint}", Exit.FAILED) from None
+    if is_empty and not differences:
+        refuse_empty(settings, "no users and no games")
     if arguments.json:
         output.document({"schema": schema.head(), "differences": differences, "damage": damage})
     else:
@@ -80,11 +88,18 @@ def _dump(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace) -> int:
-    from arena.store.backup import load
+    """Nothing is made where the file is no dump or was cut."""
+    from arena.store.backup import load, load_new, require_dump
 
-    with closing(open_any(settings_of(arguments))) as store:
-        store.upgrade()
-        rows = load(store.engine, arguments.file)
+    settings = settings_of(arguments)
+    require_dump(arguments.file)
+    file = file_of(settings)
+    if file is not None and not file.exists():
+        rows = load_new(file, arguments.file)
+    else:
+        with closing(open_any(settings)) as store:
+            store.upgrade()
+            rows = load(store.engine, arguments.file)
     _tell(arguments, arguments.file, rows)
     return Exit.DONE
 
@@ -94,8 +109,8 @@ def _backup(arguments: argparse.Namespace) -> int:
     from arena.store.sqlite_backup import SqliteBackups
 
     settings = settings_of(arguments)
-    with closing(open_store(settings)) as store:
-        file = _file_of(store)
+    with closing(open_store(settings)):
+        file = _file_of(settings)
         path = SqliteBackups(settings.backups_folder, settings.backup_days).make(file, now())
     if arguments.json:
         output.document({"file": str(path), "bytes": path.stat().st_size})
@@ -114,8 +129,7 @@ def _restore(arguments: argparse.Namespace) -> int:
     from referee.rules.core import Kind
 
     settings = settings_of(arguments)
-    with closing(open_any(settings)) as store:
-        file = _file_of(store)
+    file = _file_of(settings)
     if file.exists() and file.stat().st_uid != os.geteuid():
         raise CommandError(f"{file} is another user's: run this as the user the arena runs as (runuser -u NAME -- …)")
     backup = arguments.file or SqliteBackups(settings.backups_folder, settings.backup_days).newest()
@@ -135,11 +149,12 @@ def _restore(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _file_of(store: Store) -> Path:
+def _file_of(settings: Settings) -> Path:
     """The file of the database. Raises CommandError for a server's."""
-    if store.health.file is None:
+    file = file_of(settings)
+    if file is None:
         raise CommandError("the database is a server's: take `arena db dump` and `load`, or pg_dump and pg_restore")
-    return store.health.file
+    return file
 
 
 def _tell(arguments: argparse.Namespace, file: Path, rows: int) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from arena.cli import choice, output
 from arena.cli.actions import Actions
-from arena.cli.database import add_database, open_store, settings_of
+from arena.cli.database import add_database, open_store, refuse_empty, settings_of
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
@@ -42,14 +42,15 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    """Exit code 1 when a record is wrong."""
+    """Exit code 1 when a record is wrong, 3 when there is none."""
     from referee.verification import Verifier
 
     if sum([bool(arguments.ids), arguments.all, arguments.tournament is not None, bool(arguments.worker)]) > 1:
         raise CommandError("name games, or a tournament, or a worker, or all of them")
     count, verifier = 0, Verifier()
     failures: list[dict[str, str]] = []
-    with closing(open_store(settings_of(arguments))) as store:
+    settings = settings_of(arguments)
+    with closing(open_store(settings)) as store:
         for name, line, spec in _records(store, arguments):
             problem = verifier.problem_of(line, spec, name)
             count += 1
@@ -60,6 +61,8 @@ def _verify(arguments: argparse.Namespace) -> int:
         if arguments.void and failures:
             store.results.undo({failure["game"]: failure["problem"] for failure in failures})
             output.note(f"{len(failures)} results are void: their games are played again, all ratings are folded anew")
+    if not count:
+        refuse_empty(settings, "no such recorded games" if _is_narrowed(arguments) else "no recorded games")
     output.progress(f"{count} games, {len(failures)} wrong", is_last=True)
     if arguments.json:
         output.document({"checked": count, "failed": len(failures), "failures": failures})
@@ -120,6 +123,11 @@ def _curve(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
+def _is_narrowed(arguments: argparse.Namespace) -> bool:
+    """Whether only the games of a tournament or of a worker are wanted."""
+    return arguments.tournament is not None or bool(arguments.worker)
+
+
 def _records(store: Store, arguments: argparse.Namespace) -> Iterator[tuple[str, bytes, GameSpec]]:
     """(game, record as JSON, what was planned) of what was asked for."""
     if arguments.ids:
@@ -128,8 +136,7 @@ def _records(store: Store, arguments: argparse.Namespace) -> Iterator[tuple[str,
         return
     if arguments.tournament is not None:
         store.tournaments.get(arguments.tournament)  # or there is none
-    is_narrowed = arguments.all or arguments.tournament is not None or arguments.worker
-    after = 0 if is_narrowed else max(0, store.results.last_commit() - 100)
+    after = 0 if arguments.all or _is_narrowed(arguments) else max(0, store.results.last_commit() - 100)
     found = store.results.with_plans(tournament_id=arguments.tournament, worker=arguments.worker, after=after)
     for _, name, line, spec in found:
         yield name, line, spec

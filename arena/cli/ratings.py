@@ -7,7 +7,7 @@ from contextlib import closing
 
 from arena.cli import output
 from arena.cli.actions import Actions
-from arena.cli.database import add_database, open_store, settings_of
+from arena.cli.database import add_database, open_store, refuse_empty, settings_of
 from arena.cli.exit import Exit
 
 
@@ -15,14 +15,19 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = Actions(parser)
     rebuild = actions.add("rebuild", _rebuild, "fold all ratings anew from the games, in the order of their commits")
-    rebuild.add_argument("--check", action="store_true", help="compare only: exit code 1 when a stored number differs")
+    rebuild.add_argument(
+        "--check",
+        action="store_true",
+        help="compare only: exit code 1 when a stored number differs, 3 without rated games",
+    )
     rebuild.add_argument("--json", action="store_true", help="one JSON document on stdout")
     add_database(rebuild)
 
 
 def _rebuild(arguments: argparse.Namespace) -> int:
     """Rebuild or check."""
-    with closing(open_store(settings_of(arguments))) as store:
+    settings = settings_of(arguments)
+    with closing(open_store(settings)) as store:
         if not arguments.check:
             games = store.ratings.rebuild()
             if arguments.json:
@@ -33,6 +38,8 @@ def _rebuild(arguments: argparse.Namespace) -> int:
         problems = store.ratings.check()
         pools = store.ratings.pools()
     games = sum(count for _, count in pools)
+    if not games and not problems:
+        refuse_empty(settings, "no rated games")
     if arguments.json:
         output.document({"games": games, "pools": [name for name, _ in pools], "problems": problems})
     else:

@@ -11,7 +11,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
@@ -21,10 +21,12 @@ from sqlalchemy import Engine, LargeBinary, Table, func, insert, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import SQLModel
 
+from arena.data_folder import make_folder
 from arena.store import schema
-from arena.store.engine import Sessions, batched
+from arena.store.engine import Sessions, batched, open_engine
 from arena.store.errors import BadValueError, TakenError
 from arena.store.models import Utc
+from arena.store.sqlite_backup import remove, settle
 
 Renamed = Mapping[tuple[str, str], str]
 """(table, column) as a dump calls it → the column's name now."""
@@ -55,6 +57,38 @@ def dump(engine: Engine, path: Path) -> int:
                 file.write(_line({"table": table.name, "row": values}))
                 count += 1
         file.write(_line({"rows": count}))
+    return count
+
+
+def require_dump(path: Path) -> None:
+    """Raise BadValueError unless a file begins like a dump that can be loaded, OSError when it cannot be read."""
+    with _reader(path) as lines:
+        _read_head(path, next(lines, {}))
+
+
+def load_new(file: Path, path: Path) -> int:
+    """Make the SQLite database `file` from a dump; how many rows. Nothing is left there unless all of it was loaded.
+
+    Raises what `load` raises, and OSError.
+    """
+    is_new_folder = not file.parent.exists()
+    make_folder(file.parent, is_passage=True)
+    fresh = file.with_name(f"{file.name}.new")
+    try:
+        remove(fresh)  # of a load that was killed
+        engine = open_engine(f"sqlite:///{fresh}")
+        try:
+            schema.upgrade(engine)
+            count = load(engine, path)
+        finally:
+            engine.dispose()
+        settle(fresh, file)
+    except BaseException:
+        remove(fresh)
+        if is_new_folder:
+            with suppress(OSError):
+                file.parent.rmdir()
+        raise
     return count
 
 

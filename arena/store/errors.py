@@ -5,6 +5,7 @@ StoreError
 │   ├── DamagedDatabaseError    its file is damaged: a backup is to be restored
 │   └── LeaseLostError      somebody else coordinates: what was to be written was not
 ├── SchemaError             the database has another schema than the program
+│   └── EmptyDatabaseError      it has no tables, or nothing in them
 ├── NotFoundError           there is no such thing
 ├── ConflictError           it is not in a state for that
 │   └── TakenError          a name is somebody's, a place is filled: another one helps
@@ -41,6 +42,12 @@ class SchemaError(StoreError):
 
     kind = "unavailable"
     own_exit = Exit.USAGE  # the database is there: the command was given the wrong one, or comes too early
+
+
+class EmptyDatabaseError(SchemaError):
+    """The database has no tables, or no rows: there is nothing to read or to check."""
+
+    own_exit = Exit.NOT_FOUND
 
 
 class NotFoundError(StoreError, LookupError):
@@ -88,6 +95,7 @@ __all__ = [
     "BadValueError",
     "ConflictError",
     "DamagedDatabaseError",
+    "EmptyDatabaseError",
     "LeaseLostError",
     "NotFoundError",
     "QuotaError",

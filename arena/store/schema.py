@@ -17,7 +17,7 @@ from sqlmodel import SQLModel
 
 from arena.store import models
 from arena.store.engine import Sessions
-from arena.store.errors import SchemaError, translated
+from arena.store.errors import EmptyDatabaseError, SchemaError, translated
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -70,7 +70,10 @@ def require(engine: Engine) -> None:
     if present == head():
         return
     if present is None:
-        raise SchemaError("the database has no tables; run `arena init`, or `arena db upgrade`")
+        raise EmptyDatabaseError(
+            "the database is empty: it has no tables; run `arena init`, or `arena db upgrade`",
+            hint="or look at --data and --database",
+        )
     _require_known(present)
     raise SchemaError(f"the database has schema {present}, the program needs {head()}; run `arena db upgrade`")
 

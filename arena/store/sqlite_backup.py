@@ -60,7 +60,7 @@ class SqliteBackups:
             _copy(file, fresh)
             if problem := problem_of(fresh):
                 raise StoreUnavailableError(f"the backup is not sound: {problem}")
-            _settle(fresh, path)
+            settle(fresh, path)
         finally:
             fresh.unlink(missing_ok=True)
         self._let_go(at)
@@ -81,20 +81,26 @@ def restore(file: Path, backup: Path, at: datetime) -> Path | None:
     """
     if not backup.is_file():
         raise NotFoundError("backup", str(backup))
-    if problem := problem_of(backup):
-        raise BadValueError(f"{backup} is no sound backup: {problem}")
+    if problem := problem_of(backup) or ("" if _has_schema(backup) else "there is no arena in it"):
+        raise BadValueError(f"{backup} is no sound backup: {problem}", hint="name another file")
+    make_folder(file.parent, is_passage=True)
     aside = None
     if file.exists():
         _require_unused(file)
         aside = file.with_name(f"{file.name}.replaced-{at.astimezone(UTC).strftime(_STAMP)}")
     fresh = file.with_name(f"{file.name}.new")
-    with open(backup, "rb") as source, open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as to:
-        shutil.copyfileobj(source, to)
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(backup, "rb") as source, open(descriptor, "wb") as to:
+            shutil.copyfileobj(source, to)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
     for part in _PARTS if aside else ():
         found = file.with_name(f"{file.name}{part}")
         if aside and found.exists():
             found.rename(aside.with_name(f"{aside.name}{part}"))
-    _settle(fresh, file)
+    settle(fresh, file)
     mark_of(file).unlink(missing_ok=True)
     return aside
 
@@ -109,6 +115,13 @@ def salvage(file: Path, aside: Path) -> Iterator[bytes]:
                 row = connection.execute("SELECT data FROM records WHERE game_id = ?", (game,)).fetchone()
                 if row is not None:
                     yield unpack_line(row[0])
+
+
+def _has_schema(file: Path) -> bool:
+    """Whether a sound file is a database of the arena: an empty file is sound to SQLite."""
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        query = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
+        return connection.execute(query).fetchone() is not None
 
 
 def _copy(file: Path, target: Path) -> None:
@@ -132,7 +145,13 @@ def _require_unused(file: Path) -> None:
             return
 
 
-def _settle(fresh: Path, path: Path) -> None:
+def remove(file: Path) -> None:
+    """Remove a database that nobody uses, with the files beside it."""
+    for part in _PARTS:
+        file.with_name(f"{file.name}{part}").unlink(missing_ok=True)
+
+
+def settle(fresh: Path, path: Path) -> None:
     """Give a file its name once the disk has it."""
     for place in (fresh, path.parent):
         number = os.open(place, os.O_RDONLY)

@@ -90,8 +90,9 @@ def test_databases(run: Run, tmp_path: Path) -> None:
     assert "`arena init` makes one" in str(run("db", "check", code=3))
     assert run("db", "upgrade", "--json") == {"before": None, "after": schema.head()}
     assert "nothing to do" in str(run("db", "upgrade"))
-    assert run("db", "check", "--json") == {"schema": schema.head(), "differences": [], "damage": ""}
+    assert "no users and no games" in str(run("db", "check", code=3))
     run("init")
+    assert run("db", "check", "--json") == {"schema": schema.head(), "differences": [], "damage": ""}
     rows = run("db", "dump", "backup.zst", "--json")["rows"]  # type: ignore[index]
     assert "is there already" in str(run("db", "dump", "backup.zst", code=2))
     assert run("db", "load", "backup.zst", "--data", "other", "--json")["rows"] == rows  # type: ignore[index]

@@ -125,10 +125,21 @@ LOCAL = [
     ("db upgrade --data text", USAGE, "cannot use text"),
     ("db check --data nowhere", NOT_FOUND, "arena init"),
     ("db check --database sqlite:///text", FAILED, "not a database"),
+    ("db check --data other", NOT_FOUND, "no users and no games in "),
+    ("db check --database sqlite:///empty", NOT_FOUND, "the database is empty"),
+    ("ratings rebuild --check --database sqlite:///empty", NOT_FOUND, "the database is empty"),
+    ("ratings rebuild --check --data here", NOT_FOUND, "no rated games in "),
+    ("games verify --all --data here", NOT_FOUND, "no recorded games in "),
     ("db dump --data here folder", USAGE, "another"),
     ("db dump --data here none/x.zst", NOT_FOUND, "there is no folder none"),
     ("db load --data other binary", USAGE, "arena db dump"),
     ("db load --data other none.zst", NOT_FOUND, "no such file"),
+    ("db load --data nowhere none.zst", NOT_FOUND, "no such file"),
+    ("db load --data nowhere binary", USAGE, "arena db dump"),
+    ("db restore --data nowhere none.sqlite3", NOT_FOUND, "no backup"),
+    ("db restore --data nowhere", NOT_FOUND, "no backup in "),
+    ("db restore --data nowhere empty", USAGE, "there is no arena in it"),
+    ("db restore --data nowhere text", USAGE, "not a database"),
     ("user add 'Bad Name!' --data here", USAGE, "lower-case letters"),
     ("user add zoe --role king --data here", USAGE, "there are author, organiser, admin"),
     ("user token nobody --data here", NOT_FOUND, "no user 'nobody'"),
@@ -227,6 +238,7 @@ def _is_told(capsys: Any, words: str, code: Exit, said: str) -> None:
     assert said in lines[0]
     assert not FOREIGN.search(out + err), err
     assert ADVICE.search(lines[0]), "what is to be done?"
+    assert not Path("nowhere").exists()
 
 
 @pytest.mark.parametrize(("words", "code", "said"), LOCAL, ids=[words for words, *_ in LOCAL])

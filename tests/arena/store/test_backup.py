@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import zstandard
 from sqlalchemy import text
 
 from arena.store import BadValueError, ConflictError, Store
-from arena.store.backup import dump, load
+from arena.store.backup import dump, load, load_new
 from arena.store.engine import Sessions
 from tests.arena.field import Field, record_of, void_of
 
@@ -87,3 +88,37 @@ def test_what_is_no_dump(sqlite_store: Store, tmp_path: Path) -> None:
         assert empty.results.last_commit() == 0
     assert load(empty.engine, whole) > 0
     empty.close()
+
+
+def test_load_new_cut_dump_leaves_nothing(sqlite_store: Store, tmp_path: Path) -> None:
+    Field(sqlite_store).play(2)
+    whole, cut = tmp_path / "whole.ndjson", tmp_path / "cut.ndjson"
+    dump(sqlite_store.engine, whole)
+    cut.write_bytes(whole.read_bytes()[:-20])
+    file = tmp_path / "new" / "arena.sqlite3"
+    with pytest.raises(BadValueError):
+        load_new(file, cut)
+    assert not file.parent.exists()
+    load_new(file, whole)
+    assert list(file.parent.iterdir()) == [file]
+    other = Store(f"sqlite:///{file}")
+    assert other.results.last_commit() == 2
+    other.close()
+
+
+def test_load_new_full_disk_leaves_nothing(
+    sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Field(sqlite_store).play(2)
+    whole = tmp_path / "whole.ndjson"
+    dump(sqlite_store.engine, whole)
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("arena.store.backup.settle", fail)
+    file = tmp_path / "kept" / "arena.sqlite3"
+    file.parent.mkdir()
+    with pytest.raises(OSError, match="No space"):
+        load_new(file, whole)
+    assert list(file.parent.iterdir()) == []
