@@ -26,6 +26,7 @@ from arena.errors import ArenaError, Exit
 from arena.events.mqtt.url import BrokerUrl
 from arena.validation import misfits
 from referee import toml
+from referee.input_file import refuse_special
 
 PREFIX = "ARENA_"
 FILE = "arena.toml"
@@ -359,7 +360,7 @@ def read_settings(config: Path | None = None, **given: Any) -> Settings:
     A file named explicitly must be there; `arena.toml` in the data folder is read if it is.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
-    named = config or (Path(os.environ[f"{PREFIX}CONFIG"]) if os.environ.get(f"{PREFIX}CONFIG") else None)
+    named = named_file(config)
     folder = Path(chosen.get("data") or os.environ.get(f"{PREFIX}DATA") or "data").expanduser()
     file = named or folder / FILE
     table: dict[str, Any] = {}
@@ -379,8 +380,15 @@ def read_settings(config: Path | None = None, **given: Any) -> Settings:
         raise ConfigError(f"environment: {field} cannot be read", hint="write lists and tables as JSON") from None
 
 
+def named_file(config: Path | None) -> Path | None:
+    """The settings file that `--config` or the environment names; None for the one in the data folder."""
+    variable = os.environ.get(f"{PREFIX}CONFIG")
+    return config or (Path(variable) if variable else None)
+
+
 def _read(file: Path) -> dict[str, Any]:
     try:
+        refuse_special(file)
         return toml.read(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         wrong = ConfigError(f"{file}: cannot be read: there is no such file", hint="check the path")

@@ -18,6 +18,7 @@ from pathlib import Path
 from referee.bot_file import read_bot_file
 from referee.bot_settings import BotSettings, split_settings
 from referee.bridge import bridged, is_bridge
+from referee.input_file import refuse_special
 from referee.rules.core import UnknownNameError
 from referee.spec import BotSpec
 
@@ -39,7 +40,7 @@ _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
 def read_bot(text: str, family: str) -> BotSpec:
     """The bot that `text` means: `[NAME=]BOT[;tc=TC][;option.X=V]…`. Its name is empty unless given.
 
-    Raises ValueError with what to write, FileNotFoundError for a program that is not there.
+    Raises ValueError with what to write, FileNotFoundError for a program that is not there, OSError for a device.
     """
     text, own = _parts(text)
     named = None if os.path.exists(text) else _NAMED.fullmatch(text)
@@ -66,6 +67,7 @@ def _read(text: str, family: str) -> BotSpec:
     if text.startswith("tcp:"):
         return _remote(text)
     path = Path(text)
+    refuse_special(path)
     if path.is_dir() or (path.suffix == ".toml" and path.is_file()):
         return read_bot_file(path, family)
     return BotSpec("", (os.path.abspath(path),) if path.exists() else _command(text, family))
@@ -82,6 +84,7 @@ def _command(text: str, family: str) -> tuple[str, ...]:
     if is_bridge(words):
         return bridged(words, family, sys.executable)
     program = words[0]
+    refuse_special(program)
     if not is_there(program):
         raise FileNotFoundError(errno.ENOENT, "no such program", program)
     if os.sep in program:

@@ -95,6 +95,15 @@ def port(text: str) -> int:
     return between(text, 0, 65535)
 
 
+MIN_MEMORY_MB, MAX_MEMORY_MB = 16, 1_048_576
+"""Less starts no interpreter; no machine has more."""
+
+
+def memory(text: str) -> int:
+    """An argument that is the memory of a bot in MiB."""
+    return between(text, MIN_MEMORY_MB, MAX_MEMORY_MB)
+
+
 AT_ONCE_PER_CORE = 32
 """Many more games at once than processors make sense only where bots do not use them."""
 
@@ -110,5 +119,5 @@ def refuse_concurrency(count: int) -> None:
 
 
 def days(text: str) -> int:
-    """An argument that is a number of days, ten years at most."""
-    return between(text, 1, 3650)
+    """An argument that is a number of days, ten years at most; 0 or `never` is no end."""
+    return 0 if text == "never" else between(text, 0, 3650)

@@ -26,9 +26,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make what is not there yet; password and token of the first administrator are printed once and kept nowhere."""
-    from arena.config import FILE
+    from arena.config import FILE, named_file
     from arena.data_folder import make_folder
     from arena.services.arena import Arena
+    from arena.services.token import TOKEN_DAYS
     from arena.store.samples import LEVELS
     from referee.bot_argument import SAMPLES
     from referee.rules import families, load
@@ -36,8 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
     make_folder(settings.data, is_passage=True)
-    file = settings.data / FILE
-    is_written = not arguments.config and _write_settings(file)
+    named = named_file(arguments.config)
+    file = named or settings.data / FILE
+    is_written = not named and _write_settings(file)
     with closing(open_any(settings)) as store:
         before, after = store.upgrade()
         store.samples.ensure({**SAMPLES, **dict.fromkeys(LEVELS, SAMPLES["champion"])}, variants)
@@ -46,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         output.document(
             {
                 "data": str(settings.data),
-                "settings": str(file) if is_written else None,
+                "settings": str(file),
                 "schema": after,
                 "admin": made and {"name": arguments.admin, "password": made[0], "token": made[1]},
             }
@@ -61,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         return Exit.DONE
     output.text(f"user      {arguments.admin}", f"password  {made[0]}", f"token     {made[1]}")
     output.note(
-        "Neither is shown again. Next: `arena serve`, and in another terminal",
+        f"Neither is shown again; the token ends after {TOKEN_DAYS} days.",
+        "Next: `arena serve`, and in another terminal",
         f"`arena login --user {arguments.admin}`; others come in with `arena user add NAME`.",
     )
     return Exit.DONE

@@ -13,6 +13,7 @@ from typing import Any
 from arena.cli import output
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.bot_argument import typed_options
+from referee.input_file import refuse_special
 from referee.introduction import Guest, Terms, introduce_all
 from referee.openings import is_dealt, opened_by_each, openings
 from referee.plan import Plan, pairs_of, schedule
@@ -165,6 +166,7 @@ def plan_of(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec
         adjudication = read_draw_rule(arguments.draw, adjudication)
     if arguments.resign:
         adjudication = read_resign_rule(arguments.resign, adjudication)
+    refuse_special(arguments.openings)
     text = Path(arguments.openings).read_text(encoding="utf-8") if os.path.isfile(arguments.openings) else None
     deals = text is None and is_dealt(ruleset, arguments.openings)
     count = pairs_of(len(bots), arguments.format, arguments.games) if deals else (arguments.games + 1) // 2

@@ -21,7 +21,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--user", metavar="NAME", help="log in with a password, asked for (or read from a pipe)")
     parser.add_argument("--scopes", metavar="S,S", help="what the token may do (default: all that your role may)")
     parser.add_argument(
-        "--days", metavar="N", type=choice.days, default=90, help="how long it is good for (default 90)"
+        "--days",
+        metavar="N",
+        type=choice.days,
+        default=90,
+        help="the token ends after so many days (default 90); 0 or never: no end",
     )
     parser.add_argument("--forget", action="store_true", help="forget the token of this server; it is revoked too")
 
@@ -32,9 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     bare = Client(server)
     if arguments.forget:
         return _forget(arguments, bare)
+    ends = ""
     token = arguments.token or (None if arguments.user else os.environ.get("ARENA_TOKEN"))
     if token is None:
-        token = _by_password(arguments, bare) if arguments.user else asked("token: ")
+        token, ends = _by_password(arguments, bare) if arguments.user else (asked("token: "), "")
     account = Client(server, token).get("/account")
 
     def keep(keys: dict[str, object]) -> None:
@@ -50,11 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
         output.text(
             f"logged in at {bare.server} as {account['name']} ({account['role']}): {', '.join(account['scopes'])}"
         )
-        output.note(f"the token is kept in {keyring()}")
+        output.note(f"the token is kept in {keyring()}{ends}")
     return Exit.DONE
 
 
-def _by_password(arguments: argparse.Namespace, bare: Client) -> str:
+def _by_password(arguments: argparse.Namespace, bare: Client) -> tuple[str, str]:
+    """A new token, and when it ends, in words."""
     scopes = arguments.scopes and [scope.strip() for scope in arguments.scopes.split(",") if scope.strip()]
     if unknown := [scope for scope in scopes or () if scope not in SCOPES]:
         raise CommandError(f"no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
@@ -65,7 +71,13 @@ def _by_password(arguments: argparse.Namespace, bare: Client) -> str:
         **({"scopes": scopes} if scopes else {}),
         "days": arguments.days,
     }
-    return str(bare.ask("POST", "/login", body=wish).data["token"])
+    found = bare.ask("POST", "/login", body=wish).data
+    return str(found["token"]), f"; it {token_end(found['expires'])}"
+
+
+def token_end(expires: str | None) -> str:
+    """When a token ends, in words: `ends on 2027-02-22`."""
+    return f"ends on {expires[:10]}" if expires else "does not end until it is revoked"
 
 
 def asked(prompt: str) -> str:

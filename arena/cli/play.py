@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli import choice, output
-from arena.cli.choice import positive, read_options, refuse_concurrency, whole
+from arena.cli.choice import memory, read_options, refuse_concurrency, whole
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import InterruptThread
 from arena.cli.local_run import UnkeptRun, games_of, limits_of, plan_of
@@ -119,7 +119,7 @@ def add_sandbox(parser: argparse.ArgumentParser) -> None:
 def add_memory(parser: argparse.ArgumentParser) -> None:
     """`--memory`."""
     usual = Limits().memory_bytes // 2**20
-    parser.add_argument("--memory", type=positive, default=usual, metavar="MB", help=f"of one bot (default {usual})")
+    parser.add_argument("--memory", type=memory, default=usual, metavar="MB", help=f"of one bot (default {usual})")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -220,12 +220,14 @@ def _report(report: Report, family: str) -> None:
 
 def _check(arguments: argparse.Namespace) -> int:
     from referee.rules.core import UnknownNameError
+    from referee.input_file import refuse_special
     from referee.rules.vectors import CHECKS, check_file, read_file
 
     if arguments.only and arguments.only not in CHECKS:
         raise UnknownNameError("kind of entry", arguments.only, tuple(CHECKS))
     families = []
     for path in arguments.files:  # all are read before the first is run: a slip costs no waiting
+        refuse_special(path)
         try:
             families.append(read_file(path)["game"])
         except ValueError as error:

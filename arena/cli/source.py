@@ -6,10 +6,16 @@ import sys
 from pathlib import Path
 
 from arena.cli.exit import CommandError
+from referee.input_file import refuse_special
 
 
 def read_text(name: str | Path) -> str:
-    """The text of a file, or of standard input for `-`. Raises OSError, and CommandError for what is no UTF-8 text."""
+    """Read the text of a file, or of standard input for `-`.
+
+    Raises OSError, also for a device or a pipe, and CommandError for what is no UTF-8 text.
+    """
+    if str(name) != "-":
+        refuse_special(name)
     try:
         raw = sys.stdin.buffer.read() if str(name) == "-" else Path(name).read_bytes()
         return raw.decode("utf-8-sig")

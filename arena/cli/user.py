@@ -15,10 +15,11 @@ from arena.cli.actions import Actions
 from arena.cli.choice import days, positive
 from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
-from arena.cli.login import asked
+from arena.cli.login import asked, token_end
 
 if TYPE_CHECKING:
     from arena.services.arena import Arena
+    from arena.store.models import Token
 
 _ROLES = ("author", "organiser", "admin")
 
@@ -27,21 +28,23 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = Actions(parser)
 
-    new = actions.add("add", _add, "a new user; the password is generated unless it comes on stdin")
+    new = actions.add("add", _add, "a new user; the password is read from a pipe, else generated and shown")
     new.add_argument("name", metavar="NAME", help="1 to 40 of a-z 0-9 - _")
     new.add_argument("--role", default="author", choices=_ROLES, help="what the user may do (default author)")
-    new.add_argument("--password-stdin", action="store_true", help="read the password from stdin")
+    new.add_argument("--password-stdin", action="store_true", help="ask for the password, or read it from a pipe")
 
     token = actions.add("token", _token, "a new API token of a user, shown once")
     token.add_argument("name", metavar="NAME", help="whose")
     token.add_argument("--label", default="from the command line", metavar="TEXT", help="what it is for")
     token.add_argument("--scopes", metavar="S", help='such as "read submit" (default: all that the role may)')
-    token.add_argument("--days", type=days, metavar="N", help="ends after so many days (default: never)")
+    token.add_argument(
+        "--days", type=days, metavar="N", help="ends after so many days (default 90); 0 or never: no end"
+    )
 
     change = actions.add("change", _change, "another role or password; disable or enable a user")
     change.add_argument("name", metavar="NAME", help="whom")
     change.add_argument("--role", choices=_ROLES, help="what the user may do")
-    change.add_argument("--password-stdin", action="store_true", help="read a new password from stdin")
+    change.add_argument("--password-stdin", action="store_true", help="ask for a new password, or read it from a pipe")
     change.add_argument("--new-password", action="store_true", help="generate a new password and show it")
     change.add_argument("--revoke-tokens", action="store_true", help="revoke all tokens of the user too")
     state = change.add_mutually_exclusive_group()
@@ -84,19 +87,19 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(f"{error}; {hint}", error.exit) from None
 
 
-def _password(is_on_stdin: bool) -> str:
-    """A password, given or generated."""
-    from arena.store.credentials import new_password
-
-    return sys.stdin.readline().rstrip("\n") if is_on_stdin else new_password()
+def _piped_password() -> str:
+    """The first line of standard input, where that is a pipe or a file; empty without any."""
+    return "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
 
 
 def _add(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
+    from arena.store.credentials import new_password
 
-    password = _password(arguments.password_stdin)
+    given = asked("password: ") if arguments.password_stdin else _piped_password()
+    password = given or new_password()
     user = services.user.add(arena, arguments.name, arguments.role, password)
-    shown = None if arguments.password_stdin else password
+    shown = None if given else password
     if arguments.json:
         output.document({"name": user.name, "role": user.role, "password": shown})
         return Exit.DONE
@@ -104,6 +107,8 @@ def _add(arena: Arena, arguments: argparse.Namespace) -> int:
     if shown:
         output.text(f"password  {shown}")
         output.note("It is not shown again.")
+    else:
+        output.note("The password was read from standard input.")
     return Exit.DONE
 
 
@@ -119,16 +124,20 @@ def _token(arena: Arena, arguments: argparse.Namespace) -> int:
         output.document({"name": user.name, "token": secret, "scopes": token.scopes.split(), "expires": ends})
         return Exit.DONE
     output.text(secret)
-    output.note(f"A token of {user.name} for {token.scopes}. It is not shown again.")
+    output.note(
+        f"A token of {user.name} for {token.scopes}.",
+        f"It {token_end(token.expires.isoformat() if token.expires else None)}, and is not shown again.",
+    )
     return Exit.DONE
 
 
 def _change(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
+    from arena.store.credentials import new_password
 
     password = None
     if arguments.password_stdin or arguments.new_password:
-        password = _password(arguments.password_stdin)
+        password = asked("new password: ") if arguments.password_stdin else new_password()
     is_active = False if arguments.disable else True if arguments.enable else None
     if arguments.role is None and password is None and is_active is None and not arguments.revoke_tokens:
         raise CommandError("nothing to change; give --role, --new-password, --disable or another option")
@@ -171,12 +180,21 @@ def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
                 row.scopes,
                 f"{row.created:%Y-%m-%d}",
                 f"{row.last_used:%Y-%m-%d}" if row.last_used else "-",
-                "revoked" if row.revoked else f"{row.expires:%Y-%m-%d}" if row.expires else "-",
+                _end(row),
             )
             for row in rows
         ],
     )
     return Exit.DONE
+
+
+def _end(token: Token) -> str:
+    """The end of a token, for a table."""
+    if token.revoked:
+        return "revoked"
+    if token.expires is None:
+        return "never"
+    return f"expired {token.expires:%Y-%m-%d}" if token.has_expired else f"{token.expires:%Y-%m-%d}"
 
 
 def _revoke(arena: Arena, arguments: argparse.Namespace) -> int:

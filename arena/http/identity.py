@@ -63,7 +63,8 @@ async def _bearer(request: web.Request, context: WebContext) -> Identity:
         raise await _refused(request, context, "the Authorization header holds no token of this arena")
     identity = await asyncio.to_thread(context.store.users.by_token, digest_of(found[1]))
     if identity is None:
-        raise await _refused(request, context, "the token is unknown, expired or revoked")
+        reason = await asyncio.to_thread(context.store.users.why_useless, digest_of(found[1]))
+        raise await _refused(request, context, reason)
     return identity
 
 
@@ -74,7 +75,7 @@ async def _refused(request: web.Request, context: WebContext, detail: str) -> Pr
     return Problem(
         "unauthorised",
         detail,
-        hint="send Authorization: Bearer arena_…; tokens are made on the account page or by `arena user token`",
+        hint="send Authorization: Bearer arena_…; make one on the account page or by `arena login`",
         headers={"WWW-Authenticate": 'Bearer realm="arena", error="invalid_token"'},
     )
 

@@ -12,12 +12,17 @@ from arena.store.credentials import digest_of, new_token, scopes_of
 from arena.store.models import Token, User, now
 
 MAX_NAME = 80
+TOKEN_DAYS = 90
+"""How long a token lasts unless something else is asked for."""
+NEVER = 0
+"""The number of days of a token that lasts until it is revoked."""
 
 
 def make(arena: Arena, name: str, scopes: Iterable[str], days: int | None, by: Identity) -> tuple[Token, str]:
-    """A token that may do no more than who asks, for so many days or for ever; with its secret, which is kept nowhere.
+    """Make a token that may do no more than who asks; with its secret, which is kept nowhere.
 
-    One made with a token ends with it, whatever ends that. Raises BadValueError, ForbiddenError.
+    It ends after `days`: None is `TOKEN_DAYS`, 0 is never. One made with a token ends with it, whatever ends that.
+    Raises BadValueError, ForbiddenError.
     """
     wanted = list(scopes)
     if missing := sorted(set(wanted) - by.scopes):
@@ -32,7 +37,10 @@ def make(arena: Arena, name: str, scopes: Iterable[str], days: int | None, by: I
 
 
 def give(arena: Arena, user: User, name: str, scopes: Iterable[str], days: int | None = None) -> tuple[Token, str]:
-    """A token of another user, from those who run the arena. Raises BadValueError, CredentialError."""
+    """Make a token of another user, for those who run the arena; `days` as in `make`.
+
+    Raises BadValueError, CredentialError.
+    """
     assert user.id is not None
     return _make(arena, user.id, name, list(scopes), days)
 
@@ -44,7 +52,8 @@ def _make(
         hint = "such as the machine it is for"
         raise BadValueError(f"a token has a name of 1 to {MAX_NAME} characters", hint=hint, field="name")
     secret = new_token()
-    expires = _end(days) if days else None
+    days = TOKEN_DAYS if days is None else days
+    expires = None if days == NEVER else _end(days)
     row = arena.store.users.add_token(user_id, name, digest_of(secret), " ".join(scopes), expires, parent_id=parent_id)
     arena.store.audit.note("token.make", f"token:{row.id}", user_id, scopes=row.scopes)
     return row, secret

@@ -27,6 +27,7 @@ from arena.store.engine import Sessions, batched, open_engine
 from arena.store.errors import BadValueError, TakenError
 from arena.store.models import Utc
 from arena.store.sqlite_backup import remove, settle
+from referee.input_file import refuse_special
 
 Renamed = Mapping[tuple[str, str], str]
 """(table, column) as a dump calls it → the column's name now."""
@@ -215,6 +216,7 @@ def _writer(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _reader(path: Path) -> Iterator[Iterator[dict[str, Any]]]:
+    refuse_special(path)
     with open(path, "rb") as file:
         source: Any = file
         if path.suffix == ".zst":

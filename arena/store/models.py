@@ -100,6 +100,11 @@ class Token(SQLModel, table=True):
     revoked: datetime | None = _time(nullable=True)
     parent_id: int | None = Field(default=None, foreign_key="tokens.id", index=True)
 
+    @property
+    def has_expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires is not None and self.expires <= now()
+
 
 class Login(SQLModel, table=True):
     """A browser session: the SHA-256 of its cookie, and the token its forms must carry."""

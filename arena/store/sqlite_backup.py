@@ -19,6 +19,7 @@ from arena.data_folder import make_file, make_folder
 from arena.store.commit import unpack_line
 from arena.store.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, is_damage
 from arena.store.health import mark_of, problem_of
+from referee.input_file import refuse_special
 
 _NAME = re.compile(r"arena-([0-9]{8}-[0-9]{6})\.sqlite3")
 _STAMP = "%Y%m%d-%H%M%S"
@@ -79,6 +80,7 @@ def restore(file: Path, backup: Path, at: datetime) -> Path | None:
 
     Raises BadValueError for a backup that is not sound, ConflictError while the database is in use, OSError.
     """
+    refuse_special(backup)
     if not backup.is_file():
         raise NotFoundError("backup", str(backup))
     if problem := problem_of(backup) or ("" if _has_schema(backup) else "there is no arena in it"):

@@ -154,7 +154,7 @@ class Users:
         with self._sessions.writing() as session:
             if parent_id is not None:
                 parent = session.get(Token, parent_id, with_for_update=True)
-                if parent is None or parent.revoked or (parent.expires and parent.expires <= now()):
+                if parent is None or parent.revoked or parent.has_expired:
                     raise BadValueError("the token it is made with has ended")
                 ends = [moment for moment in (expires, parent.expires) if moment is not None]
                 token.expires = min(ends, default=None)
@@ -206,7 +206,7 @@ class Users:
         if row is None:
             return None
         token, user = row
-        if token.revoked or (token.expires and token.expires <= at) or not user.is_active:
+        if token.revoked or token.has_expired or not user.is_active:
             return None
         assert user.id is not None
         assert token.id is not None
@@ -215,6 +215,20 @@ class Users:
                 session.execute(update(Token).where(col(Token.id) == token.id).values(last_used=at))
         scopes = frozenset(token.scopes.split()) & scopes_of(user.role)
         return Identity(user.id, user.name, user.role, scopes, token_id=token.id)
+
+    def why_useless(self, digest: str) -> str:
+        """Say why the token with this digest speaks for nobody: unknown, revoked, expired, or of a disabled user."""
+        query = select(Token, User).join(User, col(User.id) == col(Token.user_id)).where(col(Token.digest) == digest)
+        with self._sessions.reading() as session:
+            row = session.execute(query).one_or_none()
+        if row is None:
+            return "the token is unknown"
+        token, user = row
+        if token.revoked:
+            return f"the token was revoked on {token.revoked:%Y-%m-%d %H:%M} UTC"
+        if token.has_expired:
+            return f"the token expired on {token.expires:%Y-%m-%d %H:%M} UTC"
+        return "the token is of a disabled user"
 
     # -- browser sessions --------------------------------------------------------------------------------------------
 

@@ -52,19 +52,19 @@ class NewToken(TokenItem):
 
 
 class TokenWish(In):
-    """A token to be made: for that many days, or for ever."""
+    """A token to be made. It ends after `days`: 90 unless given, 0 for no end."""
 
     name: OneLine
     scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)]
-    days: Annotated[int, Field(ge=1, le=3650)] | None = None
+    days: Annotated[int, Field(ge=0, le=3650)] | None = None
 
 
 class LoginWish(In):
-    """A token for somebody who has a password: for these scopes, or for all of the role."""
+    """A token for somebody who has a password: for these scopes, or for all of the role; `days` as for any token."""
 
     name: OneLine
     scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)] | None = None
-    days: Annotated[int, Field(ge=1, le=3650)] | None = None
+    days: Annotated[int, Field(ge=0, le=3650)] | None = None
 
     user: UserName
     password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -122,6 +123,17 @@ def test_a_token_is_made_shown_once_used_and_revoked(arena: Arena) -> None:
     assert server.get(f"{PREFIX}/account", token=secret).status == 401
 
 
+@pytest.mark.parametrize(("given", "days"), [({}, 90), ({"days": 3}, 3), ({"days": 0}, None)])
+def test_make_token_ends_after_the_days_given_or_ninety(arena: Arena, given: dict[str, int], days: int | None) -> None:
+    wish = {"name": "laptop", "scopes": ["read"], **given}
+    made = arena.server.post(f"{PREFIX}/account/tokens", token=arena.tokens["author"], body=wish).json
+    if days is None:
+        assert made["expires"] is None
+    else:
+        ends = datetime.fromisoformat(made["expires"])
+        assert abs(ends - now() - timedelta(days=days)) < timedelta(hours=1)
+
+
 def test_no_token_gives_away_what_it_has_not(arena: Arena) -> None:
     for person, scope in (("reader", "submit"), ("author", "organise"), ("organiser", "admin")):
         wish = {"name": "x", "scopes": [scope]}
@@ -138,7 +150,9 @@ def test_an_expired_token_and_a_disabled_user(arena: Arena) -> None:
     old, fresh = new_token(), new_token()
     store.users.add_token(user.id or 0, "old", digest_of(old), "read", now())
     store.users.add_token(user.id or 0, "fresh", digest_of(fresh), "read")
-    assert server.get(f"{PREFIX}/account", token=old).status == 401
+    refused = server.get(f"{PREFIX}/account", token=old)
+    assert refused.status == 401
+    assert "the token expired on 20" in refused.json["detail"]
     assert server.get(f"{PREFIX}/account", token=fresh).status == 200
     reply = server.ask("PATCH", f"{PREFIX}/users/gone", token=arena.tokens["admin"], body={"is_active": False})
     assert reply.status == 200

@@ -277,7 +277,7 @@ def test_another_password_of_ones_own(arena: Arena, cli: Any, monkeypatch: pytes
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\nanother horse\n"))
     words = ("user", "password", "--revoke-tokens", "--json")
     assert cli(*words, is_json=True) == {"changed": True, "tokens_revoked": True}
-    assert "unknown, expired or revoked" in cli("bot", "list", code=Exit.REFUSED)
+    assert "the token was revoked on 20" in cli("bot", "list", code=Exit.REFUSED)
     monkeypatch.setattr("sys.stdin", io.StringIO("another horse\n"))
     cli("login", "--user", "grace")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ Run = Callable[..., object]
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
 
     def call(*words: str, code: int = 0) -> object:
         assert main([*words]) == code
@@ -67,6 +70,37 @@ def test_users(run: Run, tmp_path: Path) -> None:
     store = Store(url_in(tmp_path / "data"))
     assert verify_password(store.users.find("zoe").password_hash, changed["password"])  # type: ignore[index]
     store.close()
+
+
+def test_user_add_password_from_a_pipe_is_taken(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("init")
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\nzoe2\n"))
+    assert run("user", "add", "zoe", "--json")["password"] is None  # type: ignore[index]
+    store = Store(url_in(tmp_path / "data"))
+    assert verify_password(store.users.find("zoe").password_hash, "correct horse battery")
+    store.close()
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert run("user", "add", "ada", "--json")["password"]  # type: ignore[index]
+    assert "no password given" in str(run("user", "add", "bob", "--password-stdin", code=2))
+
+
+def test_user_token_without_days_ends_after_ninety(run: Run) -> None:
+    run("init")
+    run("user", "add", "zoe")
+    end = (datetime.now(UTC) + timedelta(days=90)).date().isoformat()
+    made = run("user", "token", "zoe", "--json")
+    assert made["expires"][:10] >= end  # type: ignore[index]
+    assert f"ends on {made['expires'][:10]}" in str(run("user", "token", "zoe"))  # type: ignore[index]
+    for days in ("0", "never"):
+        assert run("user", "token", "zoe", "--days", days, "--json")["expires"] is None  # type: ignore[index]
+    rows = str(run("user", "tokens", "zoe")).splitlines()[1:]
+    assert [row.split()[-1] for row in rows] == [made["expires"][:10]] * 2 + ["never"] * 2  # type: ignore[index]
+
+
+def test_init_named_settings_are_the_ones_printed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("port = 9000\n")
+    assert "settings: mine.toml (left as it is)" in str(run("init", "--config", "mine.toml"))
+    assert not (tmp_path / "data" / "arena.toml").exists()
 
 
 def test_tokens_of_others(run: Run, tmp_path: Path) -> None:

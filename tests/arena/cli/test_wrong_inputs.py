@@ -56,7 +56,7 @@ LOCAL = [
     ("scheduler --port 99999", USAGE, "from 0 to 65,535"),
     ("scheduler --worker-ttl x", USAGE, "not a number: 'x'"),
     ("scheduler --worker-ttl 1", USAGE, "from 5"),
-    ("login --days 0", USAGE, "from 1 to 3,650"),
+    ("login --days -1", USAGE, "from 0 to 3,650"),
     ("demo --games x", USAGE, "not a whole number: 'x'"),
     ("archive export --form txt", USAGE, "did you mean text"),
     ("logs x --side third", USAGE, "there are first, second"),
@@ -145,7 +145,7 @@ LOCAL = [
     ("user token nobody --data here", NOT_FOUND, "no user 'nobody'"),
     ("user token 'Bad Name!' --data here", NOT_FOUND, "lower-case letters"),
     ("user change nobody --role admin --data here", NOT_FOUND, "arena user list"),
-    ("user token zoe --days 99999999 --data here", USAGE, "from 1 to 3,650"),
+    ("user token zoe --days 99999999 --data here", USAGE, "from 0 to 3,650"),
     ("user token zoe --scopes king --data here", USAGE, "organise"),
     ("games verify nope --data here", NOT_FOUND, "nope"),
     ("games verify --tournament 99 --data here", NOT_FOUND, "no tournament 99"),
@@ -164,6 +164,11 @@ LOCAL = [
     ("play sample:random sample:greedy sample:mcts --family loa --games 40000", USAGE, "33,333 per pairing"),
     ("play sample:random sample:greedy --family loa --concurrency 100000", USAGE, "games at once at most"),
     ("check folder --family loa", USAGE, "bot.toml"),
+    *(
+        (f"{command} --family loa --memory {text}", USAGE, "from 16 to 1,048,576")
+        for command in ("play sample:random sample:greedy", "check sample:random")
+        for text in ("0", "-1", "1e12", "1000000000000")
+    ),
     ("check sample:nope --family loa", USAGE, "random"),
     # a server that is not there
     ("bot list --server ftp://x", USAGE, "http://HOST:PORT"),

@@ -62,6 +62,18 @@ def test_a_token_expires(store: Store) -> None:
         store.users.add_token(user.id, name, digest_of(name), "read", expires=now() + timedelta(hours=hours))
     assert store.users.by_token(digest_of("old")) is None
     assert store.users.by_token(digest_of("new")) is not None
+    assert "the token expired on 20" in store.users.why_useless(digest_of("old"))
+
+
+def test_why_useless_names_the_reason(store: Store) -> None:
+    user = store.users.add("zoe")
+    assert user.id is not None
+    token = store.users.add_token(user.id, "one", digest_of("one"), "read")
+    assert store.users.why_useless(digest_of("other")) == "the token is unknown"
+    store.users.change("zoe", is_active=False)
+    assert "disabled" in store.users.why_useless(digest_of("one"))
+    store.users.revoke(user.id, token.id or 0)
+    assert "was revoked on 20" in store.users.why_useless(digest_of("one"))
 
 
 def test_a_token_dies_with_the_one_it_was_made_with(store: Store) -> None:

@@ -1,0 +1,21 @@
+"""What a user names as a file to read: it must be a file, since reading a device or a pipe may never end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+_KINDS = ((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+
+
+def refuse_special(path: str | Path) -> None:
+    """Raise OSError for a device, a pipe or a socket, without opening it. What is missing, or a folder, passes."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return
+    for is_kind, name in _KINDS:
+        if is_kind(mode):
+            raise OSError(errno.EINVAL, f"it is {name}, not a file", str(path))
