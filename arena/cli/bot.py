@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
+import io
+import json
 import os
 import tarfile
 import tempfile
@@ -15,9 +18,12 @@ from arena.cli import choice, output, remote
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
 from arena.client import Client
+from referee.input_file import refuse_special
 
 _MOVING = ("uploaded", "checking")
 _POLL_S = 1.0
+_PROGRAMS = (b"#!", b"\x7fELF")
+"""How the file of a program begins that can be run as it is."""
 _LAST_LINES = 12
 """How much of what an unfit bot wrote to standard error is shown."""
 
@@ -30,11 +36,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         "submit",
         _submit,
         "upload a bot: an executable, a script, a zip or tar, or a folder with bot.toml",
+        "arena bot submit folder/ --watch",
         "arena bot submit ./mybot --name mybot --family loa --watch",
-        "arena bot submit folder/ --name mybot",
     )
     submit.add_argument("path", metavar="PATH", type=Path)
-    submit.add_argument("--name", required=True, metavar="N", help="the bot's name; a new one makes a new bot")
+    submit.add_argument(
+        "--name", metavar="N", help="the bot's name; a new one makes a new bot (default: that in the folder's bot.toml)"
+    )
     submit.add_argument(
         "--family",
         action="append",
@@ -73,11 +81,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def _submit(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
-    with _file(arguments.path) as file:
+    with bundle_of(arguments.path) as file:
+        name = arguments.name or _name_in(arguments.path)
         digest = _digest(file)
         found = client.ask(
             "POST",
-            f"/bots/{arguments.name}/versions",
+            f"/bots/{name}/versions",
             query={"family": tuple(arguments.family) or None, "sha256": digest, "tc": arguments.tc},
             file=file,
             headers={"Idempotency-Key": f"{digest}-{os.urandom(8).hex()}"},
@@ -90,7 +99,7 @@ def _submit(arguments: argparse.Namespace) -> int:
     else:
         output.text(f"{found['name']}  {found['state']}" + (f"  {found['problem']}" if found["problem"] else ""))
         if found["state"] in _MOVING:
-            output.note(f'it is being checked; "arena bot show {arguments.name} --version {found["number"]}" tells how')
+            output.note(f'it is being checked; "arena bot show {name} --version {found["number"]}" tells how')
     return Exit.FAILED if found["state"] == "failed" else Exit.DONE
 
 
@@ -102,17 +111,53 @@ def _digest(file: BinaryIO) -> str:
     return total.hexdigest()
 
 
-def _file(path: Path) -> BinaryIO:
-    """The file to be sent; a folder is packed into a tar."""
+def bundle_of(path: Path) -> BinaryIO:
+    """Open what is to be sent, the same bytes each time: a folder or a single program is packed into a tar.
+
+    A program keeps the name of its file. Raises OSError, CommandError.
+    """
+    refuse_special(path)
     if not path.is_dir():
-        return open(path, "rb")
-    if not (path / "bot.toml").exists():
+        file = open(path, "rb")  # noqa: SIM115 - the caller closes it
+        if not file.read(4).startswith(_PROGRAMS):
+            file.seek(0)
+            return file
+        file.close()
+    elif not (path / "bot.toml").is_file():
         raise CommandError(f"{path}: a folder is a bot only with a bot.toml (name, command) in it")
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-        archive.add(path, arcname=".", filter=_plain)
+    with (
+        gzip.GzipFile(filename="", fileobj=packed, mode="wb", mtime=0) as squeezed,
+        tarfile.open(fileobj=squeezed, mode="w") as archive,
+    ):
+        if path.is_dir():
+            archive.add(path, arcname=".", filter=_plain)
+        else:
+            _pack_program(archive, path)
     packed.seek(0)
     return packed
+
+
+def _pack_program(archive: tarfile.TarFile, path: Path) -> None:
+    """Put one program into an archive, with a bot.toml that names it."""
+    command = json.dumps([f"./{path.name}"], ensure_ascii=False)
+    text = f"command = {command}\n".encode()
+    info = tarfile.TarInfo("bot.toml")
+    info.size = len(text)
+    archive.addfile(info, io.BytesIO(text))
+    archive.add(path.resolve(), arcname=path.name, filter=_plain)
+
+
+def _name_in(path: Path) -> str:
+    """The name that the bot.toml of a folder gives. Raises CommandError."""
+    if not path.is_dir():
+        raise CommandError(f"{path}: what is the bot called? Add --name N; only a folder's bot.toml may give the name")
+    from referee.bot_file import read_bot_file
+
+    name = read_bot_file(path).name
+    if not name:
+        raise CommandError(f"{path / 'bot.toml'}: it gives no name; write one there, or add --name N")
+    return name
 
 
 def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:

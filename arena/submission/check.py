@@ -6,12 +6,15 @@ variant that it does not announce is no fault; it is not entered for it. Refuses
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from arena.store import ConflictError, Store
 from arena.store.models import Version
 from arena.submission.bundle_store import BundleError, BundleStore
+from arena.submission.manifest import FILE
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
 from referee.check import check
@@ -24,6 +27,11 @@ from referee.spec import BotSpec
 
 MOVE_MS = "move_ms"
 """The limit by which an author says how long his bot thinks about a move."""
+_LACKS = re.compile(
+    r"ModuleNotFoundError|ImportError|FileNotFoundError|No such file|cannot open|[Cc]an(?:not|'t) (?:find|locate|load)"
+)
+"""What programs write when a file is not there that they need."""
+_ALONE = "it was sent as a single file: if it needs the files beside it, send its folder, with a bot.toml"
 _LINES, _LINE = 12, 200
 """How many lines of a step are kept at each end, and how much of a line."""
 
@@ -52,6 +60,8 @@ def check_version(
         spec = bundles.resolve(spec_of(version, family))
         report, fit = examine(spec, load(family), sandbox, move_ms=version.limits.get(MOVE_MS, 0), on_step=on_step)
         problem = problem_of(report)
+        if problem and _LACKS.search(report.log) and _is_alone(spec):
+            problem += f"; {_ALONE}"
         reports[family] = {**_short(report), "problem": problem}
         variants[family] = [] if problem else fit
         found[family] = report.capabilities
@@ -69,6 +79,12 @@ def check_version(
         log=_plain("\n".join(logs))[-64 * 1024 :],
         problem=_plain("; ".join(problems))[:2000],
     )
+
+
+def _is_alone(spec: BotSpec) -> bool:
+    """Whether a bundle holds one file, beside a bot.toml."""
+    files = [path for path in Path(spec.folder or "").rglob("*") if path.is_file() and path.name != FILE]
+    return bool(spec.folder) and len(files) == 1
 
 
 def spec_of(version: Version, family: str) -> BotSpec:

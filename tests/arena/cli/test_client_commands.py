@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import tarfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from arena.cli.bot import bundle_of
 from arena.cli.exit import Exit
 from arena.cli.run import run
 from arena.client import keyring
@@ -221,7 +224,7 @@ def test_a_verdict_is_waited_for(
             log="--- loa\nSyntaxError: expected a colon",
         )
 
-    monkeypatch.setattr(bot.time, "sleep", conclude)
+    monkeypatch.setattr(bot, "time", SimpleNamespace(sleep=conclude))  # the server of this process sleeps by its own
     while arena.store.checks.claim():
         pass
     script = tmp_path / "watched"
@@ -264,6 +267,29 @@ def test_logging_in_with_a_password_and_out(arena: Arena, cli: Any, monkeypatch:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     cli("login", "--user", "ada", code=Exit.USAGE)
     cli("login", "--user", "ada", "--scopes", "root", code=Exit.USAGE)
+
+
+def test_bot_submit_folder_takes_the_name_of_its_file(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    token = ("--token", arena.tokens["author"])
+    (tmp_path / "bot.toml").write_text('name = "called"\nfamilies = ["loa"]\ncommand = ["./bot.py"]\n')
+    (tmp_path / "bot.py").write_text("#!/usr/bin/env python3\n")
+    assert cli("bot", "submit", str(tmp_path), "--json", *token, is_json=True)["bot"] == "called"
+    assert "Add --name N" in cli("bot", "submit", str(tmp_path / "bot.py"), *token, code=Exit.USAGE)
+    (tmp_path / "bot.toml").write_text('families = ["loa"]\ncommand = ["./bot.py"]\n')
+    assert "it gives no name" in cli("bot", "submit", str(tmp_path), *token, code=Exit.USAGE)
+
+
+def test_bundle_of_a_program_keeps_its_name_and_its_bytes(tmp_path: Path) -> None:
+    script = tmp_path / "my bot.py"
+    script.write_text("#!/usr/bin/env python3\n")
+    with bundle_of(script) as one, bundle_of(script) as other:
+        assert one.read() == other.read()
+        one.seek(0)
+        with tarfile.open(fileobj=one) as archive:
+            assert archive.getnames() == ["bot.toml", "my bot.py"]
+            member = archive.extractfile("bot.toml")
+            assert member is not None
+            assert member.read() == b'command = ["./my bot.py"]\n'
 
 
 def test_another_password_of_ones_own(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import re
 import shlex
 import sys
@@ -170,6 +171,23 @@ LOCAL = [
         for text in ("0", "-1", "1e12", "1000000000000")
     ),
     ("check sample:nope --family loa", USAGE, "random"),
+    *(
+        (f"{words.format(file)}", USAGE, f"cannot use {file}: it is {kind}, not a file")
+        for file, kind in (("pipe", "a pipe"), ("/dev/zero", "a device"))
+        for words in (
+            "bot submit {} --name x",
+            "check {} --family loa",
+            "play {} sample:random --family loa",
+            "play sample:random sample:greedy --family loa --openings {}",
+            "db load --data nowhere {}",
+            "db restore --data nowhere {}",
+            "archive import {} --family loa",
+            "replay {}",
+            "rules check {}",
+            "tournament create {}",
+        )
+    ),
+    ("doctor --config pipe", USAGE, "it is a pipe, not a file"),
     # a server that is not there
     ("bot list --server ftp://x", USAGE, "http://HOST:PORT"),
     ("bot list --server http://127.0.0.1:1", UNREACHABLE, "is the server running"),
@@ -209,6 +227,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "binary").write_bytes(bytes(range(128, 256)) + b"\0")
     (place / "binary.toml").write_bytes(bytes(range(128, 256)))
     (place / "empty").touch()
+    os.mkfifo(place / "pipe")
     (place / "text").write_text("hello world\n")
     (place / "games").write_text("1. b1b3\n")
     (place / "deep.json").write_text("[" * 100_000)

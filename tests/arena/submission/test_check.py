@@ -99,6 +99,15 @@ def test_bad_bots_fail_with_the_reason(body: str, words: str, desk: Desk, monkey
         assert "boom" in version.log
 
 
+@pytest.mark.parametrize(
+    ("body", "is_hinted"), [("import neighbour", True), ("open('weights.bin')", True), ("raise SystemExit(3)", False)]
+)
+def test_check_of_a_single_file_that_lacks_another_names_the_folder(desk: Desk, body: str, is_hinted: bool) -> None:
+    version = desk.check(program(body), "loa")
+    assert version.state == "failed"
+    assert ("send its folder, with a bot.toml" in version.problem) == is_hinted
+
+
 def test_illegal_moves_fail(desk: Desk) -> None:
     body = """
 import sys
