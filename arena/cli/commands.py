@@ -293,3 +293,11 @@ COMMANDS: tuple[Command, ...] = (
         "client",
     ),
 )
+
+COMPILING = frozenset(
+    {
+        *("rules", "perft", "playouts", "play", "check", "replay", "analyse", "atlas", "tune", "datagen", "train"),
+        *("book", "demo", "serve", "referee", "worker", "games"),
+    }
+)
+"""Those that run kernels, here or in processes they start."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from arena.cli import output
+from arena.cli.commands import COMPILING
 from arena.cli.exit import CommandError, Exit
 from arena.cli.parser import build, find, overview
 
@@ -120,6 +121,10 @@ def _run(words: list[str]) -> int:
     if not hasattr(arguments, "run"):
         output.note(overview())
         raise CommandError('no command given; "arena --help" lists them')
+    if name in COMPILING:
+        from arena.cli.kernels import have_folder
+
+        have_folder(arguments)
     return int(arguments.run(arguments))
 
 
