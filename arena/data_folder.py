@@ -5,12 +5,17 @@ Refuses to change the rights of what is there already: whoever opened it may hav
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 PRIVATE, PASSABLE = 0o700, 0o711
+PROBE_BYTES = 1 << 20
+"""A disk with less room than that is full."""
 _OTHERS_READ, _OTHERS = 0o006, 0o007
 
 
@@ -38,6 +43,16 @@ def make_folder(folder: Path, *, is_passage: bool = False) -> None:
 def make_file(path: Path) -> None:
     """Make an empty file that this user alone may read, unless there is one. Raises OSError."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
+def disk_state(folder: Path) -> Literal["ok", "full", "unwritable"]:
+    """Whether the disk of a folder takes what is written: try it with a file that has no name."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(PROBE_BYTES))
+    except OSError as error:
+        return "full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "unwritable"
+    return "ok"
 
 
 def exposed(folder: Path) -> Iterator[Path]:

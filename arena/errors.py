@@ -7,6 +7,7 @@ An error says its kind; entry points only translate: the JSON interface and the 
 from __future__ import annotations
 
 import enum
+import errno
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -70,6 +71,12 @@ KINDS: Mapping[str, ErrorKind] = {
         "Not just now",
         "The database or the disk does not answer, or too many wait; try again soon.",
     ),
+    "storage": ErrorKind(
+        507,
+        Exit.UNREACHABLE,
+        "Insufficient Storage",
+        "The disk of the server is full or cannot be written: nothing was stored. What is there can be read.",
+    ),
 }
 _BY_STATUS = {kind.status: name for name, kind in KINDS.items()}
 
@@ -128,6 +135,27 @@ class StoreUnavailableError(StoreError):
     """It cannot be used now: locked, full, read-only, unreachable. Nothing was changed."""
 
     kind = "unavailable"
+
+
+class StorageError(StoreUnavailableError):
+    """The disk is full, or cannot be written. Nothing was changed."""
+
+    kind = "storage"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, hint="the people who run this server have to make room on its disk; then try again")
+
+
+_STORAGE = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "the disk of the server is full"),
+    **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "the disk of the server cannot be written"),
+    errno.EIO: "the disk of the server fails",
+}
+
+
+def storage_problem(error: OSError) -> str:
+    """Say what is wrong with the disk; empty where an error of the system has another cause."""
+    return _STORAGE.get(error.errno or 0, "")
 
 
 def near(name: str, known: Iterable[str], limit: int = 3) -> list[str]:

@@ -7,7 +7,12 @@ import os
 import stat
 from pathlib import Path
 
-_KINDS = ((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+_KINDS = {
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
 
 
 def refuse_special(path: str | Path) -> None:
@@ -16,6 +21,5 @@ def refuse_special(path: str | Path) -> None:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
         return
-    for is_kind, name in _KINDS:
-        if is_kind(mode):
-            raise OSError(errno.EINVAL, f"it is {name}, not a file", str(path))
+    if kind := _KINDS.get(stat.S_IFMT(mode)):
+        raise OSError(errno.EINVAL, f"it is {kind}, not a file", str(path))

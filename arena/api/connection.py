@@ -183,7 +183,7 @@ async def _relayed(request: web.Request, referees: str, closing: asyncio.Event) 
                     f"{place.rstrip('/')}{request.rel_url}", autoping=False, max_msg_size=_RELAYED_BYTES
                 )
             except aiohttp.WSServerHandshakeError as error:
-                if error.status != 503:
+                if error.status not in (503, 507):
                     raise Problem("bad-request", f"the referee refused this connection ({error.status})") from None
                 continue
             except (aiohttp.ClientError, OSError, TimeoutError):

@@ -190,7 +190,16 @@ def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def kinds_of(route: Route) -> list[str]:
     """The kinds of problems a route has, by status."""
-    kinds = {"too-many", "unavailable", "unauthorised", "not-acceptable", "invalid", "bad-request", "too-long"}
+    kinds = {
+        "too-many",
+        "unavailable",
+        "storage",
+        "unauthorised",
+        "not-acceptable",
+        "invalid",
+        "bad-request",
+        "too-long",
+    }
     kinds.update(route.problems)
     if route.scope or route.method != "GET":
         kinds.add("forbidden")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from pathlib import Path
 
 from aiohttp import web
 
+from arena.data_folder import disk_state
 from arena.http.call import CONTEXT, WebContext, client, is_in
 from arena.http.identity import identify
 from arena.http.problem import Problem
@@ -29,12 +31,16 @@ async def healthz(request: web.Request) -> web.Response:
 
 @routes.get("/readyz")
 async def readyz(request: web.Request) -> web.Response:
-    """Ready: the database answers, has our schema, is not damaged, and the server is not about to end. Else 503."""
+    """Ready: the database answers, has our schema, is not damaged, and the server is not about to end. Else 503.
+
+    Where the disk is full or cannot be written the status is `degraded`, with 200: what is there is served.
+    """
     context = request.app[CONTEXT]
     parts = {
         "server": "closing" if context.stopping.is_set() or context.closing.is_set() else "ok",
         "database": "ok",
         "referee": "ok",
+        "disk": await asyncio.to_thread(_disk, context),
     }
     try:
         has_referee = await asyncio.wait_for(asyncio.to_thread(_look, context), 5)
@@ -45,7 +51,8 @@ async def readyz(request: web.Request) -> web.Response:
     if await asyncio.to_thread(_state, context) == "damaged":
         parts["database"] = "damaged"
     is_ready = parts["server"] == parts["database"] == "ok"
-    body = {"status": "ok" if is_ready else "unavailable", "parts": parts}
+    usual = "ok" if parts["disk"] == "ok" else "degraded"
+    body = {"status": usual if is_ready else "unavailable", "parts": parts}
     return web.json_response(body, status=200 if is_ready else 503, headers=_NO_STORE)
 
 
@@ -54,6 +61,13 @@ def _state(context: WebContext) -> str:
     with suppress(StoreError):
         return "damaged" if context.store.health.damage else "ok"
     return "unavailable"
+
+
+def _disk(context: WebContext) -> str:
+    """Whether the data folder, and that of the database, take what is written: `ok`, `full` or `unwritable`."""
+    file = context.store.health.file
+    folders = {Path(context.settings.data).absolute(), *([file.parent.absolute()] if file else ())}
+    return next((state for folder in folders if (state := disk_state(folder)) != "ok"), "ok")
 
 
 def _look(context: WebContext) -> bool:

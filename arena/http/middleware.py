@@ -7,7 +7,6 @@ Refuses to know any page.
 from __future__ import annotations
 
 import asyncio
-import errno
 import secrets
 import time
 from collections.abc import Awaitable, Callable
@@ -17,7 +16,7 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from arena import log
-from arena.errors import ArenaError, did_you_mean, near
+from arena.errors import ArenaError, StorageError, did_you_mean, near, storage_problem
 from arena.http.call import CONTEXT, WebContext, address
 from arena.http.problem import Problem, from_http, too_many
 from arena.store.errors import DamagedDatabaseError
@@ -106,6 +105,8 @@ def problem_of(error: Exception, number: str) -> Problem:  # noqa: PLR0911 - one
             return error
         case DamagedDatabaseError():  # logged when it was found
             return Problem("unavailable", "the database is damaged: a backup is to be restored", hint=error.hint)
+        case StorageError():
+            return _storage(error, str(error))
         case ArenaError(kind="unavailable"):
             _logger.error("unavailable", reason=str(error))
             hint = "try again in a few seconds"
@@ -116,13 +117,18 @@ def problem_of(error: Exception, number: str) -> Problem:  # noqa: PLR0911 - one
             return Problem("invalid", str(error), near=list(error.near))
         case ParseError():
             return Problem("invalid", str(error), hint=error.hint)
-        case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EROFS):
-            _logger.error("disk full", reason=str(error))
-            return Problem("unavailable", "the disk is full", headers={"Retry-After": "60"})
+        case OSError() if problem := storage_problem(error):
+            return _storage(error, f"{problem}: nothing was stored")
         case web.RequestPayloadError():
             return Problem("bad-request", "the body ended early or is not encoded as its headers say")
     _logger.error("fault", exc_info=error)
     return Problem("internal", "a fault of this server, which has been noted", request=number)
+
+
+def _storage(error: Exception, detail: str) -> Problem:
+    """The problem of a disk that is full or cannot be written; which file it was is for the log alone."""
+    _logger.error("disk full or not writable", reason=str(error.__cause__ or error), error=detail)
+    return Problem("storage", detail, hint=StorageError(detail).hint, headers={"Retry-After": "60"})
 
 
 def _missing(request: web.Request) -> Problem:

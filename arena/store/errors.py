@@ -2,6 +2,7 @@
 
 StoreError
 ├── StoreUnavailableError   locked, full, unreachable: try again later
+│   ├── StorageError        the disk is full, or cannot be written
 │   ├── DamagedDatabaseError    its file is damaged: a backup is to be restored
 │   └── LeaseLostError      somebody else coordinates: what was to be written was not
 ├── SchemaError             the database has another schema than the program
@@ -20,7 +21,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import exc
 
-from arena.errors import Exit, StoreError, StoreUnavailableError, did_you_mean, near
+from arena.errors import Exit, StorageError, StoreError, StoreUnavailableError, did_you_mean, near
 from arena.store.credentials import NAME_RULE, is_name
 
 
@@ -131,6 +132,8 @@ def _translation(error: exc.DBAPIError) -> StoreError | None:
     is_wrong = isinstance(error, exc.ProgrammingError)
     if error.orig is not None and is_damage(error.orig):
         found = DamagedDatabaseError(_reason(error))
+    elif error.orig is not None and (problem := _storage_problem(error.orig)):
+        found = StorageError(problem)
     elif (is_outage or is_wrong) and _is_missing_table(error):
         found = SchemaError(f"{_reason(error)}; run `arena db upgrade`")
     elif is_wrong and "NUL" in str(error.orig):
@@ -138,6 +141,18 @@ def _translation(error: exc.DBAPIError) -> StoreError | None:
     elif is_outage or error.connection_invalidated:
         found = StoreUnavailableError(f"the database cannot be used now: {_reason(error)}")
     return found
+
+
+def _storage_problem(error: BaseException) -> str:
+    """What a driver says of the disk; empty where it says nothing of it."""
+    name = getattr(error, "sqlite_errorname", "") or type(error).__name__
+    if name in ("SQLITE_FULL", "DiskFull"):
+        return "the disk of the server is full: the database cannot grow"
+    if name.startswith("SQLITE_READONLY"):
+        return "the disk of the server cannot be written: the database is read-only"
+    if name in ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_FSYNC"):
+        return "the disk of the server cannot be written: it is full, or it fails"
+    return ""
 
 
 def is_damage(error: BaseException) -> bool:

@@ -218,12 +218,10 @@ class Users:
 
     def why_useless(self, digest: str) -> str:
         """Say why the token with this digest speaks for nobody: unknown, revoked, expired, or of a disabled user."""
-        query = select(Token, User).join(User, col(User.id) == col(Token.user_id)).where(col(Token.digest) == digest)
         with self._sessions.reading() as session:
-            row = session.execute(query).one_or_none()
-        if row is None:
+            token = session.scalar(select(Token).where(col(Token.digest) == digest))
+        if token is None:
             return "the token is unknown"
-        token, user = row
         if token.revoked:
             return f"the token was revoked on {token.revoked:%Y-%m-%d %H:%M} UTC"
         if token.has_expired:

@@ -26,7 +26,7 @@ from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 
 from arena.data_folder import make_file, make_folder
-from arena.errors import StoreUnavailableError
+from arena.errors import StorageError, StoreUnavailableError, storage_problem
 from arena.submission.manifest import make_executable
 from arena.submission.unpack import ArchiveError, BundleBounds, unpack
 
@@ -267,6 +267,8 @@ def _reachable() -> Any:
     except FileNotFoundError:
         raise
     except OSError as error:
+        if problem := storage_problem(error):
+            raise StorageError(f"{problem}: no bundle can be kept") from error
         raise StoreUnavailableError(f"the store of bundles cannot be used now: {error.strerror or error}") from error
 
 

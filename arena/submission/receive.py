@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from arena.errors import ForbiddenError
+from arena.errors import ForbiddenError, StorageError, storage_problem
 from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store, StoreUnavailableError
 from arena.store.models import Bot, Version
 from arena.submission.bundle_store import BundleStore
@@ -134,6 +134,8 @@ def receive(
     except (ArchiveError, ManifestError) as error:
         raise SubmissionError(str(error)) from None
     except OSError as error:
+        if problem := storage_problem(error):
+            raise StorageError(f"{problem}: the upload was not kept") from error
         raise StoreUnavailableError(f"the upload cannot be kept now: {error.strerror or error}") from error
 
 

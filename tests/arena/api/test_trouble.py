@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from arena.collections.dumps import Dumps
+from arena.errors import StorageError
 from arena.http.address import PREFIX
 from arena.store import Store, StoreUnavailableError, engine
 from tests.arena.api.filled import Arena, fill, planned, play, record_of
@@ -71,8 +74,12 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     before = store.results.last_commit()
     ballast = fill_up(small_disk)
     # Uploading.
+    assert server.get("/readyz").json["parts"]["disk"] == "full"
+    assert (server.get("/readyz").status, server.get("/readyz").json["status"]) == (200, "degraded")
     reply = server.post(path, token=token, data=SCRIPT + os.urandom(40_000))
-    assert reply.status == 503, reply.body
+    assert reply.status == 507, reply.body
+    assert "the disk of the server is full" in reply.json["detail"]
+    assert "make room" in reply.json["hint"]
     assert int(reply.headers["Retry-After"]) > 0
     assert reply.headers["Content-Type"] == "application/problem+json"
     # Committing: some may still find room in what the log of the database has already.
@@ -95,6 +102,7 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     assert server.get(f"{PREFIX}/games?limit=1").status == 200
     assert server.get(f"{PREFIX}/bots/fresh").status == 404
     ballast.unlink()
+    assert server.get("/readyz").json["status"] == "ok"
     assert server.post(path, token=token, data=SCRIPT).status == 202
     for game in waiting:
         store.results.commit(record_of(game))
@@ -105,6 +113,47 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     stored = [found for found in (small_disk / "bundles").rglob("*") if found.is_file()]
     assert len(stored) == 1, "of the upload that failed nothing is left"
     assert not list((small_disk / "unpacked").glob("work-*"))
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(errno.ENOSPC, "is full"), (errno.EROFS, "cannot be written"), (errno.EACCES, "cannot be")]
+)
+def test_upload_disk_refuses_is_answered_507_with_the_reason(
+    tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch, number: int, words: str
+) -> None:
+    shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
+    for arena in served(Store.in_folder(tmp_path), tmp_path):
+
+        def fail(**_: object) -> None:
+            raise OSError(number, os.strerror(number), "/secret/place")
+
+        monkeypatch.setattr(tempfile, "TemporaryFile", fail)
+        path = f"{PREFIX}/bots/fresh/versions?family=loa"
+        reply = arena.server.post(path, token=arena.tokens["author"], data=SCRIPT)
+        assert reply.status == 507, reply.body
+        assert words in reply.json["detail"]
+        assert "secret" not in reply.body.decode()
+        ready = arena.server.get("/readyz")
+        assert (ready.status, ready.json["status"]) == (200, "degraded")
+        assert ready.json["parts"]["disk"] == ("full" if number == errno.ENOSPC else "unwritable")
+        assert arena.server.get(f"{PREFIX}/bots/zeta").status == 200
+
+
+def _write(store: Store, *statements: str) -> None:
+    with store.writing() as session:
+        for statement in statements:
+            session.connection().exec_driver_sql(statement)
+
+
+def test_database_that_cannot_grow_is_a_storage_error(sqlite_store: Store) -> None:
+    with pytest.raises(StorageError, match="the database cannot grow"):
+        _write(sqlite_store, "PRAGMA max_page_count=1", "CREATE TABLE much AS SELECT randomblob(1000000)")
+    _write(sqlite_store, "PRAGMA max_page_count=4294967294", "CREATE TABLE much AS SELECT randomblob(1000000)")
+
+
+def test_read_only_database_is_a_storage_error(sqlite_store: Store) -> None:
+    with pytest.raises(StorageError, match="read-only"):
+        _write(sqlite_store, "PRAGMA query_only=1", "CREATE TABLE more (id INTEGER)")
 
 
 def test_a_database_another_process_keeps_locked(
