@@ -148,8 +148,8 @@ class StorageError(StoreUnavailableError):
 
 _STORAGE = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "the disk of the server is full"),
-    **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "the disk of the server cannot be written"),
-    errno.EIO: "the disk of the server fails",
+    errno.EROFS: "the disk of the server cannot be written",
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EIO), "the disk of the server cannot be used"),
 }
 
 

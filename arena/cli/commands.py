@@ -297,7 +297,7 @@ COMMANDS: tuple[Command, ...] = (
 COMPILING = frozenset(
     {
         *("rules", "perft", "playouts", "play", "check", "replay", "analyse", "atlas", "tune", "datagen", "train"),
-        *("book", "demo", "serve", "referee", "worker", "games"),
+        *("archive", "book", "demo", "serve", "referee", "worker", "games", "connect"),
     }
 )
 """Those that run kernels, here or in processes they start."""

@@ -116,7 +116,8 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "words"), [(errno.ENOSPC, "is full"), (errno.EROFS, "cannot be written"), (errno.EACCES, "cannot be")]
+    ("number", "words"),
+    [(errno.ENOSPC, "is full"), (errno.EROFS, "cannot be written"), (errno.EACCES, "cannot be used")],
 )
 def test_upload_disk_refuses_is_answered_507_with_the_reason(
     tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch, number: int, words: str
