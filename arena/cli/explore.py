@@ -37,7 +37,8 @@ def add_filters(parser: argparse._ActionsContainer) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the moves, the most played first."""
-    asked = {name: getattr(arguments, name) for name in _FIELDS}
+    given = {name: getattr(arguments, name) for name in _FIELDS}
+    asked = {name: None if value == "" else value for name, value in given.items()}
     if arguments.server:
         found = remote.client(arguments).get(f"/explorer/{arguments.family}", **asked)
     else:

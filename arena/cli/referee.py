@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.cli import output
-from arena.cli.acting import act
+from arena.cli.acting import act, place_of
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import heard
 
@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         asyncio.run(_run(settings, store))
     finally:
         store.close()
+    output.note(f"the referee has ended; games and ratings are kept in {place_of(settings)}")
     return Exit.DONE
 
 

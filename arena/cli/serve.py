@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.cli import choice, output
-from arena.cli.acting import act
+from arena.cli.acting import act, place_of, player_of, unable_to_serve
 from arena.cli.database import open_store
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import heard
@@ -110,7 +110,14 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
             if settings.referee:
                 await act(settings, store, bus, metrics, interrupts, open_door=context.host)
             else:
+                player = await asyncio.to_thread(player_of, store)
+                output.note(
+                    f"pages only; {player} plays the games of {place_of(settings)}"
+                    if player
+                    else f"pages only; nothing plays the games of {place_of(settings)}: start `arena referee` for that"
+                )
                 await _until(context.stopping, store)
+    output.note(f"the server has ended; games and ratings are kept in {place_of(settings)}")
     return Exit.DONE
 
 
@@ -145,10 +152,8 @@ async def _listen(runner: web.AppRunner, settings: Settings) -> None:
     try:
         await site.start()
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise CommandError(
-            f"cannot serve on {settings.bind}:{settings.port}: {reason}; take another --port", Exit.FAILED
-        ) from None
+        advice = "take another --port, 0 for a free one"
+        raise unable_to_serve(settings.bind, settings.port, error, advice) from None
     for host, port, *_ in runner.addresses:
         output.text(f"http://{f'[{host}]' if ':' in host else host}:{port}")
     sys.stdout.flush()  # whoever started us may be waiting for the address

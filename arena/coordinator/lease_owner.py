@@ -24,6 +24,12 @@ def new_name() -> str:
     return f"{socket.gethostname()[:60]}:{pid}:{_place() or '0' * 8}-{_start(pid)}:{uuid.uuid4().hex[:8]}"
 
 
+def process_of(name: str) -> str:
+    """The process of that name in words for people, such as `process 4711 on host`."""
+    found = _NAME.fullmatch(name)
+    return f"process {found[1]} on {name.partition(':')[0]}" if found else f"process {name}"
+
+
 def is_dead(name: str) -> bool:
     """Whether the process of that name has certainly ended; False when that cannot be known from here."""
     found = _NAME.fullmatch(name)

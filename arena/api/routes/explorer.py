@@ -27,7 +27,7 @@ class ExplorerQuery(In):
 
     variant: VariantName | None = None
     position: Annotated[str, Field(min_length=1, max_length=600)] | None = None
-    moves: Annotated[str, Field(min_length=1, max_length=MOST_WORDS)] | None = None
+    moves: Annotated[str, Field(max_length=MOST_WORDS)] | None = None
     pool: PoolName | None = None
     rating: Annotated[float, Field(ge=-1000, le=1000)] | None = None
     bot: _Words | None = None

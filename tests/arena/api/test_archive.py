@@ -78,6 +78,8 @@ def test_what_was_played_in_a_position_is_the_same_here_and_on_the_command_line(
     assert (one["best"]["first"], one["same"]) == ("Ann", [])
     assert server.get("/abalone/explorer.json?moves=a1b2&source=two").json == found
     assert server.get("/api/v1/explorer/abalone?moves=a1b9").json["field"] == "moves"
+    start = server.get("/api/v1/explorer/abalone").json
+    assert server.get("/api/v1/explorer/abalone?moves=").json == start
     assert server.get("/api/v1/explorer/abalone?variant=none").status == 422
     assert server.get("/api/v1/explorer/chess").status == 404
 

@@ -408,3 +408,9 @@ def test_the_archive_of_a_server(arena: Arena, cli: Any, tmp_path: Path) -> None
     assert [read_record(line).first for line in lines] == ["Anna", "Carl"]
     assert "no game" in cli("archive", "show", "--player", "nobody", *here, code=Exit.NOT_FOUND)
     assert "two archives" in cli("archive", "list", "--data", str(tmp_path), *here, code=Exit.USAGE)
+
+
+def test_explore_without_moves_is_the_start(arena: Arena, cli: Any) -> None:
+    start = cli("explore", "loa", "--server", arena.server.url, "--json")
+    empty = ("--moves", "", "--position", "", "--variant", "", "--bot", "", "--since", "")
+    assert cli("explore", "loa", *empty, "--server", arena.server.url, "--json") == start

@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from arena.cli import demo
+from arena.cli import demo_run
 from arena.cli.exit import CommandError
 from arena.events.bus import Bus
 from arena.store import Store
@@ -20,7 +20,7 @@ def test_pages_over_the_bus_of_the_games(tmp_path: Path, capsys: pytest.CaptureF
     store = Store.in_folder(tmp_path)
 
     async def look() -> tuple[int, str]:
-        async with demo._pages(store, settings_in(tmp_path), Bus(), "127.0.0.1", 0):
+        async with demo_run._pages(store, settings_in(tmp_path), Bus(), "127.0.0.1", 0):
             address = capsys.readouterr().err.split("watch at ")[1].split()[0]
             async with aiohttp.ClientSession() as session, session.get(address) as response:
                 return response.status, await response.text()
@@ -35,12 +35,12 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
     store = Store.in_folder(tmp_path)
 
     async def look(port: int) -> None:
-        async with demo._pages(store, settings_in(tmp_path), Bus(), "127.0.0.1", port):
+        async with demo_run._pages(store, settings_in(tmp_path), Bus(), "127.0.0.1", port):
             pass
 
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(CommandError, match="take another --port"):
+        with pytest.raises(CommandError, match="already in use; take another --port, 0 for a free one"):
             asyncio.run(look(taken.getsockname()[1]))
     store.close()
