@@ -27,6 +27,8 @@ class Exit(enum.IntEnum):
     UNREACHABLE = 5
     """A server or a service does not answer."""
     INTERRUPTED = 130
+    UNREAD = 141
+    """Whoever read the output has gone, such as `head`; 128 and the signal of broken pipes, as from other programs."""
 
 
 @dataclass(frozen=True, slots=True)

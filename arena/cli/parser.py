@@ -15,7 +15,8 @@ from arena.cli.exit import CommandError
 from arena.errors import did_you_mean, near
 
 _EPILOG = """\
-Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable, 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable, 130 interrupted,
+141 output unread.
 "arena COMMAND --help" shows the arguments and examples of one command."""
 
 

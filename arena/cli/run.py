@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import sys
 from collections.abc import Sequence
+from typing import IO
 
 from arena.cli import output
 from arena.cli.commands import COMPILING
@@ -15,26 +17,54 @@ from arena.cli.parser import build, find, overview
 
 def run(words: Sequence[str]) -> int:
     """Run a command line; every failure becomes one line on stderr and an exit code."""
-    verbose = "-v" in words or "--verbose" in words
     try:
-        code = _run(list(words))
+        code = _ended(list(words))
+    except BrokenPipeError:  # the reader of stderr has gone
+        code = int(Exit.UNREAD)
+    return code if _flushed() else int(Exit.UNREAD)
+
+
+def _ended(words: list[str]) -> int:
+    """Run a command line to its exit code, saying what went wrong. Raises BrokenPipeError where nobody reads that."""
+    try:
+        code = _run(words)
         sys.stdout.flush()
     except SystemExit as error:  # argparse leaves this way after --help
         code = error.code if isinstance(error.code, int) else int(Exit.DONE)
     except KeyboardInterrupt:
         output.error("interrupted", is_fault=False)
         return int(Exit.INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain again when it closes stdout at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(Exit.INTERRUPTED)
     except Exception as error:
+        if isinstance(error, BrokenPipeError) and any(map(_is_unread, (sys.stdout, sys.stderr))):
+            return int(Exit.UNREAD)
         found = judge(error)
-        if found is None or verbose:
+        if found is None or "-v" in words or "--verbose" in words:
             output.trace(error)
         code, message = found or (Exit.FAILED, f"{type(error).__name__}: {error}; this is a fault of the program")
         output.error(message)
     return int(code)
+
+
+def _is_unread(stream: IO[str]) -> bool:
+    """Whether a stream is a pipe that nobody reads any more: other pipes break as well, those of bots and servers."""
+    look = select.poll()
+    try:
+        look.register(stream.fileno(), 0)
+    except (OSError, ValueError):  # no file: a test has it in memory
+        return False
+    return bool(look.poll(0))
+
+
+def _flushed() -> bool:
+    """Whether all that was printed was taken. Python would complain of what was not when it closes these streams."""
+    is_taken = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            is_taken = is_taken and not isinstance(error, BrokenPipeError)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return is_taken
 
 
 def judge(error: Exception) -> tuple[Exit, str] | None:

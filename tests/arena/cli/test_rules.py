@@ -130,19 +130,6 @@ def test_fault_of_the_program_is_told_from_a_slip(capsys, monkeypatch):
     assert err.splitlines()[-1] == "error: ZeroDivisionError: by nought; this is a fault of the program"
 
 
-def test_broken_pipe_is_quiet():
-    done = subprocess.run(
-        f'"{sys.executable}" -m arena rules list | head -n 1',
-        shell=True,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-    assert done.stderr == ""
-    assert families()[0] in done.stdout
-
-
 # Colour
 
 
