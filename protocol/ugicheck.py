@@ -642,7 +642,8 @@ class Checker:
                     talk.say(line)
                 text = talk.hear(min(1.0, talk.patience)).text
             except (SilentError, EndedError):
-                self.report.note("query", "`query gameover` is not answered", "it costs a check one second, once")
+                advice = "nothing to do: games do without it; or answer `response true` or `response false`"
+                self.report.note("query", "`query gameover` brings no answer", advice)
                 return
         words = text.lower().split()
         if words in (["response", "true"], ["response", "false"]):

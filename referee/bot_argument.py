@@ -123,4 +123,7 @@ def refuse_unreachable(specs: Sequence[BotSpec], sandbox: str) -> None:
         for spec in specs:
             if RELAY in spec.command:
                 address = ":".join(spec.command[-2:])
-                raise ValueError(f"bot tcp:{address}: the sandbox {sandbox} has no network; add --sandbox rlimits")
+                raise ValueError(
+                    f"bot tcp:{address}: its bridge needs the network, and the sandbox {sandbox} has none; "
+                    "add --sandbox rlimits, or --sandbox none"
+                )

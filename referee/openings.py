@@ -116,6 +116,15 @@ _TRIES = 200
 """How many random lines are tried from one deal."""
 
 
+def is_source(text: str) -> bool:
+    """Whether a text is one of the sources that `openings` knows by name, and not the path of a book."""
+    return text.partition(":")[0] in ("none", "auto", "random", "setups")
+
+
+MAX_RANDOM_PLIES = 60
+"""Longer random games are hardly openings, and seldom balanced."""
+
+
 def is_dealt(ruleset: Ruleset, source: str) -> bool:
     """Whether such openings are deals, of which every pair of games gets one of its own."""
     return source.startswith("setups:") or (
@@ -234,7 +243,10 @@ def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | N
         drawn_by = int(words[1]) if len(words) == 2 else seed
         if kind == "setups":
             return _deals(ruleset, words[0], count, drawn_by)
-        if words[0].isdecimal() and 0 <= (plies := int(words[0])) <= 60:
+        if words[0].isdecimal():
+            if (plies := int(words[0][:9])) > MAX_RANDOM_PLIES:
+                limit = f"at most {MAX_RANDOM_PLIES} random plies"
+                raise ValueError(f"openings {source[:60]!r}: {limit}; write random:4 or random:4:SEED")
             is_deal = ruleset.variant.is_dealt
             draw = partial(_deals, ruleset, ruleset.variant.name) if is_deal else partial(random_openings, ruleset)
             return draw(plies=plies, count=count, seed=drawn_by)

@@ -112,7 +112,7 @@ def mark_moves(
             loss = max(0.0, best - later) if has_choice else 0.0
             mark = _mark(at, best, later, loss) if has_choice else ""
             loss = round(loss, 3)
-        chance = None if before_chance is None else round(before_chance, 3)
+        chance = None if before_chance is None else round(before_chance, 3) + 0.0
         found.append(Judged(number, at.side, move, at.score, chance, at.best, loss, mark, at.line))
     return found
 

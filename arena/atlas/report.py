@@ -219,14 +219,14 @@ def _figures(tallies: Sequence[_Tally], nodes: int) -> list[StartFigures]:
                 first=one.first,
                 draw=one.draw,
                 second=one.second,
-                advantage=round(one.share - 0.5, 4),
-                low=round(low - 0.5, 4),
-                high=round(high - 0.5, 4),
+                advantage=round(one.share - 0.5, 4) + 0.0,
+                low=round(low - 0.5, 4) + 0.0,
+                high=round(high - 0.5, 4) + 0.0,
                 elo=round(400 * log10(won / lost)),
                 elo_error=round(Z95 * 400 / log(10) * sqrt(1 / won + 1 / lost)),
-                shrunk=round(middle - 0.5, 4),
-                shrunk_low=round(max(-0.5, middle - 0.5 - error), 4),
-                shrunk_high=round(min(0.5, middle - 0.5 + error), 4),
+                shrunk=round(middle - 0.5, 4) + 0.0,
+                shrunk_low=round(max(-0.5, middle - 0.5 - error), 4) + 0.0,
+                shrunk_high=round(min(0.5, middle - 0.5 + error), 4) + 0.0,
                 is_uneven=is_uneven,
                 group=one.start.key,
                 plies=round(one.plies / one.games, 1),
@@ -299,7 +299,7 @@ def told(one: Spread) -> str:
     """A strength in one sentence."""
     agree = "" if one.images_agree is None else f"; images of one start agree (chance {one.images_agree:.0%})"
     return (
-        f"{one.nodes} nodes: {one.starts} starts, {one.games:,} games, first side {one.mean:+.1%} on average, "
+        f"{one.nodes} nodes: {one.starts} starts, {one.games:,} games, first side {one.mean:+z.1%} on average, "
         f"starts differ by {one.deviation:.1%}, {one.uneven} certainly uneven{agree}"
     )
 

@@ -113,9 +113,13 @@ def _table(starts: Sequence[StartFigures], limit: int) -> None:
     chosen = sorted((one for one in starts if one.nodes == strongest), key=lambda one: abs(one.shrunk))
     rows = [
         [
-            *(one.variant, str(one.games), f"{one.first}/{one.draw}/{one.second}", f"{one.advantage:+.1%}"),
-            *(f"{one.low:+.1%} to {one.high:+.1%}", f"{one.shrunk:+.1%}"),
-            *(f"{one.shrunk_low:+.1%} to {one.shrunk_high:+.1%}", f"{one.elo:+d} ±{one.elo_error}", f"{one.plies:.0f}"),
+            *(one.variant, str(one.games), f"{one.first}/{one.draw}/{one.second}", f"{one.advantage:+z.1%}"),
+            *(f"{one.low:+z.1%} to {one.high:+z.1%}", f"{one.shrunk:+z.1%}"),
+            *(
+                f"{one.shrunk_low:+z.1%} to {one.shrunk_high:+z.1%}",
+                f"{one.elo:+d} ±{one.elo_error}",
+                f"{one.plies:.0f}",
+            ),
         ]
         for one in chosen[:limit]
     ]

@@ -175,7 +175,7 @@ def _make_fair(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
     lines = []
     for opening in fair_openings(ruleset, arguments.fair, arguments.seed)[: arguments.count]:
         one = known[opening.variant]
-        evidence = f"{one.shrunk:+.1%} ({one.shrunk_low:+.1%} to {one.shrunk_high:+.1%}) of {one.games} games"
+        evidence = f"{one.shrunk:+z.1%} ({one.shrunk_low:+z.1%} to {one.shrunk_high:+z.1%}) of {one.games} games"
         if opening.variant == ruleset.variant.name:
             opening = replace(opening, position=ruleset.write(ruleset.read()))
         lines.append(BookLine(opening, None, evidence))

@@ -249,8 +249,8 @@ def _show(arguments: argparse.Namespace) -> int:
                     [
                         one["name"],
                         one["pool"],
-                        f"{one['conservative']:.2f}",
-                        f"{one['mu']:.2f}",
+                        f"{one['conservative']:z.2f}",
+                        f"{one['mu']:z.2f}",
                         f"{2 * one['sigma']:.2f}",
                         str(one["games"]),
                     ]

@@ -209,7 +209,7 @@ def _show(store: Store, family: str, tournament_id: int) -> None:
             (
                 str(line.place),
                 line.name,
-                f"{line.conservative:.2f}",
+                f"{line.conservative:z.2f}",
                 f"{2 * line.sigma:.2f}",
                 f"{scored[line.name].points:g}",
                 *(str(getattr(scored[line.name], count)) for count in ("games", "wins", "draws", "losses")),

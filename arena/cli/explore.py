@@ -70,8 +70,8 @@ def _row(name: str, figures: Mapping[str, Any]) -> list[str]:
         name,
         *(str(figures[key]) for key in ("games", "first", "draw", "second")),
         shown(figures["score"], "{:.1%}"),
-        shown(figures["rating"], "{:.1f}"),
-        shown(figures["performance"], "{:.1f}"),
+        shown(figures["rating"], "{:z.1f}"),
+        shown(figures["performance"], "{:z.1f}"),
         figures["last"] or "-",
         str(figures["best"]["serial"]) if figures["best"] else "-",
     ]

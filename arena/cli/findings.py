@@ -12,7 +12,7 @@ def show(strengths: Mapping[str, Any], findings: Mapping[str, Any] | None) -> No
     """Only what matters: nothing where moving first is worth nothing for sure, and chance explains the results."""
     advantage, error = strengths.get("advantage", 0.0), strengths.get("advantage_interval", 0.0)
     if abs(advantage) > error > 0:
-        output.text(f"moving first is worth {advantage:+.0f} ± {error:.0f} Elo (95 %)")
+        output.text(f"moving first is worth {advantage:+z.0f} ± {error:.0f} Elo (95 %)")
     if not findings:
         return
     if findings["is_cyclic"]:

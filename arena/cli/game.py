@@ -60,7 +60,7 @@ def _show(arguments: argparse.Namespace) -> int:
         return Exit.DONE
     _tell(found)
     for step in found["ratings"]:
-        output.text(f"{step['name']}: mu {step['mu_before']:.2f} -> {step['mu']:.2f}, sigma {step['sigma']:.2f}")
+        output.text(f"{step['name']}: mu {step['mu_before']:z.2f} -> {step['mu']:z.2f}, sigma {step['sigma']:.2f}")
     if found["record"]:
         output.text("", " ".join(found["record"]["moves"]))
     return Exit.DONE
@@ -91,7 +91,7 @@ def _event(event: dict[str, Any]) -> None:
 
 
 def _ply(ply: dict[str, Any]) -> None:
-    score = f"  {ply['score'] / 100:+.2f}" if ply["score"] is not None else ""
+    score = f"  {ply['score'] / 100:+z.2f}" if ply["score"] is not None else ""
     output.text(f"{ply['ply']:>4}  {ply['move']}  {ply['ms'] or 0:.0f} ms{score}")
 
 

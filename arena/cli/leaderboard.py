@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
             [
                 "-" if line["rank"] is None else str(line["rank"]),
                 line["name"],
-                f"{line['conservative']:.2f}",
-                f"{line['mu']:.2f}",
+                f"{line['conservative']:z.2f}",
+                f"{line['mu']:z.2f}",
                 f"{2 * line['sigma']:.2f}",
                 *(str(line[key]) for key in ("games", "wins", "draws", "losses")),
                 f"{100 * line['score']:.1f} %",

@@ -7,15 +7,15 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from arena.cli import output
+from arena.cli.exit import CommandError, Exit
+from arena.cli.source import read_text
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.bot_argument import typed_options
-from referee.input_file import refuse_special
 from referee.introduction import Guest, Terms, introduce_all
-from referee.openings import is_dealt, opened_by_each, openings
+from referee.openings import is_dealt, is_source, opened_by_each, openings
 from referee.plan import Plan, pairs_of, schedule
 from referee.record import GameRecord
 from referee.rules.rules import Ruleset
@@ -159,15 +159,29 @@ def remembered(
         raise FolderError(f"{arguments.out}/run.json: names no bots; the run is left as it is") from None
 
 
+def _book(name: str) -> str:
+    """The text of a book of openings. Raises CommandError where there is none, OSError."""
+    if not os.path.exists(name):
+        raise CommandError(
+            f"--openings: no such file: {name[:200]}; name a book, or write auto, none, random:PLIES:SEED or "
+            "setups:VARIANT:SEED",
+            Exit.NOT_FOUND,
+        )
+    return read_text(name)
+
+
 def plan_of(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, ...]) -> Plan:
-    """The plan that the arguments describe. Raises ValueError, ParseError."""
+    """The plan that the arguments describe. Raises ValueError, ParseError, OSError.
+
+    What is quickly read comes first: openings may need the compiled rules.
+    """
+    time = read_time_control(arguments.tc)
     adjudication = Adjudication(max_plies=arguments.max_plies)
     if arguments.draw:
         adjudication = read_draw_rule(arguments.draw, adjudication)
     if arguments.resign:
         adjudication = read_resign_rule(arguments.resign, adjudication)
-    refuse_special(arguments.openings)
-    text = Path(arguments.openings).read_text(encoding="utf-8") if os.path.isfile(arguments.openings) else None
+    text = None if is_source(arguments.openings) else _book(arguments.openings)
     deals = text is None and is_dealt(ruleset, arguments.openings)
     count = pairs_of(len(bots), arguments.format, arguments.games) if deals else (arguments.games + 1) // 2
     return Plan(
@@ -176,7 +190,7 @@ def plan_of(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec
         openings=tuple(openings(ruleset, arguments.openings, count, arguments.seed, text)),
         games=arguments.games,
         format=arguments.format,
-        time=read_time_control(arguments.tc),
+        time=time,
         adjudication=adjudication,
         limits=limits_of(arguments),
         pondering=arguments.pondering,

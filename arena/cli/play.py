@@ -8,19 +8,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.cli import choice, output
 from arena.cli.choice import memory, read_options, refuse_concurrency, whole
 from arena.cli.exit import CommandError, Exit
-from arena.cli.interrupt import InterruptThread
-from arena.cli.local_run import UnkeptRun, games_of, limits_of, plan_of
-from arena.cli.pace import Pace
-from referee.bot_argument import read_bot, refuse_doubles, refuse_unreachable
-from referee.dispatch import Dispatcher, left_to_play
-from referee.introduction import IneligibleError, UnintroducedError
 from referee.plan import FIRST, Plan
-from referee.pool import SlotPool, WorkerLostError
 from referee.ratings.pairings import pairings
 from referee.ratings.sprt import RunningTest, Sprt, read_sprt
 from referee.record import GameRecord
@@ -28,10 +21,12 @@ from referee.record_text import write_text
 from referee.rules import families, load
 from referee.rules.core import Termination
 from referee.run_folder import FolderError, RunFolder
-from referee.sandbox import open_sandbox
-from referee.sandbox_choice import choose
 from referee.spec import PONDERING, BotSpec, Limits, PlannedGame
 from referee.suspension import SUSPEND_AFTER, Suspension
+
+if TYPE_CHECKING:  # what plays is loaded when there is something to play: help and errors do not wait for it
+    from arena.cli.local_run import UnkeptRun
+    from referee.pool import SlotPool
 
 MOST_GAMES = 100_000
 """A run is planned whole before its first game: more would keep its user waiting."""
@@ -78,11 +73,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draw", metavar="D", help="adjudicate draws by score: after=40,moves=8,score=10")
     parser.add_argument("--resign", metavar="R", help="adjudicate wins by score: moves=4,score=600,both=1")
     parser.add_argument(
-        "--max-plies", type=int, default=0, metavar="N", help="draw after N plies (default 0: by the rules alone)"
+        "--max-plies", type=whole, default=0, metavar="N", help="draw after N plies (default 0: by the rules alone)"
     )
     margin = Limits().margin_ms
     parser.add_argument(
-        "--margin", type=int, default=margin, metavar="MS", help=f"time margin per move (default {margin})"
+        "--margin", type=whole, default=margin, metavar="MS", help=f"time margin per move (default {margin})"
     )
     add_memory(parser)
     parser.add_argument(
@@ -125,6 +120,12 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play, and print the standings, the crosstable and the ratings."""
     _refuse_excess(arguments)
+    from arena.cli.local_run import UnkeptRun, plan_of
+    from referee.bot_argument import read_bot, refuse_doubles, refuse_unreachable
+    from referee.introduction import IneligibleError, UnintroducedError
+    from referee.pool import WorkerLostError
+    from referee.sandbox import open_sandbox
+
     try:
         ruleset = load(arguments.family).settle(arguments.variant, read_options(arguments.option))
         bots = [read_bot(text, arguments.family) for text in arguments.bots]
@@ -179,6 +180,8 @@ def _refuse_excess(arguments: argparse.Namespace) -> None:
 @contextmanager
 def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
     """Game slots, the first of them a copy of this process."""
+    from referee.pool import SlotPool
+
     pinned = arguments.affinity == "auto"
     pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=pinned, forks=True, is_own=True)
     try:
@@ -189,6 +192,9 @@ def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
 
 def _choose_sandbox(arguments: argparse.Namespace, bots: list[BotSpec]) -> None:
     """Settle the sandbox, of `auto` the strongest in which all bots start. Raises ValueError with what to do."""
+    from arena.cli.local_run import limits_of
+    from referee.sandbox_choice import choose
+
     sandbox, notes = choose(arguments.sandbox, bots, limits_of(arguments))
     output.note(*notes)
     arguments.sandbox = sandbox.name
@@ -202,6 +208,8 @@ def _play(
     sprt: Sprt | None,
 ) -> int:
     """Play in the sandbox of `arguments`. Raises as `games_of`."""
+    from arena.cli.local_run import games_of
+
     with open_slots(arguments) as pool:
         games = games_of(arguments, plan, folder, header, pool)
         return _play_games(arguments, games, folder, sprt, pool)
@@ -215,7 +223,9 @@ def _play_games(
     pool: SlotPool,
 ) -> int:
     """Play what is left of the games, write and print what came of all of them."""
+    from arena.cli.pace import Pace
     from arena.cli.results import report, show, sprt_words, summarise
+    from referee.dispatch import left_to_play
 
     names = list(dict.fromkeys(name for game in games for name in (game.spec.first.name, game.spec.second.name)))
     left = left_to_play(games, folder.records)
@@ -273,6 +283,8 @@ def _dispatch(
 ) -> tuple[list[GameRecord], bool]:
     """Play games until all are done or nothing depends on them any more; those that stayed void, and whether somebody
     told it to stop."""
+    from arena.cli.interrupt import InterruptThread
+    from referee.dispatch import Dispatcher
 
     def tell(name: str) -> None:
         output.note(f"{name} is suspended: {suspension.why}; it forfeits all its other games")

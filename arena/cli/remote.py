@@ -129,7 +129,7 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.2f}"
+        return f"{value:z.2f}"
     if isinstance(value, list):
         return " ".join(map(str, value)) or "-"
     if isinstance(value, dict):

@@ -70,15 +70,16 @@ def _beyond(records: Sequence[GameRecord]) -> dict[str, Any]:
 def _strengths(records: Sequence[GameRecord], names: Sequence[str]) -> dict[str, Any]:
     """`elo` of the first of two bots against the other; `performance` of each of more against all others, best first.
 
-    `diff` and `elo` are Elo differences, `error` the half-width of their 95 % interval from `low` to `high`.
+    `diff` and `elo` are Elo differences, `error` the half-width of their 95 % interval from `low` to `high`; what is
+    rounded to nothing is 0 and not -0 (`+ 0.0`).
     """
     found = estimates(records, names)
     if len(names) == 2:
-        return {"elo": {"name": names[0], "diff": round(found[names[0]].elo, 1), **_error(found[names[0]])}}
+        return {"elo": {"name": names[0], "diff": round(found[names[0]].elo, 1) + 0.0, **_error(found[names[0]])}}
     best_first = sorted(names, key=lambda name: -found[name].score)
     return {
         "performance": [
-            {"name": name, "elo": round(found[name].elo, 1), "games": found[name].games, **_error(found[name])}
+            {"name": name, "elo": round(found[name].elo, 1) + 0.0, "games": found[name].games, **_error(found[name])}
             for name in best_first
         ]
     }
@@ -88,8 +89,8 @@ def _error(found: Estimate) -> dict[str, float]:
     return {
         "error": round((found.elo_high - found.elo_low) / 2, 1),
         "los": round(found.los, 4),
-        "low": round(found.elo_low, 1),
-        "high": round(found.elo_high, 1),
+        "low": round(found.elo_low, 1) + 0.0,
+        "high": round(found.elo_high, 1) + 0.0,
         "score": round(found.score, 4),
     }
 
@@ -97,15 +98,15 @@ def _error(found: Estimate) -> dict[str, float]:
 def elo_words(diff: float, error: float, low: float, high: float, score: float) -> str:
     """`+35 ± 61`, in Elo; what can be said of somebody who won or lost everything is a bound: `> +386`."""
     if score == 1:
-        return f"> {low:+.0f}"
+        return f"> {low:+z.0f}"
     if score == 0:
-        return f"< {high:+.0f}"
-    return f"{diff:+.0f} ± {error:.0f}"
+        return f"< {high:+z.0f}"
+    return f"{diff:+z.0f} ± {error:.0f}"
 
 
 def sprt_words(verdict: Verdict) -> str:
     """Where a test stands: `LLR 1.20 in (-2.94, 2.94)`."""
-    return f"LLR {verdict.llr:.2f} in ({verdict.lower:.2f}, {verdict.upper:.2f})"
+    return f"LLR {verdict.llr:z.2f} in ({verdict.lower:.2f}, {verdict.upper:.2f})"
 
 
 def show(found: Mapping[str, Any]) -> None:
@@ -146,7 +147,7 @@ def show(found: Mapping[str, Any]) -> None:
     if "sprt" in found:
         test = found["sprt"]
         output.text(
-            f"SPRT: {test['state']}, LLR {test['llr']:.2f} in ({test['lower']:.2f}, {test['upper']:.2f}), "
+            f"SPRT: {test['state']}, LLR {test['llr']:z.2f} in ({test['lower']:.2f}, {test['upper']:.2f}), "
             f"{test['pairs']} pairs {test['pentanomial']}"
         )
     show_findings(found["first"], found["findings"])
@@ -163,7 +164,7 @@ def _performance(line: dict[str, Any] | None) -> str:
 def _rating(line: dict[str, Any] | None) -> tuple[str, str, str]:
     if line is None:
         return "-", "-", "-"
-    return f"{line['conservative']:.2f}", f"{line['mu']:.2f}", f"{2 * line['sigma']:.2f}"
+    return f"{line['conservative']:z.2f}", f"{line['mu']:z.2f}", f"{2 * line['sigma']:.2f}"
 
 
 def show_crosstable(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -58,7 +58,7 @@ def show_verdict(verdict: Mapping[str, Any], test: Mapping[str, Any]) -> None:
     """What a sequential test has found so far, and between which bounds."""
     words = {"H1": "stronger", "H0": "not stronger", "continue": "not decided yet"}[verdict["state"]]
     output.text(
-        f"SPRT: {words} ({verdict['state']}), LLR {verdict['llr']:.2f} in ({verdict['lower']:.2f}, "
+        f"SPRT: {words} ({verdict['state']}), LLR {verdict['llr']:z.2f} in ({verdict['lower']:.2f}, "
         f"{verdict['upper']:.2f}), {verdict['pairs']} pairs",
         f"elo0 {test['elo0']:g}, elo1 {test['elo1']:g}, alpha {test['alpha']:g}, beta {test['beta']:g}; pairs by "
         f"points 0 to 2: {' '.join(map(str, verdict['pentanomial']))}",

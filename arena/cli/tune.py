@@ -210,7 +210,7 @@ def summary(bot: str, parameters: list[Parameter], spsa: Spsa, identity: dict[st
 
 
 def _show(found: dict[str, Any], folder: Path | None) -> None:
-    rows = [[one["name"], str(one["start"]), str(one["value"]), f"{one['last']:.1f}"] for one in found["parameters"]]
+    rows = [[one["name"], str(one["start"]), str(one["value"]), f"{one['last']:z.1f}"] for one in found["parameters"]]
     output.table(("option", "start", "found", "last"), rows, numbers=("start", "found", "last"))
     output.text("", f"{found['games']:,} of {found['of']:,} games; found is the mean of the second half", found["bot"])
     if folder:

@@ -40,7 +40,7 @@ class Strength:
         """Plain data."""
         return {
             "name": self.name,
-            "elo": round(self.elo, 2),
+            "elo": round(self.elo, 2) + 0.0,
             "interval": round(self.interval, 2),
             "games": self.games,
         }
@@ -72,7 +72,7 @@ class Fit:
         return {
             "strengths": [strength.as_json() for strength in self.strengths],
             "draw": round(self.draw, 4),
-            "advantage": round(self.advantage, 2),
+            "advantage": round(self.advantage, 2) + 0.0,
             "advantage_interval": round(self.advantage_interval, 2),
             "groups": self.groups,
         }

@@ -22,4 +22,4 @@ def wilson(points: float, games: float, z: float = Z95) -> tuple[float, float]:
 def elo_of(share: float) -> float:
     """The difference in Elo points at which such a share of points is expected; bounded at a 1,000,000 to 1."""
     bounded = min(max(share, 1e-6), 1 - 1e-6)
-    return -400 * log10(1 / bounded - 1)
+    return -400 * log10(1 / bounded - 1) + 0.0  # even is 0, not -0

@@ -45,7 +45,7 @@ class Verdict:
         """Plain data."""
         return {
             "state": self.state,
-            "llr": round(self.llr, 4),
+            "llr": round(self.llr, 4) + 0.0,
             "lower": round(self.lower, 4),
             "upper": round(self.upper, 4),
             "pairs": self.pairs,

@@ -48,7 +48,7 @@ class Test:
         if not found.games:
             return "–"
         if found.score in (0, 1):
-            return filters.minus(f"> {found.elo_low:+.0f}" if found.score else f"< {found.elo_high:+.0f}")
+            return filters.minus(f"> {found.elo_low:+z.0f}" if found.score else f"< {found.elo_high:+z.0f}")
         return f"{filters.signed(found.elo)} ± {(found.elo_high - found.elo_low) / 2:.0f}"
 
     @property
@@ -95,7 +95,7 @@ class Test:
             lower=filters.minus(f"{found.lower:.2f}"),
             upper=filters.minus(f"{found.upper:.2f}"),
             middle=min(max(now, start + 95), end - 95),
-            llr=filters.minus(f"{found.llr:+.2f}"),
+            llr=filters.minus(f"{found.llr:+z.2f}"),
         )
 
 

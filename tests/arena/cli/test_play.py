@@ -5,18 +5,21 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from arena.cli import local_run, output, play, results
+from arena.cli import local_run, output, play, remote, results
 from arena.cli.exit import Exit
 from arena.cli.pace import Pace
 from arena.cli.run import run
 from referee.dispatch import Dispatcher
 from referee.introduction import UnintroducedError
+from referee.ratings.bradley_terry import Strength
+from referee.ratings.interval import elo_of
 from referee.ratings.strength import estimates
 from referee.record import GameRecord
 from referee.run_folder import FolderError
@@ -97,8 +100,8 @@ def test_a_weaker_sandbox_is_looked_for_where_a_bot_does_not_introduce_itself_in
         return 0
 
     monkeypatch.setattr(play, "_play", played)
-    monkeypatch.setattr(play, "open_sandbox", lambda name: Sandbox("bwrap"))
-    monkeypatch.setattr(play, "choose", lambda *_: (Sandbox(weaker), ("a note",)))
+    monkeypatch.setattr("referee.sandbox.open_sandbox", lambda name: Sandbox("bwrap"))
+    monkeypatch.setattr("referee.sandbox_choice.choose", lambda *_: (Sandbox(weaker), ("a note",)))
     assert run(["play", *bots, "--family", "loa"]) == (Exit.DONE if len(tried) > 1 else Exit.FAILED)
     assert found == tried
     err = capsys.readouterr().err
@@ -175,3 +178,18 @@ def test_a_line_of_progress_gives_way_to_the_next_line(monkeypatch: pytest.Monke
     first, rest = screen.getvalue().split("a game\n")
     assert (first[-4:], len(first)) == ("\r\x1b[K", 4 + 79 + 4)
     assert rest == "another\n\r\x1b[K2/400 games\nthe end\n"
+
+
+@pytest.mark.parametrize("none", [-0.0, -0.3, 0.0])
+def test_no_figure_is_shown_as_minus_zero(none: float) -> None:
+    assert results.elo_words(none, 60, -50, 50, 0.5) == "+0 ± 60"
+    line = {"conservative": none / 100, "mu": none / 100, "sigma": 1.0}
+    assert results._rating(line) == ("0.00", "0.00", "2.00")
+    assert remote.cell(none / 100) == "0.00"
+
+
+def test_even_results_are_zero_in_json() -> None:
+    even = [a_game("a", "b", "first", 1), a_game("b", "a", "first", 2)]
+    assert "-0.0" not in re.sub(r"-0\.0\d", "", json.dumps(results.summarise(even, even, ["a", "b"], 1.0, None)))
+    assert str(elo_of(0.5)) == "0.0"
+    assert str(Strength("a", -0.001, 1.0, 2).as_json()["elo"]) == "0.0"

@@ -54,6 +54,44 @@ def test_help_is_light(word, code):
         assert code or f"  {command.name} " in done.stdout
 
 
+BOTS = "sample:random sample:greedy --family loa"
+PLAYING = {"numba", "sqlalchemy", "aiohttp", "referee.pool", "referee.introduction", "referee.dispatch"}
+"""What it takes to play: help and errors do not wait for it. Wrong values may need a look at rules and bots."""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "heavy"),
+    [
+        ("play --help", 0, {*PLAYING, "asyncio"}),
+        ("demo --help", 0, {*PLAYING, "asyncio", "numpy"}),
+        ("play", 2, {*PLAYING, "asyncio"}),
+        (f"play {BOTS} --nope", 2, {*PLAYING, "asyncio"}),
+        (f"play {BOTS} --games x", 2, {*PLAYING, "asyncio"}),
+        (f"play {BOTS} --sandbox glass", 2, {*PLAYING, "asyncio"}),
+        (f"play {BOTS} --games 0", 2, {*PLAYING, "asyncio"}),
+        ("play sample:random sample:greedy --family lao", 2, {"numba"}),
+        (f"play {BOTS} --variant nope", 2, {"numba"}),
+        (f"play {BOTS} --option nope=1", 2, {"numba"}),
+        (f"play sample:nope {BOTS}", 2, {"numba"}),
+        (f"play {BOTS} --games 20 --tc x", 2, {"numba"}),
+        (f"play {BOTS} --games 20 --draw x", 2, {"numba"}),
+        (f"play {BOTS} --games 20 --resign x", 2, {"numba"}),
+        (f"play {BOTS} --games 20 --sprt x", 2, {"numba"}),
+        (f"play {BOTS} --games 20 --openings nosuch.txt", 3, {"numba"}),
+        (f"play {BOTS} --games 20 --openings random:999", 2, {"numba"}),
+        ("demo --tc x", 2, PLAYING),
+    ],
+)
+def test_wrong_arguments_are_answered_before_anything_heavy_is_loaded(words, code, heavy):
+    program = (
+        f"import sys; from arena.__main__ import main; code = main({words.split()!r})\n"
+        f"found = sorted({heavy!r} & set(sys.modules))\n"
+        "sys.exit(f'loaded: {found}' if found else code)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=200)
+    assert done.returncode == code, done.stderr
+
+
 @pytest.mark.parametrize("command", [command for command in commands.COMMANDS if command.group in ("rules", "local")])
 def test_every_command_has_help_and_examples(capsys, command):
     code, out, _ = run(capsys, command.name, "--help")
