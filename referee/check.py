@@ -51,7 +51,7 @@ ABILITIES: tuple[Ability, ...] = (
     ("search by nodes", ability.nodes, "answer `go nodes 100`"),
     ("stop", ability.stop, "answer `stop` with `bestmove` at once"),
     ("isready again", ability.ready_again, "answer every `isready`"),
-    ("query", ability.query, "answer `query gameover` with `response false`"),
+    ("query", ability.query, "nothing to do: games do without it; or answer `query gameover` with `response false`"),
     ("memory", ability.memory, ""),
     (QUITS, ability.leaves, "end the process on `quit`"),
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from arena.cli.actions import examples, run_action
@@ -55,6 +56,18 @@ class Parser(argparse.ArgumentParser):
             module = _load(command)
             self.set_defaults(run=getattr(module, "run", run_action))
             module.add(self)
+
+    def options_near(self, option: str, words: Sequence[str]) -> list[str]:
+        """The option of the command in `words`, or of its sub-commands named there, most like an unknown one."""
+        if not option.startswith("--"):
+            return []
+        parser, known = self, list(self._option_string_actions)
+        for word in words:
+            actions = parser._actions_of
+            if actions is not None and word in actions.choices:
+                parser = actions.choices[word]
+                known += parser._option_string_actions
+        return near(option, [one for one in known if one.startswith("--")], limit=1)
 
     def error(self, message: str) -> NoReturn:
         """Usage errors end like every other error."""

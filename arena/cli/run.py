@@ -13,6 +13,10 @@ from arena.cli import output
 from arena.cli.commands import COMPILING
 from arena.cli.exit import CommandError, Exit
 from arena.cli.parser import build, find, overview
+from arena.errors import did_you_mean
+
+MAX_MESSAGE = 1000
+"""Characters of an error; what people give may have millions."""
 
 
 def run(words: Sequence[str]) -> int:
@@ -41,8 +45,13 @@ def _ended(words: list[str]) -> int:
         if found is None or "-v" in words or "--verbose" in words:
             output.trace(error)
         code, message = found or (Exit.FAILED, f"{type(error).__name__}: {error}; this is a fault of the program")
-        output.error(message)
+        output.error(_clipped(message))
     return int(code)
+
+
+def _clipped(message: str) -> str:
+    """A message with its middle left out where it repeats a very long input."""
+    return message if len(message) <= MAX_MESSAGE else f"{message[:300]} … {message[-300:]}"
 
 
 def _is_unread(stream: IO[str]) -> bool:
@@ -143,7 +152,9 @@ def _run(words: list[str]) -> int:
     arguments, others = parser.parse_known_args(words)
     if others:
         command = f"arena {name}" if name else "arena"
-        raise CommandError(f'unrecognized arguments: {" ".join(others)}; see "{command} --help"')
+        near = did_you_mean(found for word in others for found in parser.options_near(word.partition("=")[0], words))
+        advice = f'{near} See "{command} --help"' if near else f'see "{command} --help"'
+        raise CommandError(f"unrecognized arguments: {' '.join(others)}; {advice}")
     output.be_quiet(getattr(arguments, "quiet", False))
     if arguments.version:
         output.text(_version())

@@ -27,7 +27,8 @@ def connect(host: str, port: int, timeout_s: float = CONNECT_S) -> socket.socket
     try:
         found = socket.create_connection((host, port), timeout_s)
     except (OSError, UnicodeError) as error:
-        raise BridgeError(BridgeExit.UNREACHABLE, f"cannot connect to {host}:{port}: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise BridgeError(BridgeExit.UNREACHABLE, f"cannot connect to {host}:{port}: {reason}") from None
     found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     found.settimeout(None)
     return found

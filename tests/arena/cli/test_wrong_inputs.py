@@ -59,6 +59,9 @@ LOCAL = [
     ("scheduler --worker-ttl 1", USAGE, "from 5"),
     ("login --days -1", USAGE, "from 0 to 3,650"),
     ("demo --games x", USAGE, "'x' is not a whole number from 1 to 1,000"),
+    ("play sample:random sample:greedy --family loa --gamess 3", USAGE, "did you mean --games? See"),
+    ("rules moves loa --varient zen", USAGE, "did you mean --variant? See"),
+    ("play sample:random sample:greedy --family loa --memory 99999999999999", USAGE, "from 1 to 16,777,216"),
     ("demo --games 9999", USAGE, "from 1 to 1,000"),
     ("demo --concurrency 0", USAGE, "from 1"),
     ("demo --port 70000", USAGE, "from 0 to 65,535"),
@@ -320,6 +323,11 @@ def test_what_the_machine_refuses_is_told(
     assert said in line
     assert not FOREIGN.search(line)
     assert ADVICE.search(line)
+
+
+def test_an_error_does_not_repeat_a_very_long_input(capsys: Any) -> None:
+    assert run(["rules", "moves", "loa", "--position", "x" * 100_000]) == USAGE
+    assert len(capsys.readouterr().err) < 1000
 
 
 def test_there_are_enough_of_them() -> None:
