@@ -47,12 +47,13 @@ class Client:
     """One server, and the token that opens it."""
 
     def __init__(self, server: str, token: str | None = None, *, timeout: float = 30.0) -> None:
-        parts = urlsplit(server if "://" in server else f"http://{server}")
         try:
+            parts = urlsplit(server if "://" in server else f"http://{server}")
             host, port = parts.hostname, parts.port
+            is_address = parts.scheme in ("http", "https") and bool(host)
         except ValueError:
-            host = port = None
-        if parts.scheme not in ("http", "https") or not host:
+            is_address = False
+        if not is_address or not host:
             raise ClientError(
                 "invalid", f"not the address of a server: {server}", hint="write http://HOST:PORT or https://HOST"
             )

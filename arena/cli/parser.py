@@ -59,6 +59,8 @@ class Parser(argparse.ArgumentParser):
 
     def options_near(self, option: str, words: Sequence[str]) -> list[str]:
         """The option of the command in `words`, or of its sub-commands named there, most like an unknown one."""
+        import difflib  # only for slips
+
         if not option.startswith("--"):
             return []
         parser, known = self, list(self._option_string_actions)
@@ -67,7 +69,7 @@ class Parser(argparse.ArgumentParser):
             if actions is not None and word in actions.choices:
                 parser = actions.choices[word]
                 known += parser._option_string_actions
-        return near(option, [one for one in known if one.startswith("--")], limit=1)
+        return difflib.get_close_matches(option, [one for one in known if one.startswith("--")], n=1, cutoff=0.7)
 
     def error(self, message: str) -> NoReturn:
         """Usage errors end like every other error."""

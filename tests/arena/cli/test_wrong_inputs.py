@@ -207,6 +207,7 @@ LOCAL = [
     ),
     ("doctor --config pipe", USAGE, "it is a pipe, not a file"),
     # a server that is not there
+    ("bot list --server http://[::1", USAGE, "http://HOST:PORT"),
     ("bot list --server ftp://x", USAGE, "http://HOST:PORT"),
     ("bot list --server http://127.0.0.1:1", UNREACHABLE, "is the server running"),
     ("login --user zoe --scopes king", USAGE, "organise"),
