@@ -81,16 +81,18 @@ class Capabilities:
         return cls(**given)
 
 
-def movetime_for(time_ms: int, inc_ms: int, usual_ms: float, worst_ms: float) -> int:
+def movetime_for(time_ms: int, inc_ms: int, usual_ms: float, worst_ms: float, moves_to_go: int | None = None) -> int:
     """The `movetime` of a bot that knows no clocks: a share of its clock, less what it will take beyond it.
 
-    The share is a 25th of the clock and three quarters of the increment, a sixth of it kept back. `usual_ms` is what
+    The share is a 25th of the clock (where more time is added after fewer moves, one of those `moves_to_go`) and three
+    quarters of the increment, a sixth of it kept back. `usual_ms` is what
     the bot exceeds a move time by as a rule, `worst_ms` at worst: of the share, the usual is taken off but never more
     than half, as long as the clock can pay for what a game's moves cost beyond the increment; what the worst case
     would need is no part of any share. At least 1.
     """
-    share = max(0.0, min(time_ms / MOVES_TO_GO + inc_ms * 0.75, time_ms - worst_ms))
-    to_spare = time_ms - worst_ms - MOVES_OF_A_GAME * max(0.0, usual_ms - inc_ms)
+    moves = min(moves_to_go or MOVES_TO_GO, MOVES_TO_GO)
+    share = max(0.0, min(time_ms / moves + inc_ms * 0.75, time_ms - worst_ms))
+    to_spare = time_ms - worst_ms - min(moves_to_go or MOVES_OF_A_GAME, MOVES_OF_A_GAME) * max(0.0, usual_ms - inc_ms)
     return max(1, int(max(share * 5 / 6 - usual_ms, min(share, to_spare) / 2)))
 
 

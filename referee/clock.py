@@ -15,6 +15,7 @@ class Clock:
         self.controls = (control, second or control)
         self.margin_ms = margin_ms
         self.left_ms: list[float] = [float(each.base_ms) for each in self.controls]
+        self._charged = [0, 0]
         self._fixed_words = tuple(_fixed_words(each) for each in self.controls)
         # An opponent without a clock is shown with the clock of the side itself.
         self._shown = tuple(
@@ -33,7 +34,7 @@ class Clock:
         return control.base_ms + self.margin_ms if control.kind == "movetime" else None
 
     def charge(self, side: int, used_ms: float) -> bool:
-        """Take `used_ms` off the side's clock and add the increment; False when the flag fell."""
+        """Take `used_ms` off the side's clock, add the increment and what a period of moves brings; False: it flagged."""
         control = self.controls[side]
         if control.kind == "movetime":
             return used_ms <= control.base_ms + self.margin_ms
@@ -44,7 +45,15 @@ class Clock:
             self.left_ms[side] = left
             return False
         self.left_ms[side] = max(0.0, left) + control.increment_ms
+        self._charged[side] += 1
+        if control.moves and self._charged[side] % control.moves == 0:
+            self.left_ms[side] += control.base_ms
         return True
+
+    def moves_to_go(self, side: int) -> int | None:
+        """How many moves the side's time is for, until more is added; None where none is."""
+        moves = self.controls[side].moves
+        return moves - self._charged[side] % moves if moves else None
 
     def tail(self, side: int) -> tuple[tuple[int, ...], bytes]:
         """Of a side's `go` the sides whose times are told, none without a clock, and what stands behind them."""

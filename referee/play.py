@@ -169,7 +169,7 @@ def _clock(course: Course) -> Clock:
     clock = Clock(spec.controls[0], spec.limits.margin_ms, second=spec.controls[1])
     side = course.ruleset.rules.side(line.state, course.ruleset.config) ^ (len(course.plies) & 1)
     for ply in course.plies:
-        if not ply.book:
+        if ply.ms and not ply.book:  # the referee's passes take no time
             clock.charge(side, ply.charged_ms)
         side = 1 - side
     return clock

@@ -107,6 +107,6 @@ class Player:
             return clock.words(side)
         late = bot.overshoot
         left_ms = int(clock.left_ms[side])
-        return b"movetime %d" % movetime_for(
-            left_ms, control.increment_ms, late.usual_ms, late.at_worst_ms(is_first=not bot.has_answered)
-        )
+        worst_ms = late.at_worst_ms(is_first=not bot.has_answered)
+        to_go = clock.moves_to_go(side)
+        return b"movetime %d" % movetime_for(left_ms, control.increment_ms, late.usual_ms, worst_ms, to_go)

@@ -283,6 +283,7 @@ def open_for(
         isinstance(player.bot, Bot)
         and player.bot.wire.quick
         and control.kind != "movetime"
+        and not control.moves  # those are counted by the clock
         and (control.kind != "clock" or player.bot.capabilities.clocks)
         and (control.kind == "clock" or player.bot.limits.move_ms * MS >= QUICK_NS)
         for player, control in zip(players, clock.controls, strict=True)

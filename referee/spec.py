@@ -52,7 +52,7 @@ class _Packed:
 
 @dataclass(frozen=True, slots=True)
 class TimeControl(_Packed):
-    """How long a bot may think: a clock (`10+0.1`), a time per move (`1/move`), or `depth:4`, `nodes:10000`.
+    """How long a bot may think: a clock (`10+0.1`, `40/60`), a time per move (`1/move`), `depth:4` or `nodes:10000`.
 
     `none` is for people alone: no clock at all.
     """
@@ -62,29 +62,32 @@ class TimeControl(_Packed):
     increment_ms: int = 100
     limit: int = 0
     """The depth or the nodes of those kinds."""
+    moves: int = 0
+    """Of a clock: the base is added again after so many moves of the side, and after as many more; 0 = never."""
 
     @property
     def move_ms(self) -> float | None:
         """The time there is for a move, in a game of forty moves a side; None where only a search limit holds."""
         if self.kind == "clock":
-            return self.base_ms / MOVES_OF_A_GAME + self.increment_ms
+            return self.base_ms / min(self.moves or MOVES_OF_A_GAME, MOVES_OF_A_GAME) + self.increment_ms
         return float(self.base_ms) if self.kind == "movetime" else None
 
     def __str__(self) -> str:
         if self.kind == "clock":
-            return f"{self.base_ms / 1000:g}+{self.increment_ms / 1000:g}"
+            period = f"{self.moves}/" if self.moves else ""
+            return f"{period}{self.base_ms / 1000:g}+{self.increment_ms / 1000:g}"
         if self.kind == "none":
             return "none"
         return f"{self.base_ms / 1000:g}/move" if self.kind == "movetime" else f"{self.kind}:{self.limit}"
 
 
-_CLOCK = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(?:\+(\d{1,6}(?:\.\d{1,3})?))?", re.ASCII)
+_CLOCK = re.compile(r"(?:([1-9]\d{0,2})/)?(\d{1,6}(?:\.\d{1,3})?)(?:\+(\d{1,6}(?:\.\d{1,3})?))?", re.ASCII)
 _MOVETIME = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)/move", re.ASCII)
 _LIMIT = re.compile(r"(depth|nodes):([1-9]\d{0,11})", re.ASCII)
 
 
 def read_time_control(text: str) -> TimeControl:
-    """A time control such as `10+0.1`, `1/move`, `depth:4`, `nodes:10000` (seconds). Raises ParseError."""
+    """A time control such as `10+0.1`, `40/60`, `1/move`, `depth:4`, `nodes:10000` (seconds). Raises ParseError."""
     text = text.strip()
     if found := _LIMIT.fullmatch(text):
         kind: Any = found[1]
@@ -92,9 +95,10 @@ def read_time_control(text: str) -> TimeControl:
     if found := _MOVETIME.fullmatch(text):
         control = TimeControl("movetime", round(float(found[1]) * 1000), 0)
     elif found := _CLOCK.fullmatch(text):
-        control = TimeControl("clock", round(float(found[1]) * 1000), round(float(found[2] or 0) * 1000))
+        base_ms, increment_ms = (round(float(seconds or 0) * 1000) for seconds in found.groups()[1:])
+        control = TimeControl("clock", base_ms, increment_ms, moves=int(found[1] or 0))
     else:
-        raise ParseError("not a time control", text=text, hint="write 10+0.1, 1/move, depth:4 or nodes:10000")
+        raise ParseError("not a time control", text=text, hint="write 10+0.1, 40/60, 1/move, depth:4 or nodes:10000")
     if control.base_ms <= 0:
         raise ParseError("no time at all", text=text, hint="write a positive number of seconds")
     return control
@@ -236,7 +240,7 @@ class GameSpec(_Packed):
         return str(first) if first == second else f"{first}{VERSUS}{second}"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data; what is as usual (a bot's own time, its place, pondering) has no key: ids are made of this."""
+        """Plain data; what is as usual (a bot's own time, its place, pondering …) has no key: ids are made of this."""
         data: dict[str, Any] = _plain(self)
         if self.pondering == PONDERING[0]:
             del data["pondering"]
@@ -248,6 +252,9 @@ class GameSpec(_Packed):
             for name in ("time", "place"):
                 if not bot[name]:
                     del bot[name]
+        for time in (part["time"] for part in (data, data["first"], data["second"]) if "time" in part):
+            if not time["moves"]:
+                del time["moves"]
         return data
 
 

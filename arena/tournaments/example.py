@@ -19,7 +19,7 @@ format = {quoted:<26}# or {others}
 """
 
 _TAIL = """
-time = "5+0.05"                    # seconds and increment; or "1/move", "depth:4", "nodes:10000"
+time = "5+0.05"                    # seconds and increment; or "40/60", "1/move", "depth:4", "nodes:10000"
 # openings = "random:4:1"          # "none", "random:PLIES:SEED", "setups:VARIANT:SEED", "fair:0.05", "auto"
 # seed = 1                         # the same seed, the same pairings and openings
 # rated = false                    # true: the games move the ratings

@@ -1,11 +1,12 @@
 """Classes of time controls: how long a game may take, in one word. The one place that says where a class ends.
 
-By the estimated seconds of a whole game: both clocks with 40 increments each, or 80 moves of a fixed time. Games with
-limits of depth or nodes have no clock and are a class of their own.
+By the estimated seconds of a whole game: both clocks with 40 increments each (of `20/60` the base twice), or 80 moves
+of a fixed time. Games with limits of depth or nodes have no clock and are a class of their own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +41,8 @@ NAMES = (*(pace.name for pace in PACES), UNTIMED)
 def seconds(control: TimeControl, moves: float = MOVES) -> float | None:
     """The estimated length of a game of so many moves of each side; None without a clock."""
     if control.kind == "clock":
-        return 2 * (control.base_ms + moves * control.increment_ms) / 1000
+        periods = math.ceil(moves / control.moves) if control.moves else 1
+        return 2 * (periods * control.base_ms + moves * control.increment_ms) / 1000
     return 2 * moves * control.base_ms / 1000 if control.kind == "movetime" else None
 
 

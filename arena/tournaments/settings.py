@@ -233,7 +233,8 @@ class Document(_Part):
     rounds: int | None = Field(default=None, ge=1, le=200)
     """Of a Swiss; as many as find a winner unless named."""
     time: str = Field(default="10+0.1", max_length=40)
-    """Seconds and increment (`10+0.1`), seconds a move (`1/move`), `depth:4` or `nodes:10000`."""
+    """Seconds and increment (`10+0.1`), also for every so many moves (`40/60`, `40/60+0.5`), seconds a move (`1/move`),
+    `depth:4` or `nodes:10000`."""
     scale_clocks: bool = False
     """Whether the clocks of each game are scaled by how fast the machine is that plays it: from half to four times, so
     that bots think as much everywhere. The record says by how much.

@@ -66,9 +66,12 @@ def test_json_and_back():
 MS = st.integers(0, 2000)
 
 
-@given(st.integers(-1000, 10**8), st.integers(0, 10**6), st.integers(0, 10**5), MS)
-def test_a_movetime_never_costs_more_than_there_is(time_ms, inc_ms, usual_ms, more_ms):
-    found = movetime_for(time_ms, inc_ms, usual_ms, usual_ms + more_ms)
+TO_GO = st.none() | st.integers(1, 999)
+
+
+@given(st.integers(-1000, 10**8), st.integers(0, 10**6), st.integers(0, 10**5), MS, TO_GO)
+def test_a_movetime_never_costs_more_than_there_is(time_ms, inc_ms, usual_ms, more_ms, to_go):
+    found = movetime_for(time_ms, inc_ms, usual_ms, usual_ms + more_ms, to_go)
     assert 1 <= found <= max(1, time_ms - usual_ms - more_ms)
 
 
@@ -113,3 +116,19 @@ def test_a_bot_that_overshoots_by_its_overhead_survives_eighty_moves():
         left -= movetime_for(left, 500, overhead, overhead) + overhead
         assert left >= 0
         left += 500
+
+
+@pytest.mark.parametrize(
+    ("to_go", "found"), [(None, 2000), (999, 2000), (25, 2000), (10, 5000), (2, 25_000), (1, 50_000)]
+)
+def test_a_share_is_larger_where_more_time_comes_soon(to_go, found):
+    assert movetime_for(60_000, 0, 0, 0, to_go) == found
+
+
+def test_a_bot_that_overshoots_survives_every_period():
+    left, overhead = 10_000, 300
+    for move in range(1, 41):
+        left -= movetime_for(left, 0, overhead, overhead, 10 - (move - 1) % 10) + overhead
+        assert left >= 0
+        if move % 10 == 0:
+            left += 10_000

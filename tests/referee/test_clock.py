@@ -89,3 +89,22 @@ def test_a_clock_against_something_else(own: TimeControl, words: bytes, allowanc
     turned = Clock(own, MARGIN, second=TimeControl("clock", 1000, 100))
     assert turned.words(1) == b"p1time 1000 p2time 1000 p1inc 100 p2inc 100"
     assert (turned.words(0), turned.allowance_ms(1)) == (words, 1000 + MARGIN)
+
+
+def test_time_is_added_after_every_period_of_moves_of_a_side() -> None:
+    found = Clock(TimeControl("clock", 1000, 10, moves=2), MARGIN, second=TimeControl("clock", 500, 0))
+    left = []
+    for _ in range(4):
+        assert found.charge(0, 300)
+        left.append((found.left_ms[0], found.moves_to_go(0)))
+    assert left == [(710, 1), (1420, 2), (1130, 1), (1840, 2)]
+    assert found.words(1) == b"p1time 1840 p2time 500 p1inc 10 p2inc 0"
+    assert found.moves_to_go(1) is None
+
+
+def test_a_flag_falls_before_the_period_brings_time() -> None:
+    found = Clock(TimeControl("clock", 1000, 0, moves=2), MARGIN)
+    assert found.charge(0, 900)
+    assert found.allowance_ms(0) == 100 + MARGIN
+    assert not found.charge(0, 100 + MARGIN + 1)
+    assert found.left_ms[0] == -MARGIN - 1

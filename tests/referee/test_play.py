@@ -179,6 +179,27 @@ def test_a_bot_without_clocks_gets_a_move_time(game: Build, roster: Roster) -> N
     assert "p1time" not in record.logs["first"]
 
 
+def test_periods_of_moves_bring_time_and_openings_are_no_part_of_them(game: Build, roster: Roster) -> None:
+    clock = TimeControl("clock", 60_000, 0, moves=2)
+    opening = tuple(_mixed(BLACK, WHITE)[:2])
+    record = play(game(["--echo", *BLACK[1:], "resign"], ["--echo", *WHITE[1:]], opening=opening, time=clock), roster)
+    assert record.time == "2/60+0"
+    told = [int(line.split()[2]) for line in record.logs["first"].splitlines() if line.startswith("go ")]
+    shown = [int(line.split()[4]) for line in record.logs["second"].splitlines() if line.startswith("go ")]
+    assert [ms // 30_000 for ms in told] == [2, 1, 3], "60 s, less than that, and more after two moves"
+    assert len(shown) == 2
+    spent = [ply.charged_ms for ply in record.plies[2::2]]
+    assert told[2] == pytest.approx(120_000 - sum(spent), abs=2)
+
+
+def test_a_bot_without_clocks_gets_a_move_of_the_period(game: Build, roster: Roster) -> None:
+    simple = ["--echo", "--option", "option name UGI_Clocks type check default false"]
+    record = play(game([*simple, *BLACK[:1], "resign"], WHITE, time=TimeControl("clock", 60_000, 0, moves=2)), roster)
+    told = [int(line.split()[2]) for line in record.logs["first"].splitlines() if line.startswith("go movetime")]
+    assert told[0] == pytest.approx(60_000 / 2 * 5 / 6, rel=0.05)
+    assert told[1] > 1.5 * told[0]
+
+
 def test_processes_are_used_again_between_games_unless_they_misbehaved(game: Build, roster: Roster) -> None:
     planned = game(["--echo", *BLACK[:1], "a1a9"], WHITE)
     first = play(planned, roster)

@@ -77,6 +77,8 @@ def test_a_time_of_its_own_is_told_and_kept_and_no_key_without_one() -> None:
     [
         ("10+0.1", TimeControl("clock", 10_000, 100)),
         ("60", TimeControl("clock", 60_000, 0)),
+        ("40/60", TimeControl("clock", 60_000, 0, moves=40)),
+        ("40/60+0.5", TimeControl("clock", 60_000, 500, moves=40)),
         ("1/move", TimeControl("movetime", 1000, 0)),
         ("0.25/move", TimeControl("movetime", 250, 0)),
         ("depth:4", TimeControl("depth", 0, 0, 4)),
@@ -88,7 +90,29 @@ def test_time_controls_are_read_and_written(text: str, control: TimeControl) -> 
     assert read_time_control(str(control)) == control
 
 
-@given(st.one_of(st.text(max_size=12), st.sampled_from(["0", "0+1", "1/", "nodes:0", "depth:-1", "١+١", "1e3"])))
+def test_periods_of_moves_are_told_and_kept_and_no_key_without_them() -> None:
+    assert "moves" not in SPEC.as_json()["time"], "ids of other games are those of before"
+    both = replace(SPEC, time=read_time_control("40/60"), second=replace(SPEC.second, time=read_time_control("20/5+1")))
+    again = spec_from_json(json.loads(json.dumps(both.as_json())))
+    assert again == both
+    assert id_of(again) == id_of(both) != id_of(replace(both, time=read_time_control("60")))
+    assert both.time_text == "40/60+0 v 20/5+1"
+    assert read_time_controls(both.time_text) == both.controls
+
+
+@pytest.mark.parametrize(("text", "move_ms"), [("40/60", 1500), ("20/60", 3000), ("80/60", 1500), ("10/1+1", 1100)])
+def test_the_time_for_a_move_is_that_of_a_period(text: str, move_ms: float) -> None:
+    assert read_time_control(text).move_ms == move_ms
+
+
+@given(
+    st.one_of(
+        st.text(max_size=12),
+        st.sampled_from(
+            ["0/60", "40/", "40/0", "1000/5", "40/60/move", "0", "0+1", "1/", "nodes:0", "depth:-1", "١+١", "1e3"]
+        ),
+    )
+)
 def test_any_text_is_a_time_control_or_a_parse_error(text: str) -> None:
     try:
         control = read_time_control(text)

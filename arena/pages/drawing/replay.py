@@ -257,7 +257,8 @@ def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tu
 
     found = [shown()]
     for ply, scene in zip(plies, scenes[1:], strict=False):
-        if not ply.book:
-            clock.charge(int(scene.side == "second"), ply.charged_ms or ply.ms)
+        spent_ms = ply.charged_ms or ply.ms
+        if spent_ms and not ply.book:  # neither moves of the opening nor the referee's passes take time
+            clock.charge(int(scene.side == "second"), spent_ms)
         found.append(shown())
     return found

@@ -89,7 +89,7 @@ def test_all_problems_are_named_at_once(capsys: Any, tmp_path: Path) -> None:
         "gmaes": "no such key; did you mean games?",
         "rated": "'yes' is not true or false; write true or false",
         "seed": "-1 is too small; write 0 or more",
-        "time": "not a time control at column 1 of 'soon'; write 10+0.1, 1/move, depth:4 or nodes:10000",
+        "time": "not a time control at column 1 of 'soon'; write 10+0.1, 40/60, 1/move, depth:4 or nodes:10000",
         "starts": "'tomorrow' is not a time such as 2027-01-31T20:00:00Z; write a time such as 2027-01-31T20:00:00Z",
         "entries.botz": "no such key; did you mean entries.bots?",
         "entries.top": "2000 is too large; write 1,000 or less",

@@ -288,6 +288,14 @@ def test_each_clock_runs_by_its_own_time_control() -> None:
     replay = Replays().of_record(replace(record, time="2+0 v 1+0.5"))
     assert replay.clocks == [(2000.0, 1000.0), (1000.0, 1000.0), (1000.0, 1200.0)]
     assert Replays().of_record(replace(record, time="")).clocks == [(None, None)] * 3
+    replay = Replays().of_record(replace(record, time="1/2+0 v 2/1+0"))
+    assert replay.clocks == [(2000.0, 1000.0), (3000.0, 1000.0), (3000.0, 700.0)], "time for another move"
+
+
+def test_moves_of_an_opening_take_no_time_from_a_clock() -> None:
+    plies = (Ply(book=True), Ply(book=True), Ply(ms=500, charged_ms=400))
+    record = a_record(moves=("b1b3", "h4f2", "d1a4"), plies=plies, time="1/5+1")
+    assert Replays().of_record(record).clocks[-2:] == [(5000.0, 5000.0), (10_600.0, 5000.0)]
 
 
 @pytest.mark.parametrize(("scales", "shown"), [(False, (10_000.0, 10_000.0)), (True, (None, None))])
