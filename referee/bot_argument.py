@@ -37,15 +37,20 @@ CLOSED = ("bwrap", "landlock")
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
 
 
-def read_bot(text: str, family: str) -> BotSpec:
+_NONE = BotSettings()
+
+
+def read_bot(text: str, family: str, each: BotSettings = _NONE) -> BotSpec:
     """The bot that `text` means: `[NAME=]BOT[;tc=TC][;option.X=V]…`. Its name is empty unless given.
+
+    `each`: the options of all bots, which come before those of its file and after what is typed for it.
 
     Raises ValueError with what to write, FileNotFoundError for a program that is not there, OSError for a device.
     """
     text, own = _parts(text)
     named = None if os.path.exists(text) else _NAMED.fullmatch(text)
     spec = replace(_read(named[2], family), name=named[1]) if named else _read(text, family)
-    options = dict(spec.options) | dict(own.options)  # what is typed comes before what its file says
+    options = dict(spec.options) | dict(each.options) | dict(own.options)  # what is typed comes before its file
     return replace(spec, time=own.time, options=tuple(options.items()))
 
 
@@ -55,7 +60,7 @@ def typed_options(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _parts(text: str) -> tuple[str, BotSettings]:
-    return (text, BotSettings()) if os.path.exists(text) else split_settings(text)
+    return (text, _NONE) if os.path.exists(text) else split_settings(text)
 
 
 def _read(text: str, family: str) -> BotSpec:

@@ -18,6 +18,7 @@ OPTION = "option."
 OF_THE_GAME = frozenset({"Family", VARIANT_OPTION, SETUP_OPTION})
 """Options by which a bot is told what is played."""
 _HINT = "write BOT;tc=10+0.1;option.NAME=VALUE"
+_EACH_HINT = "write tc=10+0.1 or option.NAME=VALUE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +32,40 @@ class BotSettings:
 def split_settings(text: str) -> tuple[str, BotSettings]:
     """The bot, and what is set behind it. Raises ValueError naming the setting that is none."""
     bot, *parts = _split(text)
+    return bot, _read(parts, f"bot {text!r}", _HINT, may_repeat=False)
+
+
+def is_setting(word: str) -> bool:
+    """Whether a word begins like a setting, not like a bot."""
+    return word.lstrip().startswith((f"{TIME}=", OPTION))
+
+
+def read_each(words: Iterable[str]) -> BotSettings:
+    """Read the settings of all bots, several of them in a word or one in each. Of two alike the last one counts.
+
+    Raises ValueError naming the word that is no setting.
+    """
+    parts = [part for word in words for part in _split(word) if part.strip()]
+    return _read(parts, "--each", _EACH_HINT, may_repeat=True)
+
+
+def _read(parts: Iterable[str], place: str, hint: str, *, may_repeat: bool) -> BotSettings:
     time: TimeControl | None = None
     options: dict[str, str] = {}
     for part in parts:
         name, separator, value = part.strip().partition("=")
         name, value = name.strip(), _unquoted(value.strip())
-        if name == TIME and time is None:
+        is_new = time is None if name == TIME else name.removeprefix(OPTION) not in options
+        if name == TIME and (is_new or may_repeat):
             time = read_time_control(value)
-        elif name.startswith(OPTION) and name != OPTION and separator and name not in options:
-            options[name] = value
+        elif name.startswith(OPTION) and name != OPTION and separator and (is_new or may_repeat):
+            options[name.removeprefix(OPTION)] = value
         else:
-            again = " is set twice" if name == TIME or name in options else " is no setting"
-            raise ValueError(f"bot {text!r}: {part.strip()!r}{again}; {_HINT}")
+            reason = "is no setting" if is_new else "is set twice"
+            raise ValueError(f"{place}: {part.strip()!r} {reason}; {hint}")
         if not value.isprintable() or not name.isprintable():
-            raise ValueError(f"bot {text!r}: {name}: one printable line; {_HINT}")
-    found = tuple((name.removeprefix(OPTION), value) for name, value in options.items())
-    return bot, BotSettings(time, found)
+            raise ValueError(f"{place}: {name}: one printable line; {hint}")
+    return BotSettings(time, tuple(options.items()))
 
 
 def is_of_game(name: str) -> bool:

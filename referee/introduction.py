@@ -16,7 +16,7 @@ from protocol.capabilities import CLOCKS_OPTION
 from protocol.negotiation import Ineligible
 from referee.bot import Bot
 from referee.bot_file import read_capabilities
-from referee.bot_settings import wrong_option
+from referee.bot_settings import is_of_game, wrong_option
 from referee.check import check
 from referee.failure import BotError, SandboxError
 from referee.negotiate import negotiate
@@ -77,6 +77,8 @@ class Guest:
 
     spec: BotSpec
     typed: Sequence[tuple[str, str]] = ()
+    each: Sequence[tuple[str, str]] = ()
+    """Options of all bots: it plays without those that it has not announced, unless they were typed for it as well."""
 
 
 def introduce(guest: Guest, terms: Terms, sandbox: Sandbox) -> BotSpec:
@@ -159,9 +161,13 @@ def _meet(bot: Bot, guest: Guest, terms: Terms) -> BotSpec:
             plan = negotiate(bot, ruleset, is_shown=terms.is_shown)
             if isinstance(plan, Ineligible):
                 raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
-        if problem := wrong_option(bot.session.options, guest.typed):
+        announced = bot.session.options
+        unknown = {one for one, _ in guest.each if one not in announced and not is_of_game(one)}
+        unknown -= {one for one, _ in guest.typed}
+        if problem := wrong_option(announced, [*guest.typed, *(one for one in guest.each if one[0] not in unknown)]):
             raise IneligibleError(f"bot {name!r} {problem}")
-        return replace(spec, name=name, version=_clean(bot.session.learned().name))
+        options = tuple(one for one in spec.options if one[0] not in unknown)
+        return replace(spec, name=name, version=_clean(bot.session.learned().name), options=options)
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
@@ -14,6 +14,7 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.source import read_text
 from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.bot_argument import typed_options
+from referee.bot_settings import read_each
 from referee.introduction import Guest, Terms, introduce_all
 from referee.openings import is_dealt, is_source, opened_by_each, openings
 from referee.plan import Plan, pairs_of, schedule
@@ -40,9 +41,10 @@ _IDENTITY = (
     "margin",
     "pondering",
     "first",
+    "each",
 )
 """The arguments that make a run what it is: continuing it needs the same ones."""
-_UNNAMED = frozenset({"margin", "pondering", "first"})
+_UNNAMED = frozenset({"margin", "pondering", "first", "each"})
 """Those that runs of earlier versions do not name."""
 
 
@@ -97,7 +99,13 @@ def games_of(
     known = digest([game.id for game in games])
     if header is None:
         known_bots = [
-            {"name": bot.name, "version": bot.version, "capabilities": dict(bot.capabilities)} for bot in named
+            {
+                "name": bot.name,
+                "version": bot.version,
+                "capabilities": dict(bot.capabilities),
+                "options": [list(option) for option in bot.options],
+            }
+            for bot in named
         ]
         folder.begin({"arguments": identity_of(arguments), "bots": known_bots, "games": len(games), "schedule": known})
     elif header.get("schedule") != known:
@@ -112,7 +120,8 @@ def _introduced(arguments: argparse.Namespace, plan: Plan, pool: Executor) -> tu
     is_shown = any(opening.position for opening in plan.openings)
     also = opened_by_each(plan.ruleset) if plan.first == "lot" else ()
     terms = Terms.of(plan.ruleset, plan.limits, plan.time, is_shown=is_shown, also=also)
-    guests = [Guest(bot, typed_options(text)) for bot, text in zip(plan.bots, arguments.bots, strict=True)]
+    each = read_each(arguments.each).options
+    guests = [Guest(bot, typed_options(text), each) for bot, text in zip(plan.bots, arguments.bots, strict=True)]
     asked = pool.submit(introduce_all, guests, terms)
     import arena.cli.results  # noqa: F401 - wanted for the first result: here it is loaded beside the bots
 
@@ -121,8 +130,19 @@ def _introduced(arguments: argparse.Namespace, plan: Plan, pool: Executor) -> tu
     named = asked.result()
     if isinstance(named, ValueError):
         raise named
+    _tell_of_each(each, named)
     output.note(*filter(None, (_too_fast_for(bot, bot.time or plan.time) for bot in named)))
     return named
+
+
+def _tell_of_each(each: Sequence[tuple[str, str]], bots: Sequence[BotSpec]) -> None:
+    """Say which bots play without an option of `--each`. Raises ValueError where all of them do."""
+    for name, _ in each:
+        without = [bot.name for bot in bots if name not in dict(bot.options)]
+        if len(without) == len(bots):
+            raise ValueError(f"--each: no bot has an option {name!r}; `arena check BOT` shows what a bot announces")
+        if without:
+            output.note(f"{', '.join(without)}: no option {name!r}, so that --each changes nothing there")
 
 
 def _too_fast_for(bot: BotSpec, time: TimeControl) -> str:
@@ -154,7 +174,7 @@ def remembered(
             "give the same arguments to continue it, or another folder"
         )
     try:
-        return tuple(replace(bot, **known) for bot, known in zip(bots, header["bots"], strict=True))
+        return tuple(_remembered(bot, **known) for bot, known in zip(bots, header["bots"], strict=True))
     except (KeyError, TypeError, ValueError):
         raise FolderError(f"{arguments.out}/run.json: names no bots; the run is left as it is") from None
 
@@ -168,6 +188,13 @@ def _book(name: str) -> str:
             Exit.NOT_FOUND,
         )
     return read_text(name)
+
+
+def _remembered(bot: BotSpec, *, options: Iterable[Sequence[str]] | None = None, **known: Any) -> BotSpec:
+    """The bot with what was known of it; earlier versions do not name its options."""
+    if options is not None:
+        known["options"] = tuple((name, value) for name, value in options)
+    return replace(bot, **known)
 
 
 def plan_of(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, ...]) -> Plan:

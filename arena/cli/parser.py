@@ -38,6 +38,7 @@ class Parser(argparse.ArgumentParser):
         kwargs.setdefault("allow_abbrev", False)
         super().__init__(*args, **kwargs)
         self._command = command
+        self._preset: Any = None
         self._actions_of: Any = None
         self.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="no talk on stderr")
         self.add_argument(
@@ -45,8 +46,10 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; the first time, load the command's module."""
+        """Parse; the first time, load the command's module. What its `preset` finds in these words stands before them."""
         self.fill()
+        if namespace is None and self._preset is not None:
+            namespace = self._preset(self, args)
         return super().parse_known_args(args, namespace)
 
     def fill(self) -> None:
@@ -55,6 +58,7 @@ class Parser(argparse.ArgumentParser):
             command, self._command = self._command, None
             module = _load(command)
             self.set_defaults(run=getattr(module, "run", run_action))
+            self._preset = getattr(module, "preset", None)
             module.add(self)
 
     def options_near(self, option: str, words: Sequence[str]) -> list[str]:

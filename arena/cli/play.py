@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from arena.cli import choice, output
 from arena.cli.choice import memory, read_options, refuse_concurrency, whole
 from arena.cli.exit import CommandError, Exit
+from arena.cli.play_config import EXAMPLE, gather, preset
 from referee.plan import FIRST, Plan
 from referee.ratings.pairings import pairings
 from referee.ratings.sprt import RunningTest, Sprt, read_sprt
@@ -23,6 +24,8 @@ from referee.rules.core import Termination
 from referee.run_folder import FolderError, RunFolder
 from referee.spec import PONDERING, BotSpec, Limits, PlannedGame
 from referee.suspension import SUSPEND_AFTER, Suspension
+
+__all__ = ["add", "add_memory", "add_sandbox", "open_slots", "preset", "run"]
 
 if TYPE_CHECKING:  # what plays is loaded when there is something to play: help and errors do not wait for it
     from arena.cli.local_run import UnkeptRun
@@ -36,17 +39,35 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "bots",
-        nargs="+",
+        nargs="*",
+        default=argparse.SUPPRESS,
         metavar="BOT",
         help="path, quoted command, sample:NAME, 'bridge:NAME …', tcp:HOST:PORT, folder or bot.toml; NAME=BOT; "
         "with settings of its own: 'BOT;tc=5+0.05;option.Hash=64'",
     )
-    parser.add_argument("--family", required=True, metavar="F", type=choice.family, help=", ".join(families()))
+    parser.add_argument(
+        "--each",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar="SETTING",
+        help="settings of all bots: 'tc=5+0.05;option.Hash=64', or one in each word; a bot's own settings win",
+    )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="a match from a TOML file: these options are its keys, bots a list; what is typed wins (example below)",
+    )
+    parser.add_argument("--family", metavar="F", type=choice.family, help=f"needed: {', '.join(families())}")
     parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
     parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
     parser.add_argument("--games", type=int, default=2, metavar="N", help="games per pairing (default 2)")
     parser.add_argument(
-        "--tc", default="10+0.1", metavar="TC", help="10+0.1 (s, the default), 1/move, depth:4, nodes:10000"
+        "--tc",
+        default="10+0.1",
+        metavar="TC",
+        help="10+0.1 (s, the default), 40/60 (s for every 40 moves), 1/move, depth:4, nodes:10000",
     )
     parser.add_argument("--concurrency", type=int, default=1, metavar="C", help="games at once (default 1)")
     parser.add_argument(
@@ -101,6 +122,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="keep everything there; the same command continues it")
     parser.add_argument("--log", action="store_true", help="print the reason and the logs of every forfeit")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    example = "\n".join(f"  {line}" for line in EXAMPLE.splitlines())
+    parser.epilog = f"{parser.epilog or ''}\n\na file for --config:\n{example}".lstrip()
 
 
 def add_sandbox(parser: argparse.ArgumentParser) -> None:
@@ -119,16 +142,20 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, and print the standings, the crosstable and the ratings."""
+    gather(arguments)
     _refuse_excess(arguments)
     from arena.cli.local_run import UnkeptRun, plan_of
     from referee.bot_argument import read_bot, refuse_doubles, refuse_unreachable
+    from referee.bot_settings import read_each
     from referee.introduction import IneligibleError, UnintroducedError
     from referee.pool import WorkerLostError
     from referee.sandbox import open_sandbox
 
     try:
+        each = read_each(arguments.each)
+        arguments.tc = str(each.time or arguments.tc)
         ruleset = load(arguments.family).settle(arguments.variant, read_options(arguments.option))
-        bots = [read_bot(text, arguments.family) for text in arguments.bots]
+        bots = [read_bot(text, arguments.family, each) for text in arguments.bots]
         refuse_doubles(bots)
         refuse_unreachable(bots, arguments.sandbox)
         sprt = read_sprt(arguments.sprt) if arguments.sprt else None
