@@ -46,7 +46,7 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; the first time, load the command's module. What its `preset` finds in these words stands before them."""
+        """Parse; the first time, load the command's module. Its `preset` finds what is read before these words."""
         self.fill()
         if namespace is None and self._preset is not None:
             namespace = self._preset(self, args)

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         "swap, bots in turns (default), or the lot",
     )
     parser.add_argument("--sprt", metavar="S", help="elo0=0,elo1=10,alpha=.05,beta=.05: stop when decided (two bots)")
+    parser.add_argument(
+        "--rating-interval",
+        type=whole,
+        default=0,
+        metavar="N",
+        help="show score, Elo, LOS, draws and LLR after every N games (default 0: at the end only)",
+    )
     parser.add_argument("--draw", metavar="D", help="adjudicate draws by score: after=40,moves=8,score=10")
     parser.add_argument("--resign", metavar="R", help="adjudicate wins by score: moves=4,score=600,both=1")
     parser.add_argument(
@@ -250,8 +258,9 @@ def _play_games(
     pool: SlotPool,
 ) -> int:
     """Play what is left of the games, write and print what came of all of them."""
+    from arena.cli.match_report import running_lines, sprt_words, terms_of
     from arena.cli.pace import Pace
-    from arena.cli.results import report, show, sprt_words, summarise
+    from arena.cli.results import report, show, summarise
     from referee.dispatch import left_to_play
 
     names = list(dict.fromkeys(name for game in games for name in (game.spec.first.name, game.spec.second.name)))
@@ -272,6 +281,8 @@ def _play_games(
         done = len(folder.records)
         if record.termination is not Termination.SUSPENDED:  # one line has said so for all of them
             report(record, done, len(games), arguments.log, remark)
+        if arguments.rating_interval and done % arguments.rating_interval == 0 and done < len(games):
+            output.note(*running_lines(folder.records, names, test.verdict if test else None))
         line = pace.line(done, may_end_early=test is not None)
         output.progress(f"{line}, {remark}" if remark else line)
 
@@ -282,6 +293,9 @@ def _play_games(
     void, is_stopped = _dispatch(pool, left, keep, is_decided if test else None, suspension)
     records = sorted(folder.records, key=lambda record: record.sequence)
     found = summarise(records, fresh, names, time.monotonic() - begin, test.verdict if test else None)
+    found["match"] = terms_of(games, arguments.openings, len(records) - len(fresh))
+    if sprt:
+        found["sprt"] |= asdict(sprt)
     if isinstance(folder, RunFolder):
         _keep_results(folder, found, records)
     if arguments.json:

@@ -7,6 +7,7 @@ from typing import Any
 
 from arena.cli import output
 from arena.cli.findings import show as show_findings
+from arena.cli.match_report import elo_words, result_lines
 from referee.ratings.bradley_terry import fit
 from referee.ratings.cycle import look
 from referee.ratings.sprt import Verdict
@@ -71,11 +72,13 @@ def _strengths(records: Sequence[GameRecord], names: Sequence[str]) -> dict[str,
     """`elo` of the first of two bots against the other; `performance` of each of more against all others, best first.
 
     `diff` and `elo` are Elo differences, `error` the half-width of their 95 % interval from `low` to `high`; what is
-    rounded to nothing is 0 and not -0 (`+ 0.0`).
+    rounded to nothing is 0 and not -0 (`+ 0.0`). `pentanomial` are the pairs that gave 0, ½, 1, 1½ and 2 points.
     """
     found = estimates(records, names)
     if len(names) == 2:
-        return {"elo": {"name": names[0], "diff": round(found[names[0]].elo, 1) + 0.0, **_error(found[names[0]])}}
+        own = found[names[0]]
+        pairs = list(own.pentanomial)
+        return {"elo": {"name": names[0], "diff": round(own.elo, 1) + 0.0, **_error(own), "pentanomial": pairs}}
     best_first = sorted(names, key=lambda name: -found[name].score)
     return {
         "performance": [
@@ -93,20 +96,6 @@ def _error(found: Estimate) -> dict[str, float]:
         "high": round(found.elo_high, 1) + 0.0,
         "score": round(found.score, 4),
     }
-
-
-def elo_words(diff: float, error: float, low: float, high: float, score: float) -> str:
-    """`+35 ± 61`, in Elo; what can be said of somebody who won or lost everything is a bound: `> +386`."""
-    if score == 1:
-        return f"> {low:+z.0f}"
-    if score == 0:
-        return f"< {high:+z.0f}"
-    return f"{diff:+z.0f} ± {error:.0f}"
-
-
-def sprt_words(verdict: Verdict) -> str:
-    """Where a test stands: `LLR 1.20 in (-2.94, 2.94)`."""
-    return f"LLR {verdict.llr:z.2f} in ({verdict.lower:.2f}, {verdict.upper:.2f})"
 
 
 def show(found: Mapping[str, Any]) -> None:
@@ -136,20 +125,14 @@ def show(found: Mapping[str, Any]) -> None:
         drop=("mu", "SB", "±2σ", "forfeits", "rating", "D", "L", "W"),
     )
     output.text("")
+    if "elo" in found and found["terminations"]:
+        output.text(*result_lines(found))
+        show_findings(found["first"], found["findings"])
+        return
     show_crosstable(found["crosstable"])
     output.text("", "rating = mu - 3 sigma (TrueSkill); SB = Sonneborn-Berger; W D L from the row's view")
     if "performance" in found:
         output.text("Elo ± = performance against the others together, with its 95 % interval")
-    if "elo" in found and found["terminations"]:
-        elo = found["elo"]
-        words = elo_words(*(elo[key] for key in ("diff", "error", "low", "high", "score")))
-        output.text(f"Elo of {elo['name']}: {words} (95 %), LOS {100 * elo['los']:.1f} %")
-    if "sprt" in found:
-        test = found["sprt"]
-        output.text(
-            f"SPRT: {test['state']}, LLR {test['llr']:z.2f} in ({test['lower']:.2f}, {test['upper']:.2f}), "
-            f"{test['pairs']} pairs {test['pentanomial']}"
-        )
     show_findings(found["first"], found["findings"])
     reasons = ", ".join(f"{name} {count}" for name, count in found["terminations"].items())
     output.text(f"terminations: {reasons or 'none'}")

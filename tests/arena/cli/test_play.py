@@ -137,7 +137,7 @@ def test_two_bots_get_a_difference_in_elo_and_more_a_performance_each(capsys: An
     assert elo["error"] == pytest.approx((expected.elo_high - expected.elo_low) / 2, abs=0.1)
     results.show(found)
     assert (
-        f"Elo of a: +{elo['diff']:.0f} ± {elo['error']:.0f} (95 %), LOS {100 * elo['los']:.1f} %"
+        f"Elo: +{elo['diff']:.0f} ± {elo['error']:.0f} (95 %), LOS {100 * elo['los']:.1f} %, draw ratio 16.7 %"
         in capsys.readouterr().out
     )
 
