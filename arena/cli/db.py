@@ -65,7 +65,7 @@ def _check(arguments: argparse.Namespace) -> int:
     if is_empty and not differences:
         refuse_empty(settings, "no users and no games")
     if arguments.json:
-        output.document({"schema": schema.head(), "differences": differences, "damage": damage})
+        output.document({"revision": schema.head(), "differences": differences, "damage": damage})
     else:
         if damage:
             found = DamagedDatabaseError(damage)

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             {
                 "data": str(settings.data),
                 "settings": str(file),
-                "schema": after,
+                "revision": after,
                 "admin": made and {"name": arguments.admin, "password": made[0], "token": made[1]},
             }
         )

@@ -26,6 +26,9 @@ _CODES: Mapping[Style, int] = {
     "magenta": 35,
     "cyan": 36,
 }
+SCHEMA = 1
+"""Of the JSON documents of all commands: raised when a key of one changes its meaning or goes, not for a new key."""
+
 _quiet = False
 _is_line_open = False
 """Whether a line of progress stands on the terminal."""
@@ -56,10 +59,10 @@ def text(*lines: str) -> None:
         print(line)
 
 
-def document(data: Any) -> None:
-    """The one JSON document of `--json`: indented for a terminal, compact for a program."""
+def document(data: Mapping[str, Any]) -> None:
+    """The one JSON document of `--json`, with its schema: indented for a terminal, compact for a program."""
     indent = 2 if sys.stdout.isatty() else None
-    print(json.dumps(data, indent=indent, ensure_ascii=False))
+    print(json.dumps({"schema": SCHEMA, **data}, indent=indent, ensure_ascii=False))
 
 
 def item(data: Any) -> None:

@@ -344,5 +344,5 @@ def _dispatch(
 
 
 def _keep_results(folder: RunFolder, found: dict[str, Any], records: list[GameRecord]) -> None:
-    folder.write("result.json", json.dumps(found, ensure_ascii=False, indent=1))
+    folder.write("result.json", json.dumps({"schema": output.SCHEMA, **found}, ensure_ascii=False, indent=1))
     folder.write("games.txt", "".join(map(write_text, records)))

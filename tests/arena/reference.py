@@ -7,8 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from arena.cli.output import SCHEMA
 from arena.config import PREFIX, Settings
 from arena.tournaments.settings import Document
+from tests.arena.documents import table
 
 FILE = Path(__file__).parents[2] / "arena" / "REFERENCE.md"
 HEAD = f"""\
@@ -51,6 +53,15 @@ the environment, which wins. `arena init` writes one.
 
 {{settings}}
 
+## JSON documents of the command line
+
+With `--json` a command prints one document on standard output. Each has `schema`, one number for all of them. It is
+raised when a key of a document goes or changes its meaning; this is schema {{json_schema}}. New keys may come at any
+time without that, so ignore those you do not know. Lines of `--ndjson` have no `schema`. Documents that a server makes
+(`bot show`, `game show` …) are those of the JSON interface, `/api/v1/openapi.json`, with `schema` in front.
+
+{{documents}}
+
 ## bot.toml
 
 What a bot says of itself stands in [its own chapter](../bots/README.md#bottoml).
@@ -59,7 +70,12 @@ What a bot says of itself stands in [its own chapter](../bots/README.md#bottoml)
 
 def text() -> str:
     """The whole file."""
-    return HEAD.format(tournament="\n".join(_tables(Document)), settings="\n".join(_table(Settings)))
+    return HEAD.format(
+        tournament="\n".join(_tables(Document)),
+        settings="\n".join(_table(Settings)),
+        json_schema=SCHEMA,
+        documents="\n".join(table()),
+    )
 
 
 def _tables(model: type[BaseModel]) -> list[str]:

@@ -302,7 +302,7 @@ def test_another_password_of_ones_own(arena: Arena, cli: Any, monkeypatch: pytes
     assert "not your present password" in cli("user", "password", code=Exit.REFUSED)
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\nanother horse\n"))
     words = ("user", "password", "--revoke-tokens", "--json")
-    assert cli(*words, is_json=True) == {"changed": True, "tokens_revoked": True}
+    assert cli(*words, is_json=True) == {"schema": 1, "changed": True, "tokens_revoked": True}
     assert "the token was revoked on 20" in cli("bot", "list", code=Exit.REFUSED)
     monkeypatch.setattr("sys.stdin", io.StringIO("another horse\n"))
     cli("login", "--user", "grace")

@@ -218,7 +218,7 @@ def test_rules_moves(capsys, family):
     code, data = document(capsys, "rules", "moves", family)
     start = Position.start(load(family).settle())
     assert code == 0
-    assert data == {"position": str(start), "side": "first", "legal_moves": start.texts, "result": None}
+    assert data == {"schema": 1, "position": str(start), "side": "first", "legal_moves": start.texts, "result": None}
     code, out, _ = run(capsys, "rules", "moves", family)
     assert code == 0
     assert str(start) in out
@@ -282,7 +282,7 @@ def test_rules_convert_there_and_back(capsys, monkeypatch):
 def test_perft(capsys, family):
     code, data = document(capsys, "perft", family, "--depth", "2")
     assert code == 0
-    assert set(data) == {"nodes", "seconds", "nodes_per_second", "divide"}
+    assert set(data) == {"schema", "nodes", "seconds", "nodes_per_second", "divide"}
     divided = document(capsys, "perft", family, "--depth", "2", "--divide")[1]
     assert divided["nodes"] == data["nodes"] == sum(divided["divide"].values())
     assert list(divided["divide"]) == Position.start(load(family).settle()).texts
@@ -431,7 +431,7 @@ def test_console_script():
 def test_rules_setup(capsys):
     code, data = document(capsys, "rules", "setup", "pijersi", "--name", "Pijersi-24#17")
     assert code == 0
-    assert list(data) == ["position", "notation", "numbers", "permutations"]
+    assert list(data) == ["schema", "position", "notation", "numbers", "permutations"]
     assert data["notation"] == "a16:SPRPSR / b17:PRS(WW)RPS / f17:spr(ww)srp / g16:rsprps"
     assert data["numbers"]["pijersi-24"] == [17]
     assert (len(data["permutations"]), data["permutations"][0]) == (6, data["position"])

@@ -33,7 +33,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
 def test_a_new_arena(run: Run, tmp_path: Path) -> None:
     made = run("init", "--json")
-    assert made["schema"] == schema.head()  # type: ignore[index]
+    assert made["revision"] == schema.head()  # type: ignore[index]
     admin = made["admin"]  # type: ignore[index]
     store = Store(url_in(tmp_path / "data"))
     user = store.users.find("admin")
@@ -110,7 +110,8 @@ def test_tokens_of_others(run: Run, tmp_path: Path) -> None:
         run("user", "token", "zoe", "--label", label, "--json")
     found = run("user", "tokens", "zoe", "--json")["tokens"]  # type: ignore[index]
     assert [one["name"] for one in found] == ["one", "two", "three"]
-    assert run("user", "revoke", "zoe", str(found[0]["id"]), "--json") == {"name": "zoe", "revoked": found[0]["id"]}
+    gone = run("user", "revoke", "zoe", str(found[0]["id"]), "--json")
+    assert gone == {"schema": 1, "name": "zoe", "revoked": found[0]["id"]}
     assert "arena user tokens zoe" in str(run("user", "revoke", "zoe", "999", code=3))
     assert str(run("user", "tokens", "zoe")).count("revoked") == 1
     run("user", "change", "zoe", "--revoke-tokens")
@@ -122,11 +123,11 @@ def test_tokens_of_others(run: Run, tmp_path: Path) -> None:
 
 def test_databases(run: Run, tmp_path: Path) -> None:
     assert "`arena init` makes one" in str(run("db", "check", code=3))
-    assert run("db", "upgrade", "--json") == {"before": None, "after": schema.head()}
+    assert run("db", "upgrade", "--json") == {"schema": 1, "before": None, "after": schema.head()}
     assert "nothing to do" in str(run("db", "upgrade"))
     assert "no users and no games" in str(run("db", "check", code=3))
     run("init")
-    assert run("db", "check", "--json") == {"schema": schema.head(), "differences": [], "damage": ""}
+    assert run("db", "check", "--json") == {"schema": 1, "revision": schema.head(), "differences": [], "damage": ""}
     rows = run("db", "dump", "backup.zst", "--json")["rows"]  # type: ignore[index]
     assert "is there already" in str(run("db", "dump", "backup.zst", code=2))
     assert run("db", "load", "backup.zst", "--data", "other", "--json")["rows"] == rows  # type: ignore[index]

@@ -1,0 +1,96 @@
+"""The JSON documents of commands: a schema in each, and the keys that are promised."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena.cli.results
+from arena.cli.exit import Exit
+from arena.cli.output import SCHEMA
+from arena.cli.run import run
+from tests.arena.documents import PINNED
+
+FOLDER = Path(arena.cli.results.__file__).parent
+
+
+def _written() -> dict[str, set[str]]:
+    """The keys that each function writes into documents, by module and function."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in FOLDER.glob("*.py"):
+        functions = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
+        for function in functions:
+            for call in ast.walk(function):
+                if isinstance(call, ast.Call) and ast.unparse(call.func) == "output.document":
+                    for part in call.args:
+                        if isinstance(part, ast.Dict):
+                            keys = {key.value for key in part.keys if isinstance(key, ast.Constant)}
+                            found[f"{path.stem}.{function.name}"] |= keys  # type: ignore[arg-type]
+    return found
+
+
+def test_documents_have_the_keys_that_are_promised_for_this_schema() -> None:
+    promised = {place: set(keys.split()) for place, (_, keys) in PINNED.items()}
+    assert SCHEMA == 1
+    assert dict(_written()) == promised, (
+        "documents have other keys than tests/arena/documents.py; raise SCHEMA where one went or changed its meaning"
+    )
+
+
+def test_nothing_else_prints_a_document() -> None:
+    printing = {path.stem for path in FOLDER.glob("*.py") if "print(json" in path.read_text()}
+    assert printing == {"output"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["rules", "list"],
+        ["rules", "moves", "loa"],
+        ["rules", "setup", "pijersi"],
+        ["tournament", "create", "--check", "{folder}/cup.toml"],
+        ["atlas", "show", "tablut"],
+    ],
+)
+def test_a_document_begins_with_its_schema(words: list[str], tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "cup.toml").write_text('name = "a"\nfamily = "loa"\nentries = { newest = true }\n', encoding="utf-8")
+    assert run([*(word.format(folder=tmp_path) for word in words), "--json"]) == Exit.DONE
+    found = json.loads(capsys.readouterr().out)
+    assert next(iter(found)) == "schema"
+    assert found["schema"] == SCHEMA
+    (own,) = (
+        keys for command, keys in PINNED.values() if command == " ".join(words[:3]) or command == " ".join(words[:2])
+    )
+    assert {*own.split()} <= found.keys()
+
+
+def test_a_match_and_its_kept_result_have_a_schema_and_are_replayed(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    script = Path(__file__).parents[2] / "referee" / "scripted.py"
+    start = f"{sys.executable} -S -E {script}"
+    words = ["play", f"weak={start} resign", f"strong={start} b1b3 h4f2", "--family", "loa", "--openings", "none"]
+    assert run([*words, "--sandbox", "none", "--json", "--out", str(tmp_path / "run")]) == Exit.DONE
+    text = capsys.readouterr().out
+    found = json.loads(text)
+    kept = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    assert found["schema"] == kept["schema"] == SCHEMA
+    assert found.keys() - kept.keys() == {"games"}
+    assert found["match"] == {
+        "family": "loa",
+        "variant": "standard",
+        "options": {},
+        "time_control": {"weak": "10+0.1", "strong": "10+0.1"},
+        "openings": "none",
+        "planned": 2,
+        "earlier": 0,
+    }
+    (tmp_path / "result.json").write_text(text, encoding="utf-8")
+    assert run(["replay", str(tmp_path / "result.json"), "--verify"]) == Exit.DONE
