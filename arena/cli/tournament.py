@@ -93,7 +93,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena tournament extend 7 6",
         "arena tournament extend 7 +2",
     )
-    for command in (enter, withdraw, extend):
+    priority = actions.add(
+        "priority", _prioritise, "play its games before those of a lower priority", "arena tournament priority 7 10"
+    )
+    for command in (enter, withdraw, extend, priority):
         command.add_argument("id", metavar="ID", type=choice.positive)
     for command in (enter, withdraw):
         command.add_argument("bot", metavar="BOT", help='its name, or a version as standings show it: "mybot v2"')
@@ -111,7 +114,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="the number to reach: games of each pairing, rounds of a Swiss, or games in all of a ladder, a race or a "
         "test; +N for so many more",
     )
-    for command in (create, change, show, export, enter, withdraw, extend, *verbs):
+    priority.add_argument("priority", metavar="N", type=int, help="from -100 to 100; usual is 0")
+    for command in (create, change, show, export, enter, withdraw, extend, priority, *verbs):
         remote.add_server(command)
     for command in (listing, watch):
         remote.add_server(command, has_ndjson=True)
@@ -260,6 +264,7 @@ def _tell(found: dict[str, Any]) -> None:
     output.text(
         f"{found['name']}: {found['family']} {found['variant']}, {found['format']}, {found['state']}, "
         f"{found['finished_games']} of {found['planned_games']} games"
+        + (f", priority {found['priority']}" if found.get("priority") else "")
     )
     if found["problem"]:
         output.text(found["problem"])
@@ -330,6 +335,16 @@ def _plan(form: str, plan: dict[str, Any]) -> str:
         words.insert(len(words) if form == "swiss" else 0, f"{plan['games_per_pairing']} games of each pairing")
     words.append(f"{'at most ' if plan['is_most'] else ''}{plan['games']} games in all")
     return ", ".join(words)
+
+
+def _prioritise(arguments: argparse.Namespace) -> int:
+    body = {"priority": arguments.priority}
+    found = remote.client(arguments).ask("POST", f"/tournaments/{arguments.id}/priority", body=body).data
+    if arguments.json:
+        output.document(found)
+    else:
+        output.note(f"tournament {found['id']} has priority {found['priority']}")
+    return Exit.DONE
 
 
 def _move(arguments: argparse.Namespace) -> int:

@@ -1,5 +1,7 @@
 """Hands planned games to the executor: pair by pair, from one running tournament after another, while there is room.
 
+Tournaments of a lower priority have what those of a higher one leave over.
+
 Several pairs of short games go to a slot together, unless their tournament may end after any of them.
 
 Refuses to know what becomes of them: their results are the recorder's.
@@ -8,7 +10,7 @@ Refuses to know what becomes of them: their results are the recorder's.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from concurrent.futures import Executor, Future
 from datetime import datetime
 from itertools import groupby
@@ -35,6 +37,10 @@ PAIR = 2
 
 def _planned(waiting: Waiting) -> PlannedGame:
     return waiting.game
+
+
+def _priority(found: LiveTournament) -> int:
+    return found.priority
 
 
 class Handout:
@@ -71,12 +77,24 @@ class Handout:
         """Fill the room there is. Raises StoreUnavailableError."""
         memory = self._memory
         room = self.room - len(memory.jobs)
-        sources = [found.id for found in running if found.id not in memory.dry]
+        sources = [found for found in running if found.id not in memory.dry]
         if room <= 0 or not sources:
             return
         self._remote.look(memory.jobs.values())
-        piles = self._piles(sources, room)
+        self._turns += 1
         singly = {found.id for found in running if formats.moment(found.format) is Moment.EACH_RESULT}
+        chosen: list[Pair] = []
+        sources.sort(key=_priority, reverse=True)
+        for _, equals in groupby(sources, key=_priority):
+            if len(chosen) < room:  # of what is left over others have their share
+                chosen += self._choose([found.id for found in equals], singly, room - len(chosen))
+        if chosen:
+            self._submit(chosen)
+
+    def _choose(self, sources: Sequence[int], singly: Set[int], room: int) -> list[Pair]:
+        """So many lots of these tournaments, in turns; those of `singly` have a pair in each."""
+        memory = self._memory
+        piles = self._piles(sources, room)
         chosen: list[Pair] = []
         while piles and len(chosen) < room:
             for pile in piles[: room - len(chosen)]:
@@ -89,8 +107,7 @@ class Handout:
             piles = [pile for pile in piles if pile]
         for pile in piles:  # not all of it found room
             memory.dry.discard(pile[0][0].tournament_id)
-        if chosen:
-            self._submit(chosen)
+        return chosen
 
     def _piles(self, sources: Sequence[int], room: int) -> list[deque[Pair]]:
         """The pairs ready to be played, by tournament; each turn begins with another one."""
@@ -98,7 +115,6 @@ class Handout:
         for game in [game for game, until in memory.resting.items() if until <= at]:
             del memory.resting[game]
         limit = 2 * room * memory.pace.most_pairs + len(memory.resting)
-        self._turns += 1
         start = self._turns % len(sources)
         piles: list[deque[Pair]] = []
         for tournament_id in [*sources[start:], *sources[:start]]:

@@ -21,7 +21,7 @@ from arena.tournaments.creation import shortage
 from arena.tournaments.entry import read_name, resolve
 from arena.tournaments.extension import Plan
 from arena.tournaments.preview import Extent, extent
-from arena.tournaments.settings import Document
+from arena.tournaments.settings import PRIORITIES, Document
 
 MEASURED = 200
 """Games that tell how long the next ones will be."""
@@ -123,6 +123,20 @@ def extend(arena: Arena, tournament_id: int, by: Identity, *, to: int | None = N
     arena.note("tournament.extend", f"tournament:{tournament_id}", by, **detail)
     arena.wake()
     return plan
+
+
+def prioritise(arena: Arena, tournament_id: int, priority: int, by: Identity) -> Tournament:
+    """Hand out its games before those of lower priority. Raises BadValueError, NotFoundError, ConflictError,
+    ForbiddenError.
+    """
+    require_organiser(by)
+    least, _, most = PRIORITIES
+    if not least <= priority <= most:
+        raise BadValueError(f"no priority {priority}", hint=f"from {least} to {most}", field="priority")
+    row = arena.store.tournaments.prioritise(tournament_id, priority)
+    arena.note("tournament.priority", f"tournament:{tournament_id}", by, priority=priority)
+    arena.wake()
+    return row
 
 
 def enter(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Identity) -> None:

@@ -266,6 +266,11 @@ class Tournament(SQLModel, table=True):
     created_by: int = Field(foreign_key="users.id", index=True)
     created: datetime = _created()
 
+    @property
+    def priority(self) -> int:
+        """Of its games, before those of tournaments with a lower one; stored among the settings."""
+        return int(self.settings.get("priority", 0))
+
 
 class Entry(SQLModel, table=True):
     """A version entered in a tournament; `seat` is its number in the tables. `eligibility` says why it may play.

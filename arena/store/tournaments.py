@@ -53,9 +53,13 @@ class LiveTournament:
     state: str
     format: str
     starts: datetime
+    priority: int
 
 
-_LIVE = tuple(col(getattr(Tournament, name)) for name in LiveTournament.__dataclass_fields__)
+_LIVE = (
+    *(col(getattr(Tournament, name)) for name in ("id", "state", "format", "starts")),
+    func.coalesce(col(Tournament.settings)["priority"].as_integer(), 0),
+)
 
 
 class Tournaments:
@@ -281,6 +285,19 @@ class Tournaments:
             session.execute(
                 update(Tournament).where(col(Tournament.id) == tournament_id).values(settings=dict(settings))
             )
+
+    def prioritise(self, tournament_id: int, priority: int) -> Tournament:
+        """Another priority for one that is not over. Raises NotFoundError, ConflictError."""
+        with self._sessions.writing() as session:
+            tournament = session.get(Tournament, tournament_id, with_for_update=True)
+            if tournament is None:
+                raise NotFoundError("tournament", tournament_id)
+            if not FOLLOWING[tournament.state] or tournament.state == "finished":
+                raise ConflictError(
+                    f"tournament {tournament_id} is {tournament.state}: it has no more games", tournament.state
+                )
+            tournament.settings = {**tournament.settings, "priority": priority}
+        return tournament
 
 
 _CHOSEN = ("name", "family", "variant", "options", "format", "settings", "pool", "is_rated", "problem", "starts")

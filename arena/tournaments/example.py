@@ -23,6 +23,7 @@ time = "5+0.05"                    # seconds and increment; or "40/60", "1/move"
 # openings = "random:4:1"          # "none", "random:PLIES:SEED", "setups:VARIANT:SEED", "fair:0.05", "auto"
 # seed = 1                         # the same seed, the same pairings and openings
 # rated = false                    # true: the games move the ratings
+# priority = 10                    # games of a higher priority are played first; usual is 0
 # starts = 2027-01-31T20:00:00Z    # at once unless named
 
 # [rulings]                        # when games end before their rules end them

@@ -187,6 +187,10 @@ class Recurrence(_Part):
     """What follows times that passed while the arena was down: none, one or all of their tournaments."""
 
 
+PRIORITIES = (-100, 0, 100)
+"""The lowest, the usual and the highest priority."""
+
+
 class Document(_Part):
     """One tournament, whole. `games` is per pairing or match, in pairs of one opening with sides swapped.
 
@@ -269,6 +273,10 @@ class Document(_Part):
     """
     mixes_remote: bool = False
     """Whether remote bots may enter where the ratings are not theirs: those of the sandbox, or of people."""
+    priority: int = Field(default=PRIORITIES[1], ge=PRIORITIES[0], le=PRIORITIES[2])
+    """Games of a tournament of higher priority are handed out first; those of equal ones in turns. It may be changed at
+    any time, by `arena tournament priority`.
+    """
     starts: datetime | None = None
     """When it begins, such as `2027-01-31T20:00:00Z`; at once unless named."""
     entries: Entries = Entries()

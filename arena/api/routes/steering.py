@@ -12,6 +12,7 @@ from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
 from arena.api.schemas import EntryName, In, LongerTournament, Number, PlanItem, TournamentDocument
 from arena.http.call import Answer, Call
+from arena.tournaments.settings import PRIORITIES
 
 routes = Routes()
 
@@ -21,6 +22,12 @@ class Extension(In):
 
     to: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     amount: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
+class PriorityRequest(In):
+    """The games of which tournament come first."""
+
+    priority: Annotated[int, Field(ge=PRIORITIES[0], le=PRIORITIES[2])]
 
 
 class EntryWish(In):
@@ -91,6 +98,18 @@ async def extend(call: Call, tournament: Number, body: Extension) -> Answer[Long
     known = await call.run(document_of, call, row)
     body_out = LongerTournament(**known.model_dump(), plan=PlanItem.model_validate(plan))
     return Answer(body_out, is_private=True)
+
+
+@routes.post(
+    "/tournaments/{tournament}/priority",
+    summary="Set the priority of a tournament",
+    example="""/api/v1/tournaments/1/priority -d '{"priority": 10}'""",
+    **_WORDS,
+)
+async def prioritise(call: Call, tournament: Number, body: PriorityRequest) -> Answer[TournamentDocument]:
+    """Hand out its games before those of tournaments with a lower priority, from now on."""
+    await call.run(services.tournament.prioritise, call.arena, tournament, body.priority, call.user)
+    return await _changed(call, tournament)
 
 
 @routes.post(

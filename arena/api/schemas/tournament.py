@@ -22,6 +22,7 @@ class TournamentItem(Out):
     is_rated: bool
     state: TournamentState
     problem: str
+    priority: int
     starts: datetime
     started: datetime | None
     finished: datetime | None

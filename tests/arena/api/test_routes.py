@@ -175,6 +175,11 @@ def test_a_tournament_from_its_document_to_its_end(arena: Arena) -> None:
     assert server.post(f"{where}/extend", token=token, body={"to": 6}).json["settings"]["games"] == 6
     for wrong in ({"amount": 1}, {"to": 6}, {"to": 8, "amount": 2}, {}):
         assert server.post(f"{where}/extend", token=token, body=wrong).status == 422
+    first = server.post(f"{where}/priority", token=token, body={"priority": 10})
+    assert (first.json["priority"], first.json["settings"]["priority"]) == (10, 10)
+    assert server.post(f"{where}/priority", token=token, body={"priority": 101}).status == 422
+    assert server.post(f"{where}/priority", token=arena.tokens["author"], body={"priority": 1}).status == 403
+    assert server.get(f"{PREFIX}/tournaments").json["items"][0]["priority"] == 10
     late = server.post(f"{where}/entries", token=token, body={"bot": "alphabeta"})
     assert late.status == 409
     assert late.json["state"] == "running"
@@ -183,6 +188,7 @@ def test_a_tournament_from_its_document_to_its_end(arena: Arena) -> None:
     again = server.post(f"{where}/resume", token=token)
     assert again.status == 409
     assert again.json["state"] == "cancelled"
+    assert server.post(f"{where}/priority", token=token, body={"priority": 1}).status == 409
 
 
 def test_schedules(arena: Arena) -> None:

@@ -151,6 +151,9 @@ def test_entering_withdrawing_and_extending(arena: Arena, cli: Any, tmp_path: Pa
     again = cli("tournament", "withdraw", number, "alphabeta v1", "--json", *token, is_json=True)
     assert "alphabeta v1" not in [line["name"] for line in again["entries"] if line["withdrawn"] is None]
     assert "nobody" in cli("tournament", "enter", number, "nobody", *token, code=Exit.NOT_FOUND)
+    assert cli("tournament", "priority", number, "-7", "--json", *token, is_json=True)["priority"] == -7
+    assert ", priority -7" in cli("tournament", "show", number)
+    cli("tournament", "priority", number, "200", *token, code=Exit.USAGE)
 
 
 def test_extending_says_what_the_number_is_and_what_comes_of_it(arena: Arena, cli: Any, tmp_path: Path) -> None:

@@ -103,6 +103,44 @@ def test_several_tournaments_share_the_slots(stage: Stage) -> None:
         stage.check_exactly_once(number, 24)
 
 
+def test_games_of_a_higher_priority_are_handed_out_first_and_equals_share(stage: Stage) -> None:
+    low = stage.create(games=2, entries={"bots": ["ada", "bob"]}, priority=-1)
+    equals = [stage.create(games=8, entries={"bots": ["cleo", "dan"]}) for _ in range(2)]
+    dice = Dice(is_held=True)
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
+    while stage.tournament(low).state != "finished":
+        dice.release(1)
+        coordinator.turn()
+    order = [stage.store.games.get(game).tournament_id for game in dice.played]
+    assert order[16:] == [low] * 2, "when the others have no more"
+    assert set(order[:8]) == set(equals)
+
+
+def test_a_priority_may_be_changed_while_it_runs(stage: Stage) -> None:
+    one, two = (stage.create(games=40, entries={"bots": ["ada", "bob"]}) for _ in range(2))
+    dice = Dice(is_held=True)
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
+    dice.release()
+    assert stage.store.tournaments.prioritise(two, 5).priority == 5
+    coordinator.turn()
+    coordinator.turn()
+    assert {stage.store.games.get(games[0].id).tournament_id for _, games in dice.held} == {two}
+    assert [found.priority for found in stage.store.tournaments.live()] == [0, 5]
+    stage.store.tournaments.move(one, "cancelled")
+    with pytest.raises(ConflictError, match="cancelled: it has no more games"):
+        stage.store.tournaments.prioritise(one, 1)
+
+
+def test_a_tournament_of_before_has_the_usual_priority(stage: Stage) -> None:
+    number = stage.create()
+    settings = stage.tournament(number).settings
+    stage.store.tournaments.extend(number, {name: settings[name] for name in settings if name != "priority"})
+    assert stage.tournament(number).priority == 0
+    assert [found.priority for found in stage.store.tournaments.live()] == [0]
+
+
 def test_a_tournament_begins_when_it_is_due(stage: Stage) -> None:
     number = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
     coordinator = stage.coordinator(Dice())
