@@ -76,7 +76,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
     for command in (submit, show, retire, quota):
         remote.add_server(command)
-    remote.add_server(listing, has_ndjson=True)
+    remote.add_server(listing, has_ndjson=True, has_csv=True)
 
 
 def _submit(arguments: argparse.Namespace) -> int:

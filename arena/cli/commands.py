@@ -69,6 +69,8 @@ COMMANDS: tuple[Command, ...] = (
             "arena play sample:greedy sample:random --family loa --games 10",
             'arena play ./mybot "python other.py" --family tablut --tc 1+0.05 --out runs/first',
             'arena play "fast=./mybot;tc=1+0.01;option.Threads=1" ./mybot --family loa --tc 10+0.1',
+            'arena play ./mybot ./other --family loa --games 100 --each "tc=40/60;option.Hash=64" --rating-interval 10',
+            "arena play --config match.toml --games 20",
         ),
         "local",
     ),

@@ -31,7 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "download",
         _download,
         "its record, which arena replay reads",
-        "arena game download 0123456789abcdef --out game.json",
+        "arena game download 0123456789abcdef --output-file game.json",
         "arena game download 0123456789abcdef | arena replay -",
     )
     remote.add_file(download, FORMS)
@@ -39,18 +39,19 @@ def add(parser: argparse.ArgumentParser) -> None:
         "export",
         _export,
         "the records of all games, or of those these options leave",
-        "arena game export --family loa --out loa.ndjson",
-        "arena game export --bot mybot --kind forfeit --since 2026-11-01 --form text",
+        "arena game export --family loa --output-file loa.ndjson",
+        "arena game export --bot mybot --kind forfeit --since 2026-11-01 --output text",
+        "arena game export --family loa -o csv > loa.csv",
     )
     for name, meaning in _FILTERS.items():
         export.add_argument(f"--{name}", metavar=name[0].upper(), help=meaning)
     export.add_argument("--tournament", metavar="N", type=choice.positive, help="of this tournament")
     export.add_argument("--kind", choices=("rules", "adjudication", "forfeit"), help="that ended so")
     remote.add_file(export, EXPORTS)
-    remote.add_server(export)
+    remote.add_server(export, is_file=True)
     for command in (show, watch, download):
         command.add_argument("id", metavar="ID")
-        remote.add_server(command, has_ndjson=command is watch)
+        remote.add_server(command, has_ndjson=command is watch, is_file=command is download)
 
 
 def _show(arguments: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pool", metavar="P", help="a rules class of the family (default: the family's own)")
     parser.add_argument("--retired", action="store_true", help="versions that play no more, too")
     parser.add_argument("--limit", metavar="N", type=choice.positive, default=50, help="at most so many (default 50)")
-    remote.add_server(parser, has_ndjson=True)
+    remote.add_server(parser, has_ndjson=True, has_csv=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,6 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.ndjson:
         for line in lines:
             output.item(line)
+        return Exit.DONE
+    if arguments.output == "csv":
+        output.csv(lines)
         return Exit.DONE
     if arguments.json:
         output.document({**head, "items": lines})

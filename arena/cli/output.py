@@ -70,6 +70,14 @@ def item(data: Any) -> None:
     print(json.dumps(data, separators=(",", ":"), ensure_ascii=False), flush=True)
 
 
+def csv(items: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> None:
+    """Items of one kind as CSV on stdout: a column for each key of the first one, or for each of `columns`."""
+    from arena.csv_text import lines as csv_lines
+
+    for line in csv_lines(items, columns):
+        print(line, end="")
+
+
 def note(*lines: str) -> None:
     """Talk, on stderr; silent under `--quiet`."""
     if not _quiet:

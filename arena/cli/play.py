@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from arena.cli import choice, output
 from arena.cli.choice import memory, read_options, refuse_concurrency, whole
 from arena.cli.exit import CommandError, Exit
+from arena.cli.output_argument import add_output
 from arena.cli.play_config import EXAMPLE, gather, preset
 from referee.plan import FIRST, Plan
 from referee.ratings.pairings import pairings
@@ -129,7 +130,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="keep everything there; the same command continues it")
     parser.add_argument("--log", action="store_true", help="print the reason and the logs of every forfeit")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_output(parser, "json", "csv")
     example = "\n".join(f"  {line}" for line in EXAMPLE.splitlines())
     parser.epilog = f"{parser.epilog or ''}\n\na file for --config:\n{example}".lstrip()
 
@@ -260,7 +261,7 @@ def _play_games(
     """Play what is left of the games, write and print what came of all of them."""
     from arena.cli.match_report import running_lines, sprt_words, terms_of
     from arena.cli.pace import Pace
-    from arena.cli.results import report, show, summarise
+    from arena.cli.results import report, summarise
     from referee.dispatch import left_to_play
 
     names = list(dict.fromkeys(name for game in games for name in (game.spec.first.name, game.spec.second.name)))
@@ -298,10 +299,7 @@ def _play_games(
         found["sprt"] |= asdict(sprt)
     if isinstance(folder, RunFolder):
         _keep_results(folder, found, records)
-    if arguments.json:
-        output.document({"games": [record.as_json() for record in records], **found})
-    else:
-        show(found)
+    _print(arguments, found, records)
     for record in void:
         output.error(f"game {record.sequence} stayed void: {record.detail or record.termination}", is_fault=False)
     if len(records) == len(games) or is_decided():
@@ -341,6 +339,17 @@ def _dispatch(
             return dispatcher.run(games, is_decided), dispatcher.is_stopped
         finally:
             pool.shutdown()
+
+
+def _print(arguments: argparse.Namespace, found: dict[str, Any], records: list[GameRecord]) -> None:
+    from arena.cli.results import show
+
+    if arguments.json:
+        output.document({"games": [record.as_json() for record in records], **found})
+    elif arguments.output == "csv":
+        output.csv(found["standings"])
+    else:
+        show(found)
 
 
 def _keep_results(folder: RunFolder, found: dict[str, Any], records: list[GameRecord]) -> None:

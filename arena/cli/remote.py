@@ -3,29 +3,56 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from arena import csv_text
 from arena.cli import output
+from arena.cli.output_argument import add_output
 from arena.client import DEFAULT, Client, read_keys
 
+GAME_COLUMNS = (
+    "id",
+    "event",
+    "round",
+    "sequence",
+    "pair",
+    "family",
+    "variant",
+    "options",
+    "first",
+    "second",
+    "winner",
+    "termination",
+    "kind",
+    "detail",
+    "plies",
+    "time",
+    "position",
+    "final_position",
+    "started",
+    "finished",
+)
+"""What `--output csv` says of a game."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?")
 
 
-def add_server(parser: argparse.ArgumentParser, *, has_ndjson: bool = False) -> None:
-    """`--server`, `--token`, and the forms of the answer."""
+def add_server(
+    parser: argparse.ArgumentParser, *, has_ndjson: bool = False, has_csv: bool = False, is_file: bool = False
+) -> None:
+    """`--server`, `--token`, and the forms of the answer; `has_csv` where it is a table. A file has its own forms."""
     parser.add_argument(
         "--server", metavar="URL", help="the server (default: ARENA_SERVER, the last log-in's, or local)"
     )
     parser.add_argument("--token", metavar="TOKEN", help="an API token (default: ARENA_TOKEN, or that of arena login)")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    if has_ndjson:
-        form.add_argument("--ndjson", action="store_true", help="one JSON document a line on stdout")
+    if is_file:
+        return
+    add_output(parser, "json", *(["ndjson"] if has_ndjson else []), *(["csv"] if has_csv else []))
 
 
 def server_of(arguments: argparse.Namespace) -> str:
@@ -42,16 +69,38 @@ def client(arguments: argparse.Namespace) -> Client:
 
 
 def add_file(parser: argparse.ArgumentParser, forms: Mapping[str, str]) -> None:
-    """`--form` and `--out` of a command that fetches a file; `forms` are media types by name, the default first."""
+    """`--output` and `--output-file` of a command that fetches a file; `forms` are media types by name, the default
+    first.
+    """
+    default = next(iter(forms))
+    texts = {"ndjson": "a record a line", "text": "PGN-like text", "csv": "a line for each game, without its moves"}
+    meanings = "; ".join(f"{name}: {texts[name]}" for name in forms if name in texts)
     parser.add_argument(
-        "--form", choices=tuple(forms), default=next(iter(forms)), help=f"(default {next(iter(forms))})"
+        "-o",
+        "--output",
+        "--form",
+        dest="form",
+        choices=tuple(forms),
+        default=default,
+        help=f"{meanings} (default {default})",
     )
-    parser.add_argument("--out", metavar="FILE", type=Path, help="into a file, which is there only when it is whole")
+    json_form = "json" if "json" in forms else "ndjson"
+    parser.add_argument("--json", dest="form", action="store_const", const=json_form, help=f"as -o {json_form}")
+    parser.add_argument(
+        "--output-file",
+        "--out",
+        dest="out",
+        metavar="FILE",
+        type=Path,
+        help="into a file, which is there only when it is whole",
+    )
 
 
 def save(arguments: argparse.Namespace, path: str, forms: Mapping[str, str], **query: Any) -> None:
-    """A file from the server to stdout, or whole into `--out`."""
+    """A file from the server to stdout, or whole into `--output-file`."""
     chunks = client(arguments).chunks(path, forms[arguments.form], **query)
+    if arguments.form == "csv":
+        chunks = (line.encode() for line in csv_text.lines(map(_game, _records(chunks)), GAME_COLUMNS))
     out: Path | None = arguments.out
     if out is None:
         for chunk in chunks:
@@ -66,6 +115,21 @@ def save(arguments: argparse.Namespace, path: str, forms: Mapping[str, str], **q
         os.replace(fresh, out)
     finally:
         fresh.unlink(missing_ok=True)
+
+
+def _records(chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """The documents of NDJSON that comes in pieces."""
+    rest = b""
+    for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield from (json.loads(line) for line in whole if line.strip())
+    if rest.strip():
+        yield json.loads(rest)
+
+
+def _game(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a line of CSV says of a record."""
+    return {**record, "plies": len(record["moves"])}
 
 
 def follow(arguments: argparse.Namespace, path: str, tell: Callable[[dict[str, Any]], None]) -> None:
@@ -96,6 +160,9 @@ def show_items(
     if getattr(arguments, "ndjson", False):
         for item in items:
             output.item(item)
+        return
+    if arguments.output == "csv":
+        output.csv(items)
         return
     found = list(items)
     if arguments.json:

@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     for command in (show, *verbs):
         command.add_argument("id", metavar="ID", type=choice.positive)
         remote.add_server(command)
-    remote.add_server(listing, has_ndjson=True)
+    remote.add_server(listing, has_ndjson=True, has_csv=True)
 
 
 def _list(arguments: argparse.Namespace) -> int:

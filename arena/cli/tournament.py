@@ -25,7 +25,7 @@ _VERBS = {
     "cancel": "end it for good; results stay",
 }
 FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt")
-FORMS = {"ndjson": "application/x-ndjson", "text": "text/plain"}
+FORMS = {"ndjson": "application/x-ndjson", "text": "text/plain", "csv": "application/x-ndjson"}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -63,14 +63,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--family", metavar="F", type=choice.family)
     listing.add_argument("--limit", metavar="N", type=choice.positive, default=50, help="at most so many (default 50)")
 
-    show = actions.add("show", _show, "a tournament with its standings", "arena tournament show 7")
+    show = actions.add(
+        "show", _show, "a tournament with its standings", "arena tournament show 7", "arena tournament show 7 -o csv"
+    )
     watch = actions.add("watch", _watch, "its results as they come, to the end", "arena tournament watch 7")
     export = actions.add(
         "export",
         _export,
         "the records of all its games",
         "arena tournament export 7 > games.ndjson",
-        "arena tournament export 7 --form text --out games.txt",
+        "arena tournament export 7 --output text --output-file games.txt",
+        "arena tournament export 7 -o csv > games.csv",
     )
     remote.add_file(export, FORMS)
     verbs = [actions.add(verb, _move, meaning, f"arena tournament {verb} 7") for verb, meaning in _VERBS.items()]
@@ -115,10 +118,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         "test; +N for so many more",
     )
     priority.add_argument("priority", metavar="N", type=int, help="from -100 to 100; usual is 0")
-    for command in (create, change, show, export, enter, withdraw, extend, priority, *verbs):
+    for command in (create, change, enter, withdraw, extend, priority, *verbs):
         remote.add_server(command)
-    for command in (listing, watch):
-        remote.add_server(command, has_ndjson=True)
+    remote.add_server(show, has_csv=True)
+    remote.add_server(export, is_file=True)
+    remote.add_server(listing, has_ndjson=True, has_csv=True)
+    remote.add_server(watch, has_ndjson=True)
 
 
 def _create(arguments: argparse.Namespace) -> int:
@@ -241,6 +246,9 @@ def _show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         beside = {key: standings.get(key) for key in ("strengths", "findings")}
         output.document({**found, "standings": standings["items"], **beside})
+        return Exit.DONE
+    if arguments.output == "csv":
+        output.csv(standings["items"])
         return Exit.DONE
     _tell(found)
     _show_table(found, standings)

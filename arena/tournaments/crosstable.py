@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from arena.csv_text import safe
 from referee.ratings.crosstable import Cell, cells
 from referee.ratings.scored import Scored
 
@@ -60,7 +61,7 @@ def as_csv(table: Sequence[Row]) -> str:
         writer.writerow(
             [
                 standing.rank,
-                _safe(standing.name),
+                safe(standing.name),
                 *texts,
                 f"{standing.points:g}",
                 standing.games,
@@ -68,8 +69,3 @@ def as_csv(table: Sequence[Row]) -> str:
             ]
         )
     return out.getvalue()
-
-
-def _safe(text: str) -> str:
-    """A text no spreadsheet takes for a formula."""
-    return "'" + text if text[:1] in "=+-@\t\r" else text

@@ -28,7 +28,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "leaderboard.run": ("leaderboard", "items"),
     "login.run": ("login", "server"),
     "perft.run": ("perft", "nodes seconds nodes_per_second divide"),
-    "play._play_games": ("play", "games"),
+    "play._print": ("play", "games"),
     "playouts.run": ("playouts", "games plies seconds plies_per_second results reasons seed"),
     "ratings._rebuild": ("ratings rebuild", "games pools problems"),
     "remote.show_items": ("lists of a server", "items next"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import tarfile
@@ -86,6 +87,41 @@ def test_watching_and_exporting_a_tournament(arena: Arena, cli: Any) -> None:
     lines = cli("tournament", "export", number).splitlines()
     assert [read_record(line).family for line in lines] == ["loa"] * 12
     assert len(list(read_texts(cli("tournament", "export", number, "--form", "text")))) == 12
+
+
+def table_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_tables_and_games_come_as_csv(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    number = str(arena.finished)
+    board = cli("leaderboard", "loa", "--json", is_json=True)["items"]
+    lines = table_of(cli("leaderboard", "loa", "--output", "csv"))
+    assert [line["name"] for line in lines] == [line["name"] for line in board]
+    assert float(lines[0]["mu"]) == board[0]["mu"]
+    standings = table_of(cli("tournament", "show", number, "-o", "csv"))
+    assert [line["rank"] for line in standings] == ["1", "2", "3"]
+    assert sum(int(line["games"]) for line in standings) == 24
+    assert "greedy" in {line["name"] for line in table_of(cli("bot", "list", "-o", "csv"))}
+    games = table_of(cli("tournament", "export", number, "-o", "csv"))
+    records = [json.loads(line) for line in cli("tournament", "export", number, "--output", "ndjson").splitlines()]
+    assert [(line["id"], line["plies"]) for line in games] == [(one["id"], str(len(one["moves"]))) for one in records]
+    assert "moves" not in games[0]
+    target = tmp_path / "games.csv"
+    cli("game", "export", "--family", "loa", "-o", "csv", "--output-file", str(target))
+    assert len(table_of(target.read_text())) >= 12
+    none = cli("game", "export", "--family", "tablut", "-o", "csv")
+    assert none.startswith("id,event,"), "no game is a table with its head alone"
+
+
+def test_the_forms_have_short_forms(arena: Arena, cli: Any) -> None:
+    assert cli("leaderboard", "loa", "-o", "json", is_json=True) == cli("leaderboard", "loa", "--json", is_json=True)
+    assert cli("leaderboard", "loa", "-o", "ndjson") == cli("leaderboard", "loa", "--ndjson")
+    assert cli("leaderboard", "loa", "-o", "table") == cli("leaderboard", "loa")
+    assert "not allowed with" in cli("leaderboard", "loa", "--json", "-o", "csv", code=Exit.USAGE)
+    assert "did you mean csv?" in cli("leaderboard", "loa", "-o", "cvs", code=Exit.USAGE)
+    game = arena.games[0]
+    assert cli("game", "download", game, "--json") == cli("game", "download", game)
 
 
 def test_logs(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:

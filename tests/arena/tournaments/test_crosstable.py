@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.csv_text import safe
 from arena.store.results import Result
 from arena.tournaments import crosstable
 from referee.ratings.standings import standings
@@ -26,7 +27,7 @@ def test_crosstable_keeps_pairs_together() -> None:
     assert (cell.points, cell.games, cell.verdict) == (1.5, 3, "same")
     text = crosstable.as_csv(table)
     assert "1.5/3 WD L" in text
-    assert crosstable._safe("=cmd") == "'=cmd"
+    assert safe("=cmd") == "'=cmd"
 
 
 def test_a_block_of_the_crosstable_is_that_of_the_whole() -> None:
