@@ -34,7 +34,7 @@ class Clock:
         return control.base_ms + self.margin_ms if control.kind == "movetime" else None
 
     def charge(self, side: int, used_ms: float) -> bool:
-        """Take `used_ms` off the side's clock, add the increment and what a period of moves brings; False: it flagged."""
+        """Take `used_ms` off the side's clock, add what a move and a period of moves bring; False: the flag fell."""
         control = self.controls[side]
         if control.kind == "movetime":
             return used_ms <= control.base_ms + self.margin_ms

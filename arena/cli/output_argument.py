@@ -11,7 +11,7 @@ _MEANINGS = {"json": "one JSON document on stdout", "ndjson": "one JSON document
 class _Form(argparse.Action):
     """Keeps the form, and sets what its short form sets."""
 
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
         """Take the form down."""
         setattr(namespace, self.dest, values)
         for form in _MEANINGS:
