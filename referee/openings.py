@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from referee.opening_source import OpeningSource
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset, Value
@@ -225,6 +226,15 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Po
         moves.append(ruleset.rules.notation.write_move(line.move or 0))
         line = line.previous
     return Opening(ruleset.variant.name, position and str(beginning), tuple(reversed(moves))), end
+
+
+def chosen_openings(ruleset: Ruleset, text: str, count: int, source: OpeningSource, seed: int) -> list[Opening]:
+    """The openings of a file in the order of `source`, each cut to its plies. Raises ParseError as `file_openings`."""
+    found = file_openings(ruleset, text, text.count("\n") + 1)
+    found = list(dict.fromkeys(replace(one, moves=one.moves[: source.plies]) for one in found))
+    if source.order == "random":
+        random.Random(f"order of openings {seed}").shuffle(found)
+    return [found[number % len(found)] for number in range(count)]
 
 
 def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | None = None) -> list[Opening]:

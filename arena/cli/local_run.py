@@ -16,7 +16,8 @@ from referee.adjudicate import read_draw_rule, read_resign_rule
 from referee.bot_argument import typed_options
 from referee.bot_settings import read_each
 from referee.introduction import Guest, Terms, introduce_all
-from referee.openings import is_dealt, is_source, opened_by_each, openings
+from referee.opening_source import read_source
+from referee.openings import chosen_openings, is_dealt, is_source, opened_by_each, openings
 from referee.plan import Plan, pairs_of, schedule
 from referee.record import GameRecord
 from referee.rules.rules import Ruleset
@@ -208,13 +209,18 @@ def plan_of(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec
         adjudication = read_draw_rule(arguments.draw, adjudication)
     if arguments.resign:
         adjudication = read_resign_rule(arguments.resign, adjudication)
-    text = None if is_source(arguments.openings) else _book(arguments.openings)
+    source = read_source(arguments.openings)
+    text = None if is_source(source.place) else _book(source.place)
     deals = text is None and is_dealt(ruleset, arguments.openings)
     count = pairs_of(len(bots), arguments.format, arguments.games) if deals else (arguments.games + 1) // 2
     return Plan(
         ruleset=ruleset,
         bots=bots,
-        openings=tuple(openings(ruleset, arguments.openings, count, arguments.seed, text)),
+        openings=tuple(
+            openings(ruleset, source.place, count, arguments.seed)
+            if text is None
+            else chosen_openings(ruleset, text, count, source, arguments.seed)
+        ),
         games=arguments.games,
         format=arguments.format,
         time=time,

@@ -83,7 +83,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         default="auto",
         metavar="O",
         help="auto (default: the start once, then four random plies; new deals in a dealt variant), none, "
-        "random:PLIES:SEED, setups:VARIANT:SEED or a file",
+        "random:PLIES:SEED, setups:VARIANT:SEED or a file; 'FILE;order=random;plies=8' shuffles its "
+        "openings by the seed (default: sequential) and cuts them",
     )
     parser.add_argument(
         "--first",
