@@ -61,7 +61,7 @@ LOCAL = [
     ("demo --games x", USAGE, "'x' is not a whole number from 1 to 1,000"),
     ("play sample:random sample:greedy --family loa --gamess 3", USAGE, "did you mean --games? See"),
     ("rules moves loa --varient zen", USAGE, "did you mean --variant? See"),
-    ("play sample:random sample:greedy --family loa --memory 99999999999999", USAGE, "from 1 to 16,777,216"),
+    ("play sample:random sample:greedy --family loa --memory 99999999999999", USAGE, "from 16 to 1,048,576"),
     ("demo --games 9999", USAGE, "from 1 to 1,000"),
     ("demo --concurrency 0", USAGE, "from 1"),
     ("demo --port 70000", USAGE, "from 0 to 65,535"),
