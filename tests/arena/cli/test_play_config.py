@@ -58,7 +58,7 @@ def test_every_option_of_a_match_is_a_key_of_its_file(tmp_path: Path) -> None:
     values = {"each": '"tc=1"', "option": '["repetition=3"]'}
     for name, action in options.items():
         is_flag = action.nargs == 0
-        word = action.choices[-1] if isinstance(action.choices, tuple) else "loa" if name == "family" else "7"
+        word = action.choices[-1] if isinstance(action.choices, tuple) else "loa" if name == "family" else "20"
         value = values.get(name, "true" if is_flag else f'"{word}"')
         found = parsed("a", "b", "--family=loa", "--config", written(tmp_path, f"{name} = {value}"))
         assert str(getattr(found, name)) in {word, "True", "['tc=1']", "['repetition=3']"}, name
