@@ -90,8 +90,9 @@ class Command:
         return psutil.Process(self.pid).children(recursive=True)
 
     def bots(self) -> list[psutil.Process]:
-        """The scripted bots among them."""
-        return [process for process in self.family() if "scripted.py" in " ".join(_line(process))]
+        """The scripted bots among them, without their supervisors."""
+        lines = {process: " ".join(_line(process)) for process in self.family()}
+        return [process for process, line in lines.items() if "scripted.py" in line and "launcher.py" not in line]
 
     def slots(self) -> list[psutil.Process]:
         """The game slots among them."""
