@@ -174,7 +174,9 @@ def read_day(text: str | None, name: str, rest: int) -> int | None:
     if not text or not text.strip():
         return None
     found = day_of(text)
-    if not found or not re.fullmatch(r"\d{4}(-\d\d?(-\d\d?)?)?", text.strip()):
+    parts = text.strip().count("-")
+    is_whole = parts == (found % 10_000 > 0) + (found % 100 > 0)  # else there is no such month, or no such day
+    if not found or not is_whole or not re.fullmatch(r"\d{4}(-\d\d?(-\d\d?)?)?", text.strip()):
         raise BadValueError(f"not a day: {text[:40]!r}", field=name, hint="write 2003-07-31, 2003-07 or 2003")
     if rest and not found % 100:
         found += 99 if found % 10_000 else rest

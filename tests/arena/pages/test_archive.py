@@ -63,6 +63,8 @@ def test_a_position_is_found_however_the_board_is_turned(site: Site) -> None:
         ("family=loa&position=nonsense", "column"),
         ("family=loa&variant=nonsense", "unknown variant"),
         ("since=yesterday", "not a day"),
+        ("since=2026-99", "not a day"),
+        ("since=2026-07-32", "not a day"),
     ],
 )
 def test_what_cannot_be_searched_for_is_said_above_the_form(site: Site, query: str, problem: str) -> None:
