@@ -154,7 +154,7 @@ def test_a_bot_that_is_not_there_or_does_not_introduce_itself_stops_before_the_f
         (["--family", "loa", "--option", "simultanous=draw"], "simultaneous"),
         (["--family", "loa", "--option", "simultaneous=drawn"], "draw"),
         (["--family", "loa", "--tc", "soon"], "10+0.1"),
-        (["--family", "loa", "--openings", "bok"], "random:PLIES:SEED"),
+        (["--family", "loa", "--openings", "random:many"], "random:PLIES:SEED"),
         (["--family", "loa", "--games", "0"], "at least 1"),
         (["--family", "loa", "--variant", "zen"], "announce"),
     ],
@@ -164,6 +164,12 @@ def test_bad_input_says_what_to_write(words: list[str], message: str, c_bot: str
     done = arena("play", c_bot, c_bot, *words, code=2)
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+    assert not done.stdout
+
+
+def test_a_missing_book_of_openings_is_named(c_bot: str) -> None:
+    done = arena("play", c_bot, c_bot, "--family", "loa", "--openings", "bok", code=3)
+    assert "--openings: no such file: bok" in done.stderr
     assert not done.stdout
 
 

@@ -28,7 +28,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(sandbox_choice, "assess", assess)
     monkeypatch.setattr(sandbox_choice, "why_not", why_not)
-    monkeypatch.setattr(sandbox_choice, "open_sandbox", Sandbox)
+    monkeypatch.setattr(sandbox_choice, "open_sandbox", lambda name, is_own=False: Sandbox(name, reads_all=is_own))
     return found
 
 
@@ -44,7 +44,7 @@ def test_each_other_program_is_tried_until_it_starts(tried: list[str]) -> None:
     sandbox, notes = choose("auto", [other, TOOL, other, read_bot("sample:mcts", "loa")], Limits())
     assert sandbox.name == "rlimits"
     assert len(notes) == 1
-    assert "'tool' does not start in sandbox bwrap (no library): rlimits is used" in notes[0]
+    assert "'tool' runs in rlimits: it does not start in bwrap (no library)" in notes[0]
     assert tried == [
         "bwrap",
         "other in bwrap",

@@ -44,9 +44,10 @@ def docstrings(tree: ast.AST) -> Iterator[ast.expr]:
 
 
 def examples(tree: ast.AST) -> Iterator[ast.AST]:
-    """What the arguments for examples are given."""
+    """What the arguments for examples are given, and what is called EXAMPLE."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.keyword) and node.arg in EXAMPLE_ARGUMENTS:
+        is_named = isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["EXAMPLE"]
+        if is_named or (isinstance(node, ast.keyword) and node.arg in EXAMPLE_ARGUMENTS):
             yield from ast.walk(node.value)
 
 
@@ -87,6 +88,7 @@ def read(path: str) -> str:
     ("source", "is_offence"),
     [
         ('FAMILY = "loa"', True),
+        ('EXAMPLE = "loa"', False),
         ("def loa_moves(): ...", True),
         ("x = 1  # as in Tablut", True),
         ('say("Lines of Action")', True),

@@ -73,6 +73,7 @@ def test_rules_moves(capsys):
         "position": "b1b/b2/1ww w",
         "side": "first",
         "legal_moves": ["b1a2", "b1b2", "c1c2"],
+        "schema": 1,
         "result": None,
     }
 

@@ -86,7 +86,7 @@ def test_what_was_played_in_a_position_is_the_same_here_and_on_the_command_line(
     asked = ["explore", "abalone", "--moves", "a1b2", "--source", "two"]
     for where in (["--server", f"http://127.0.0.1:{server.port}"], ["--database", str(server.store.engine.url)]):
         assert main([*asked, *where, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out) == found, where
+        assert json.loads(capsys.readouterr().out) == {"schema": 1, **found}, where
     assert main([*asked, *where]) == 0
     assert "i5h5" in capsys.readouterr().out
     assert main([*asked, *where, "--bot", "nobody"]) == 0

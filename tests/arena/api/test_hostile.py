@@ -335,7 +335,7 @@ def test_a_full_disk(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     path = f"{PREFIX}/bots/fresh/versions?family=loa"
     reply = arena.server.post(path, token=arena.tokens["author"], data=b"#!/bin/sh\n")
-    assert is_problem(reply, 503)
+    assert is_problem(reply, 507)
 
 
 def test_rates(arena: Arena) -> None:

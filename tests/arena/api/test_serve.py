@@ -70,5 +70,5 @@ def test_a_folder_that_was_never_initialised(tmp_path: Path, capsys: pytest.Capt
 def test_a_database_of_another_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty.sqlite3").touch()
     url = f"sqlite:///{tmp_path / 'empty.sqlite3'}"
-    assert run(["serve", "--data", str(tmp_path), "--database", url, "--no-referee"]) == Exit.USAGE
+    assert run(["serve", "--data", str(tmp_path), "--database", url, "--no-referee"]) == Exit.NOT_FOUND
     assert "arena db upgrade" in capsys.readouterr().err

@@ -57,9 +57,14 @@ def test_ratings_and_games_are_checked_and_put_right(
     folder: Path, sqlite_store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     where = ("--data", str(folder))
-    assert said(capsys, 0, "ratings", "rebuild", "--check", *where) == {"games": 2, "pools": ["loa"], "problems": []}
+    assert said(capsys, 0, "ratings", "rebuild", "--check", *where) == {
+        "schema": 1,
+        "games": 2,
+        "pools": ["loa"],
+        "problems": [],
+    }
     found = said(capsys, 0, "games", "verify", "--all", *where)
-    assert found == {"checked": 2, "failed": 0, "failures": []}
+    assert found == {"schema": 1, "checked": 2, "failed": 0, "failures": []}
     with sqlite_store.engine.begin() as connection:
         connection.execute(text("UPDATE ratings SET mu = mu + 1e-9 WHERE version_id = 1"))
     assert len(said(capsys, 1, "ratings", "rebuild", "--check", *where)["problems"]) == 1
