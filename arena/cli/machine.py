@@ -65,7 +65,7 @@ def user() -> Part:
         "user",
         "ok" if assess("rlimits").works else "broken",
         "root; every bot becomes a user of its own",
-        "" if assess("rlimits").works else "install util-linux (setpriv), or start the arena as another user",
+        "" if assess("rlimits").works else "start the arena as another user",
     )
 
 
@@ -89,8 +89,8 @@ def programs() -> Iterator[Part]:
     """The programs that the arena calls."""
     for name, package, purpose in (
         ("bwrap", "bubblewrap", "the strongest sandbox"),
-        ("setpriv", "util-linux", "bots that die with their referee, and are not root"),
-        ("prlimit", "util-linux", "bounds on every process"),
+        ("setpriv", "util-linux", "another user inside of bwrap"),
+        ("prlimit", "util-linux", "bounds on every process inside of bwrap"),
         ("cc", "gcc", "compiling the example bots in C"),
     ):
         place = shutil.which(name)

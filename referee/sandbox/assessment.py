@@ -76,7 +76,7 @@ def _missing(name: str) -> tuple[str, str] | None:
         return "bubblewrap is not installed", "apt-get install bubblewrap"
     if name == "landlock" and (reason := landlock.missing()):
         return reason, "use a newer kernel that has Landlock switched on (lsm=…,landlock)"
-    if name != "landlock":
+    if name == "bwrap":  # elsewhere the launcher does what these do inside
         for program in ("setpriv", "prlimit"):
             if shutil.which(program) is None:
                 return f"{program} is not installed", "apt-get install util-linux"
