@@ -96,7 +96,7 @@ class Tuner:
                 if not running:
                     return
                 done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
-                for future in done:
+                for future in sorted(done, key=lambda future: running[future].number):  # a set has no order
                     self._take(running.pop(future), future)
         finally:
             for future in running:
