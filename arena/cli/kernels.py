@@ -15,7 +15,7 @@ from pathlib import Path
 
 from arena.cli import output
 from arena.data_folder import is_passed_through
-from referee.rules.cache import IS_COMPILED, cache_root
+from referee.rules.cache import IS_COMPILED, cache_root, is_writable
 
 _ADVICE = "set NUMBA_CACHE_DIR to a folder that you may write and that no bot may"
 
@@ -23,7 +23,7 @@ _ADVICE = "set NUMBA_CACHE_DIR to a folder that you may write and that no bot ma
 def have_folder(arguments: argparse.Namespace) -> None:
     """Make a folder of this run, and say so, where kernels are to be compiled that could not be kept."""
     root = cache_root()
-    if not IS_COMPILED or _is_writable(root) or not _is_cold(getattr(arguments, "family", None)):
+    if not IS_COMPILED or is_writable(root) or not _is_cold(getattr(arguments, "family", None)):
         return
     try:
         folder = _make(root)
@@ -53,16 +53,6 @@ def _remove(folder: Path, process: int) -> None:
     """Remove it, unless this is a child of the process that made it."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_writable(folder: Path) -> bool:
-    """Whether a folder can be written; it is made if need be."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
 
 
 def _is_cold(family: object) -> bool:

@@ -15,7 +15,6 @@ import hashlib
 import inspect
 import os
 import pickle
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -23,7 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from referee.rules.cache import IS_COMPILED, cache_root
+from referee.rules.cache import IS_COMPILED, cache_root, is_writable
 from referee.rules.garbage import uncollected
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,15 +41,7 @@ def cache_folder(*source_folders: str) -> Path:
     return cache_root() / f"{name}-{digest.hexdigest()[:16]}"
 
 
-@cache
-def _is_writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
+_is_writable = cache(is_writable)
 
 if IS_COMPILED:
     with uncollected():

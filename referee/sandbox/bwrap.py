@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from referee.sandbox.cgroup import join_line
-from referee.sandbox.launch import FILTER, Launch, environment
+from referee.sandbox.launch import FILTER, Launch, Request, environment
 from referee.sandbox.privilege import drop_line, pick_user
 from referee.sandbox.rlimits import limit_line
 from referee.sandbox.seccomp import Filter
 from referee.sandbox.view import look
-from referee.spec import Limits
 
 BOT_FOLDER = "/bot"
 """Where a bot with a folder of its own finds it, read-only."""
@@ -34,23 +33,15 @@ def program() -> str | None:
     return shutil.which("bwrap")
 
 
-def wrap(
-    command: Sequence[str],
-    folder: str | None,
-    limits: Limits,
-    *,
-    groups: Sequence[str] = (),
-    spare: int = 0,
-    reads_all: bool = False,
-) -> Launch:
+def wrap(request: Request) -> Launch:
     """Bubblewrap, then bounds on each process, then another user, then the bot. Raises OSError without bubblewrap."""
     bwrap = program()
     if bwrap is None:
         raise FileNotFoundError("bubblewrap is not installed; its package is called bubblewrap")
-    user = pick_user()
+    user, folder, spare = pick_user(), request.folder, request.spare
     privileges: tuple[str, ...]
     become: tuple[str, ...]
-    view = look(command, folder)
+    view = look(request.command, folder)
     scratch = ("--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs")
     binds = [("--ro-bind", path, path) for path in view.shown]
     if folder is not None:
@@ -65,12 +56,12 @@ def wrap(
         spare += 1
         become = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
     else:
-        keep = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", *(("CAP_DAC_OVERRIDE",) if reads_all else ()))
+        keep = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", *(("CAP_DAC_OVERRIDE",) if request.reads_all else ()))
         privileges = ("--cap-drop", "ALL", *(word for name in keep for word in ("--cap-add", name)))
-        become = drop_line(user, reads_all=reads_all)
+        become = drop_line(user, reads_all=request.reads_all)
     return Launch(
         (
-            *join_line(groups),
+            *join_line(request.groups),
             *(bwrap, *_NAMESPACES, *privileges, "--die-with-parent", "--new-session", "--hostname", "bot"),
             *(("--seccomp", FILTER) if program_filter else ()),
             *("--proc", "/proc", "--dev", "/dev"),
@@ -81,7 +72,7 @@ def wrap(
             # Its own root and /dev are memory disks without a bound: they must not be written to.
             *("--remount-ro", "/dev", "--remount-ro", "/"),
             *("--chdir", here, "--"),
-            *limit_line(limits, user, has_namespace=user is None, spare=spare),
+            *limit_line(request.limits, user, has_namespace=user is None, spare=spare),
             *become,
             *view.command,
         ),

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from dataclasses import replace
 
 from referee.sandbox import launcher, rlimits
-from referee.sandbox.launch import Launch, environment, supervised
+from referee.sandbox.launch import Launch, Request, environment, supervised
 from referee.sandbox.privilege import is_passable, may_read_all, pick_user
 from referee.sandbox.seccomp import Filter
 from referee.sandbox.view import look
-from referee.spec import Limits
 
 LEAST_VERSION = 3
 """Before it, files could be emptied without being written to (Linux 6.2)."""
@@ -38,33 +37,24 @@ def _filter(version: int) -> Filter:
     return Filter(_PID_MARK, allows_signals=version >= _SCOPED_VERSION)
 
 
-def wrap(
-    command: Sequence[str],
-    folder: str | None,
-    limits: Limits,
-    *,
-    groups: Sequence[str] = (),
-    spare: int = 0,
-    reads_all: bool = False,
-) -> Launch:
+def wrap(request: Request) -> Launch:
     """Have the launcher confine the bot. Where its Python or its folder is behind a folder that is closed to its user
     (an arena under `/root`), it may open all it is shown: Landlock alone says then what that is.
     """
     user = pick_user()
-    view = look(command, folder)
+    view = look(request.command, request.folder)
     version = launcher.landlock_version()
-    own = [os.path.abspath(folder)] if folder else []  # the launcher starts in the folder itself
+    own = [os.path.abspath(request.folder)] if request.folder else []  # the launcher starts in the folder itself
     needed = (sys.executable, os.path.realpath(sys.executable), *own)
     plan = {
-        "groups": groups,
         "version": version,
         "user": user,
-        "reads_all": reads_all or (may_read_all() and not all(map(is_passable, needed))),
+        "reads_all": request.reads_all or (may_read_all() and not all(map(is_passable, needed))),
         "is_locked": True,
         "shown": [*view.shown, *(place for _, place in view.links), *own],
         "written": _WRITTEN,
-        "bounds": rlimits.bounds(limits, user, spare=spare),
+        "bounds": rlimits.bounds(request.limits, user, spare=request.spare),
         "filter": _filter(version).program().hex(),
         "pid_mark": _PID_MARK,
     }
-    return supervised(plan, view.command, environment(), folder)
+    return supervised(replace(request, command=view.command), plan, environment())

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from referee.rules.cache import cache_root
 from referee.sandbox import launcher
+from referee.spec import Limits
 
 FILTER = "{filter}"
 """Stands in a line for the number of the descriptor from which the system call filter is read."""
@@ -40,6 +41,21 @@ class Cell(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Request:
+    """What a level of the sandbox is to confine: a command, run in `folder` (None: this process's)."""
+
+    command: Sequence[str]
+    folder: str | None
+    limits: Limits
+    groups: Sequence[str] = ()
+    """The files by which it enters its control groups."""
+    spare: int = 0
+    """How many processes more than its limit it may have, because its groups count them."""
+    reads_all: bool = False
+    """Whether the bot's user may open whatever it is shown, whoever owns it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """A command with everything in front of it. `environment` and `folder` None mean those of this process."""
 
@@ -59,14 +75,12 @@ class Launch:
     cell: Cell | None = None
 
 
-def supervised(
-    plan: Mapping[str, Any], command: Sequence[str], environment: Mapping[str, str], folder: str | None
-) -> Launch:
+def supervised(request: Request, plan: Mapping[str, Any], environment: Mapping[str, str]) -> Launch:
     """Return the launch of a command under a supervisor, which confines it as the plan of `launcher` says."""
     script = str(Path(launcher.__file__).resolve())
-    words = json.dumps({"referee": os.getpid(), **plan})
-    line = (sys.executable, "-I", "-S", "-B", script, words, *command)
-    return Launch(line, environment=environment, folder=folder, is_supervised=True)
+    words = json.dumps({"referee": os.getpid(), "groups": request.groups, **plan})
+    line = (sys.executable, "-I", "-S", "-B", script, words, *request.command)
+    return Launch(line, environment=environment, folder=request.folder, is_supervised=True)
 
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}

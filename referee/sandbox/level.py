@@ -6,13 +6,12 @@ Which of them work on this machine is found out by `assessment`.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from referee.sandbox import bwrap, landlock, rlimits
 from referee.sandbox.cgroup import Place
-from referee.sandbox.launch import ONE_THREAD, Launch, supervised
+from referee.sandbox.launch import ONE_THREAD, Launch, Request, supervised
 from referee.spec import Limits
 
 LEVELS = ("bwrap", "landlock", "rlimits", "none")
@@ -21,37 +20,14 @@ _SPARE = 64
 """How many processes a bot's own bound allows beyond its control group's, so that the group is what refuses."""
 
 
-class Wrap(Protocol):
-    """Puts a chain of programs in front of a command that is to be run in a folder (None: this process's).
-
-    `groups` are the files by which it enters its control groups; `spare` processes more than its limit are allowed, for
-    the groups count. `reads_all`: the bot's user may open whatever it is shown, whoever owns it.
-    """
-
-    def __call__(
-        self,
-        command: Sequence[str],
-        folder: str | None,
-        limits: Limits,
-        *,
-        groups: Sequence[str] = (),
-        spare: int = 0,
-        reads_all: bool = False,
-    ) -> Launch: ...
+Wrap = Callable[[Request], Launch]
+"""Puts a chain of programs in front of a command. Raises OSError where one of them is not there."""
 
 
-def _plain(
-    command: Sequence[str],
-    folder: str | None,
-    limits: Limits,
-    *,
-    groups: Sequence[str] = (),
-    spare: int = 0,
-    reads_all: bool = False,
-) -> Launch:
+def _plain(request: Request) -> Launch:
     # The arena's own variables hold passwords and tokens: nothing a bot should be handed.
     known = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
-    return supervised({"groups": groups}, command, {**ONE_THREAD, **known}, folder)
+    return supervised(request, {}, {**ONE_THREAD, **known})
 
 
 _WRAPS: dict[str, Wrap] = {
@@ -74,11 +50,12 @@ class Sandbox:
     def confine(self, command: Sequence[str], folder: str | None, limits: Limits) -> Launch:
         """The command with everything in front of it, to be run in `folder` (None: this process's). Raises OSError."""
         wrap = _WRAPS[self.name]
+        request = Request(command, folder, limits, reads_all=self.reads_all)
         if self.place is None or self.name == "none":
-            return wrap(command, folder, limits, reads_all=self.reads_all)
+            return wrap(request)
         group = self.place.make(limits, bwrap.OVERHEAD if self.name == "bwrap" else 0)
         try:
-            launch = wrap(command, folder, limits, groups=group.files, spare=_SPARE, reads_all=self.reads_all)
+            launch = wrap(replace(request, groups=group.files, spare=_SPARE))
         except OSError:
             group.close()
             raise

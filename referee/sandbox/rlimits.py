@@ -6,9 +6,8 @@ Also the sandbox that has nothing else: another user and these bounds.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 
-from referee.sandbox.launch import Launch, environment, supervised
+from referee.sandbox.launch import Launch, Request, environment, supervised
 from referee.sandbox.privilege import is_shared, pick_user
 from referee.spec import Limits
 
@@ -51,22 +50,13 @@ def limit_line(limits: Limits, user: int | None, *, has_namespace: bool = False,
     return (program, *(f"--{name.lower()}={bound}" for name, bound in found.items()), "--")
 
 
-def wrap(
-    command: Sequence[str],
-    folder: str | None,
-    limits: Limits,
-    *,
-    groups: Sequence[str] = (),
-    spare: int = 0,
-    reads_all: bool = False,
-) -> Launch:
+def wrap(request: Request) -> Launch:
     """Another user, if there is one to become, and bounds on every process; nothing is hidden from the bot."""
     user = pick_user()
     plan = {
-        "groups": groups,
         "user": user,
-        "reads_all": reads_all,
+        "reads_all": request.reads_all,
         "is_locked": True,
-        "bounds": bounds(limits, user, spare=spare),
+        "bounds": bounds(request.limits, user, spare=request.spare),
     }
-    return supervised(plan, command, environment(), folder)
+    return supervised(request, plan, environment())

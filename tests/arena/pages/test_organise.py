@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,9 +23,9 @@ from tests.arena.api.server import Reply, Server, settings_in
 from tests.arena.field import Field
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("organise")
+@contextmanager
+def opened(folder: Path) -> Iterator[Server]:
+    """A server with the bots of a `Field`, an organiser and an author."""
     store = Store.in_folder(folder)
     Field(store)
     store.users.add("olga", role="organiser")
@@ -33,6 +35,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     yield found
     found.close()
     store.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with opened(tmp_path_factory.mktemp("organise")) as found:
+        yield found
 
 
 def logged_in(server: Server, name: str) -> str:

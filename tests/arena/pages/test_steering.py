@@ -11,27 +11,17 @@ from urllib.parse import urlencode
 import pytest
 
 from arena import tournaments
-from arena.store import Store
 from arena.store.models import now
-from tests.arena.api.server import Reply, Server, settings_in
-from tests.arena.field import Field
-from tests.arena.pages.test_organise import logged_in
+from tests.arena.api.server import Reply, Server
+from tests.arena.pages.test_organise import logged_in, opened
 
 CUP = {"name": "Cup", "family": "loa", "entries": {"bots": ["ada", "bob"]}}
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("steering")
-    store = Store.in_folder(folder)
-    Field(store)
-    store.users.add("olga", role="organiser")
-    store.users.add("otto", role="author")
-    found = Server(store, settings_in(folder))
-    found.unlimited()
-    yield found
-    found.close()
-    store.close()
+    with opened(tmp_path_factory.mktemp("steering")) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
