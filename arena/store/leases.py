@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
@@ -25,6 +25,8 @@ from arena.store.models import Lease, now
 _LEASES = table_of(Lease)
 _OWNER = select(_LEASES.c.owner).where(_LEASES.c.name == bindparam("lease")).with_for_update(read=True)
 """Locked, where there are such locks: nobody takes the lease between this look and the commit."""
+_IDLE_MS = 10_000
+"""How long PostgreSQL keeps an owner's row locks while its process is stopped in the midst of a transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Leases:
     def take(self, name: str, owner: str, seconds: float, seen: OwnedLease | None = None) -> bool:
         """Take a lease that nobody owns, or that stands as it was `seen`, for `seconds`; False when it does not."""
         with self._sessions.writing() as session:
+            _bound(session)
             until = _time(session) + timedelta(seconds=seconds)
             is_free = col(Lease.owner) == owner
             if seen is not None:
@@ -69,6 +72,7 @@ class Leases:
     def renew(self, name: str, owner: str, seconds: float) -> bool:
         """Renew a lease for `seconds`; False when it is not this owner's any more: somebody may have acted since."""
         with self._sessions.writing() as session:
+            _bound(session)
             until = _time(session) + timedelta(seconds=seconds)
             mine = (col(Lease.name) == name, col(Lease.owner) == owner)
             return bool(session.execute(update(Lease).where(*mine).values(until=until)).rowcount)  # type: ignore[attr-defined]
@@ -94,6 +98,7 @@ class Leases:
         """
 
         def require(session: Session) -> None:
+            _bound(session)
             found = session.scalar(_OWNER, {"lease": name})
             if found != owner:
                 raise LeaseLostError(f"the lease {name} is {found or 'nobody'}'s, not {owner}'s")
@@ -102,9 +107,19 @@ class Leases:
             yield
 
 
+def _bound(session: Session) -> None:
+    """End this transaction when its process is stopped in it: its lock on the lease would keep a standby waiting."""
+    if _is_postgresql(session):
+        session.execute(text(f"SET LOCAL idle_in_transaction_session_timeout = {_IDLE_MS}"))
+
+
 def _time(session: Session) -> datetime:
     """The time by the clock of the database: SQLite has none but that of its machine, which is ours."""
-    if session.get_bind().dialect.name != "postgresql":
+    if not _is_postgresql(session):
         return now()
     found: datetime = session.scalar(select(func.clock_timestamp()))  # type: ignore[assignment]
     return found
+
+
+def _is_postgresql(session: Session) -> bool:
+    return session.get_bind().dialect.name == "postgresql"

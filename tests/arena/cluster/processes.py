@@ -137,7 +137,14 @@ def _line(process: psutil.Process) -> list[str]:
 
 def are_gone(processes: Sequence[psutil.Process]) -> bool:
     """Whether none of them runs any more."""
-    return not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
+    return not any(_runs(process) for process in processes)
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 @contextmanager

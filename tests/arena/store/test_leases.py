@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from arena.store import LeaseLostError, Store, leases
+from arena.store import LeaseLostError, Store, StoreUnavailableError, leases
 from arena.store.models import now
 
 
@@ -74,3 +74,17 @@ def test_nobody_takes_the_lease_in_the_middle_of_what_is_fenced(store: Store) ->
             with pytest.raises(TimeoutError):
                 taking.result(0.2)
         assert taking.result()
+
+
+def test_an_owner_stopped_in_the_midst_of_what_is_fenced_does_not_keep_a_standby_waiting(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if store.engine.dialect.name != "postgresql":
+        pytest.skip("SQLite has one lock, which a stopped writer keeps")
+    monkeypatch.setattr(leases, "_IDLE_MS", 200)
+    assert store.leases.take("referee", "one", 10)
+    seen = store.leases.get("referee")
+    with ThreadPoolExecutor(1) as others, pytest.raises(StoreUnavailableError):  # noqa: PT012 - its commit fails
+        with store.leases.fencing("referee", "one"), store.writing():
+            assert others.submit(store.leases.take, "referee", "two", 10, seen).result(60)
+    assert store.leases.get("referee").owner == "two"  # type: ignore[union-attr]
