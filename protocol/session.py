@@ -8,7 +8,6 @@ longer be matched to questions. Refuses to know any process, any clock and any g
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container
 from dataclasses import replace
 
 from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, Capabilities
@@ -166,24 +165,11 @@ class RefereeSession:
         self._positioned = False
         self.query = None
 
-    def ask_and_answer(self) -> None:
-        """The short way of `ask` and `answer` for a known move that came at once. Raises OutOfTurn."""
-        if self.state is not State.IDLE:
-            self.ask()
-        self._positioned = False
-        self.query = None
-
-    def answer(self, line: bytes, known: Container[bytes]) -> str | None:
-        """The short way of `receive` for a `bestmove` with a move of `known`, and nothing else: that move.
-
-        None for every other line, which is then for `receive`.
-        """
-        if self.state is State.THINKING and line.startswith(b"bestmove "):
-            move = line[9:]
-            if move in known:
-                self.state = State.IDLE
-                return move.decode()
-        return None
+    def answered(self) -> None:
+        """The short way of `receive` for a `bestmove` that the caller reads itself. Raises OutOfTurn."""
+        if self.state is not State.THINKING:
+            raise refused(Go(), self.state, f"it belongs to the state {State.THINKING.value}")
+        self.state = State.IDLE
 
     # What the bot says -------------------------------------------------------------------------------------------
 

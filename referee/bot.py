@@ -46,7 +46,6 @@ from protocol.options import OptionDecl
 from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
 from protocol.turn import State, Stray
-from referee.exchange import QUICK_NS
 from referee.failure import BotError, SandboxError
 from referee.lag import LOOK_NS, MOST_TURN_NS, QueueMeter
 from referee.overshoot import UNKNOWN_MS, Overshoot
@@ -200,7 +199,7 @@ class Bot:
 
     def _expect(self, kind: type[Message], deadline_ms: int, stage: str, silent: Termination) -> None:
         """Read until a message of that kind arrives. Raises BotError(`silent`) at the deadline."""
-        deadline_ns = self.wire.start_clock(is_quick=True) + deadline_ms * _MS
+        deadline_ns = self.wire.start_clock() + deadline_ms * _MS
         for line in self._lines(deadline_ns, stage):
             if isinstance(self._receive(line, stage), kind):
                 return
@@ -286,7 +285,7 @@ class Bot:
     ) -> Thought:
         """Send `position … go …` in one write and wait for `bestmove`.
 
-        `known` are move texts that need no reading, and their codes: a `bestmove` with one of them takes the short way.
+        `known` are move texts that need no reading, and their codes.
 
         `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. What the machine adds, the
         referee's own lateness and the bot's waiting for a processor, is taken off before a flag falls, as the kernel
@@ -298,20 +297,24 @@ class Bot:
         if wire.arrived_ns > self.watchdog.next_ns:
             self.watchdog.look()
         allowance_ns = int((self.limits.move_ms if allowance_ms is None else allowance_ms) * _MS)
+        if wire.has_spoken:
+            self._catch_up()
         if self._is_slow:
             queue.begin()  # for a bot that answers at once that would be most of its turn
-        start = wire.ask(question) if allowance_ns >= QUICK_NS else 0
-        if start and (code := known.get(wire.word)) is not None:
-            session.ask_and_answer()
-            self._is_slow = False
-            return Thought(None, None, (wire.arrived_ns - start) / _MS, wire.lag_ns / _MS, None, code)
-        start = self._say(question, start)
+        session.ask()
+        wire.write(question)
+        start = wire.start_clock()
+        if wire.comes_at_once(start, "thinking"):
+            elapsed = wire.arrived_ns - start
+            if (code := self._only_move(known)) is not None and elapsed - wire.lag_ns <= allowance_ns:
+                self._is_slow = False
+                return Thought(None, None, elapsed / _MS, wire.lag_ns / _MS, None, code)
         if not self._is_slow:
             queue.begin()
-        self._is_slow = True
-        session.ask()
+            self._is_slow = True
+        self._let_others_hear()
         turn = _Turn(wire, queue, start, allowance_ns)
-        move, offer, lines = self._answer(turn, allowance_ms, known)
+        move, code, offer, lines = self._answer(turn, allowance_ms, known)
         elapsed = wire.arrived_ns - start
         lag = turn.end(elapsed)
         if elapsed - lag > allowance_ns:
@@ -322,12 +325,27 @@ class Bot:
             )
         if wire.lines and wire.lines[0].startswith(b"bestmove"):
             raise self.process.failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
-        return Thought(move, offer, elapsed / _MS, lag / _MS, _read_info(lines[-1]) if lines else None, lines=lines)
+        info = _read_info(lines[-1]) if lines else None
+        return Thought(move, offer, elapsed / _MS, lag / _MS, info, code, lines)
+
+    def _only_move(self, known: Mapping[bytes, int]) -> int | None:
+        """The code of the move where a `bestmove` with a known one is all that has come: the turn is over then."""
+        lines = self.wire.lines
+        if len(lines) != 1 or not lines[0].startswith(b"bestmove "):
+            return None
+        code = known.get(lines[0][9:])
+        if code is not None:
+            self.wire.take()
+            self.session.answered()
+        return code
 
     def _answer(
         self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]
-    ) -> tuple[str | None, str | None, Sequence[bytes]]:
-        """The move, an offer with it, and the last lines of what it thought. Raises as `think`."""
+    ) -> tuple[str | None, int | None, str | None, Sequence[bytes]]:
+        """The move as text or, where that is known, as code; an offer; the last lines of what it thought.
+
+        Raises as `think`.
+        """
         wire, session, stage = self.wire, self.session, "thinking"
         lines: deque[bytes] = deque(maxlen=_LAST_LINES)
         while True:
@@ -340,32 +358,23 @@ class Bot:
             if line.startswith(b"info"):
                 if b" score " in line or b" nodes " in line:
                     lines.append(line)
-            elif move := session.answer(line, known):
-                return move, None, lines
+            elif line.startswith(b"bestmove ") and (code := known.get(line[9:])) is not None:
+                session.answered()
+                return None, code, None, lines
             else:
                 message = self._receive(line, stage)
                 if isinstance(message, BestMove):
-                    return message.move, message.offer, lines
+                    return message.move, None, message.offer, lines
             if turn.is_up(wire.arrived_ns - wire.lag_ns):  # it talks, but does not answer
                 raise self._late(allowance_ms, (wire.arrived_ns - turn.start_ns) / _MS)
 
-    def _say(self, question: bytes, start: int) -> int:
-        """Send a question that has not been sent, once nothing waits to be heard; when the clock was started."""
-        wire = self.wire
-        if start:
-            if wire.word:
-                wire.lines.append(b"bestmove " + wire.word)
-        else:
-            if wire.has_spoken:
-                self._catch_up()
-            wire.write(question)
-            start = wire.start_clock(is_quick=True)
+    def _let_others_hear(self) -> None:
+        """It takes longer than a moment: there is time to tell others what was played."""
         if self.on_wait:
-            begin = time.monotonic_ns()
+            wire, begin = self.wire, time.monotonic_ns()
             self.on_wait()
             if wire.has_spoken:  # nobody knows when, so what others were told meanwhile took no time of its
                 wire.held_ns += time.monotonic_ns() - begin
-        return start
 
     def _catch_up(self) -> None:
         """Take what the bot said before it was asked: harmless lines are counted, an answer is a protocol error."""

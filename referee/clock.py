@@ -55,13 +55,6 @@ class Clock:
         moves = self.controls[side].moves
         return moves - self._charged[side] % moves if moves else None
 
-    def tail(self, side: int) -> tuple[tuple[int, ...], bytes]:
-        """Of a side's `go` the sides whose times are told, none without a clock, and what stands behind them."""
-        if self._fixed_words[side]:
-            return (), b"\ngo %b\n" % self._fixed_words[side]
-        one, two = self._shown[side]
-        return (one, two), b" p1inc %d p2inc %d\n" % (self.controls[one].increment_ms, self.controls[two].increment_ms)
-
     def words(self, side: int) -> bytes:
         """The arguments of a side's `go`: `p1time … p2inc …`, `movetime …`, `depth …` or `nodes …`."""
         if self._fixed_words[side]:

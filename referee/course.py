@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from referee.plies import Plies, Ply
+from referee.record import Ply
 from referee.rules import load
 from referee.rules.core import ParseError
-from referee.rules.history import LineOfPlay, States
+from referee.rules.history import LineOfPlay
 from referee.spec import GameSpec
 
 Watch = Callable[[int, str, Ply], None]
@@ -30,7 +30,7 @@ class Course:
         self.ruleset = load(spec.family).settle(spec.variant, spec.options)
         self.line = LineOfPlay(self.ruleset, spec.position)
         self.moves: list[str] = []
-        self.plies = Plies()
+        self.plies: list[Ply] = []
         self.start = self.ruleset.start if spec.position is None else self.position
         self._watch = watch
         self._phase = self.ruleset.phase
@@ -59,25 +59,6 @@ class Course:
             self.was_in_phase, self.is_in_phase = self.is_in_phase, self._is_before_play()
         if self._watch:
             self._watch(len(self.moves), text, ply)
-
-    def push_times(self, text: str, code: int, ms: float, charged_ms: float, lag_ms: float) -> None:
-        """The same, where times are all there is to say of how it was played."""
-        if self._phase or self._watch:
-            self.push(text, Ply(round(ms, 3), round(charged_ms, 3), round(lag_ms, 3)), code)
-            return
-        self.line.push(code)
-        self.moves.append(text)
-        self.plies.add_times(ms, charged_ms, lag_ms)
-
-    def push_all(self, texts: Sequence[str], codes: Sequence[int], states: States, result: int, times: bytes) -> None:
-        """Several plies after the phase before play, played elsewhere: see `LineOfPlay.push_all`, `Plies.add_all`."""
-        before = len(self.moves)
-        self.line.push_all(codes, states, result)
-        self.moves += texts
-        self.plies.add_all(times)
-        if self._watch:
-            for number, text in enumerate(texts, before):
-                self._watch(number + 1, text, self.plies[number])
 
     def push_text(self, text: str, ply: Ply) -> None:
         """Play a move that no bot chose. Raises ParseError when it is not legal."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from itertools import groupby
 
-from referee.pace import LOT_MS, Pace
 from referee.pool import WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
@@ -51,7 +50,6 @@ class Dispatcher:
         self._is_over = False
         """Nothing depends on further games: what runs is called off, and not played again."""
         self._voids: dict[str, int] = {}
-        self._pace = Pace()
 
     def stop(self) -> None:
         """Start no more games."""
@@ -67,8 +65,7 @@ class Dispatcher:
         return self._stopping
 
     def run(self, games: Iterable[PlannedGame], is_enough: Callable[[], bool] | None = None) -> list[GameRecord]:
-        """Play all games; the two of a pair run in one slot, one after the other, with the same processes, and so do
-        further pairs between bots whose games are short, unless it may be enough after any.
+        """Play all games; the two of a pair run in one slot, one after the other, with the same processes.
 
         `on_record` gets every record that stands, in the order of completion. As soon as `is_enough`, what is being
         played is called off. Returns the games that stayed void.
@@ -79,10 +76,9 @@ class Dispatcher:
         given_up: list[GameRecord] = []
         while True:
             while len(running) < self._in_flight and not self._stopping and not is_decided():
-                job = again.pop() if again else self._pace.lot(waiting, _itself, LOT_MS if is_enough is None else 0)
-                if not job:
+                if not again and not waiting:
                     break
-                if job := self._left_of(job):
+                if job := self._left_of(again.pop() if again else waiting.popleft()):
                     running[self._executor.submit(play_games, job)] = job
             if not running:
                 return given_up
@@ -135,13 +131,10 @@ class Dispatcher:
         except CancelledError:
             return job if future in self._recalled else []
         except WorkerLostError as error:
-            if len(_pairs(job)) > 1 and not self._aborting:
-                return job  # pair by pair, which tells whose fault it is
             records = [void_record(job[0], Termination.WORKER_LOST, str(error))]
         left = []
         for game, record in zip(job, records, strict=False):
             if record.kind is not Kind.VOID:
-                self._pace.note(record)
                 self._keep(record)
                 continue
             if record.termination is Termination.STOPPED and (self._aborting or self._is_over):
@@ -156,10 +149,6 @@ class Dispatcher:
 
 def _pairs(games: Iterable[PlannedGame]) -> list[list[PlannedGame]]:
     return [list(pair) for _, pair in groupby(games, key=lambda game: (game.spec.event, game.spec.pair))]
-
-
-def _itself(game: PlannedGame) -> PlannedGame:
-    return game
 
 
 def left_to_play(games: Iterable[PlannedGame], finished: Iterable[GameRecord]) -> list[PlannedGame]:

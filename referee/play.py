@@ -15,11 +15,10 @@ from referee.clock import Clock
 from referee.course import Course, Watch
 from referee.ending import Ending, by_failure, by_illegal_move, by_outcome, by_resignation
 from referee.failure import BotError, SandboxError, Stopped
-from referee.move_text import MoveTexts, move_texts
+from referee.move_text import move_texts
 from referee.player import Player
 from referee.record import GameRecord, Ply, now
 from referee.roster import Roster
-from referee.rules.cache import IS_COMPILED
 from referee.rules.core import SIDES, Outcome, Termination, Winner
 from referee.sample_warmup import have_warm
 from referee.score import hundredths
@@ -96,11 +95,8 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
     adjudicator = Adjudicator(spec.adjudication, answered_for(spec))
     texts = move_texts(spec.family)
     codes, names = texts.codes, texts.names
-    play_quickly = _quick_way(course, players, clock, adjudicator, texts)
     side_to_move, config = course.ruleset.rules.side, course.ruleset.config
     while (outcome := line.outcome) is None:
-        if outcome := play_quickly() or line.outcome:
-            break
         side = side_to_move(line.state, config)
         player = players[side]
         if course.is_in_phase and player.passes_phase:
@@ -143,24 +139,13 @@ def _without_move(course: Course, side: int, thought: Thought) -> Ending | None:
     return None
 
 
-def _quick_way(
-    course: Course, players: Sequence[Player], clock: Clock, adjudicator: Adjudicator, texts: MoveTexts
-) -> Callable[[], Outcome | None]:
-    """Plays what plies are ordinary, where there is a way; the outcome by adjudication."""
-    if IS_COMPILED:
-        from referee.quick_plies import open_for
-
-        if quick := open_for(course, players, clock, adjudicator, texts):
-            return quick.play_on
-    return lambda: None
-
-
 def _push(course: Course, text: str, code: int, thought: Thought, charged_ms: float) -> None:
+    times_ms = round(thought.ms, 3), round(charged_ms, 3), round(thought.lag_ms, 3)
     if info := thought.info:
-        times_ms = round(thought.ms, 3), round(charged_ms, 3), round(thought.lag_ms, 3)
-        course.push(text, Ply(*times_ms, hundredths(info), info.depth, info.nodes, pv=kept(info.pv)), code)
+        ply = Ply(*times_ms, hundredths(info), info.depth, info.nodes, pv=kept(info.pv))
     else:
-        course.push_times(text, code, thought.ms, charged_ms, thought.lag_ms)
+        ply = Ply(*times_ms)
+    course.push(text, ply, code)
 
 
 def _clock(course: Course) -> Clock:
@@ -196,7 +181,7 @@ def _record(
         options=course.ruleset.overrides,
         position=course.start,
         moves=tuple(course.moves),
-        plies=course.plies,
+        plies=tuple(course.plies),
         final_position=course.position,
         anomalies=(bots[0].anomaly_count, bots[1].anomaly_count),
         adjudication=spec.adjudication.changes,

@@ -55,16 +55,6 @@ class Player:
         self._question += self._separator + course.moves[-1].encode()
         self._separator = b" "
 
-    def follow_words(self, words: bytes) -> None:
-        """Take in several plies, given as they stand behind the line `position …`."""
-        self._question += words
-        self._separator = b" "
-
-    @property
-    def has_moves(self) -> bool:
-        """Whether the line `position …` has moves."""
-        return self._separator == b" "
-
     @property
     def position(self) -> bytes:
         """The line `position …` of the present ply."""

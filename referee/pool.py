@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import signal
 import socket
 import subprocess
 import sys
@@ -17,8 +16,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
-
-from referee.slot import become_slot
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,50 +31,12 @@ class JobError(RuntimeError):
     """The job raised; the message is that exception's type and text."""
 
 
-def _is_alone() -> bool:
-    """Whether this process has one thread: a copy of others would find their locks held for ever."""
-    return len(os.listdir("/proc/self/task")) == 1
-
-
-class Copy:
-    """A copy of this process: the face of `subprocess.Popen`, as far as it is needed here."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._code: int | None = None
-
-    def poll(self) -> int | None:
-        """How it ended; None while it runs."""
-        return self._reap(os.WNOHANG)
-
-    def wait(self) -> int:
-        """How it ended, once it has."""
-        code = self._reap(0)
-        return 255 if code is None else code
-
-    def kill(self) -> None:
-        """End it, unless it has been reaped."""
-        if self.poll() is None:
-            os.kill(self._pid, signal.SIGKILL)
-
-    def _reap(self, options: int) -> int | None:
-        if self._code is None:
-            try:
-                pid, status = os.waitpid(self._pid, options)
-            except ChildProcessError:  # somebody else asked for any child
-                self._code = 255
-            else:
-                self._code = os.waitstatus_to_exitcode(status) if pid else None
-        return self._code
-
-
 class SlotPool(Executor):
     """`size` game slots. With `affinity` each is pinned to a core of its own, and so are its bots.
 
     `spare` is how many idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a job
-    being done, from a thread of the pool; without it none is sent. A slot is started for its first job. With `forks`
-    the first slot begins at once, and where this process has but one thread as a copy of it, with all that it has
-    loaded. `is_own`: the bots belong to the person who started this process (see `open_sandbox`).
+    being done, from a thread of the pool; without it none is sent. A slot is started for its first job.
+    `is_own`: the bots belong to the person who started this process (see `open_sandbox`).
     """
 
     def __init__(
@@ -88,12 +47,9 @@ class SlotPool(Executor):
         affinity: bool = False,
         spare: int = 0,
         on_event: Callable[[dict[str, Any]], None] | None = None,
-        forks: bool = False,
         is_own: bool = False,
     ) -> None:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._next = self._jobs
-        """Where the next job goes: the first one to the slot that has begun, if there is one."""
         self._on_event = on_event
         self.sandbox, self._is_own = sandbox, is_own
         self._spare = spare
@@ -105,16 +61,7 @@ class SlotPool(Executor):
         self.size = size
         cores = sorted(os.sched_getaffinity(0))
         places = [(number, cores[number % len(cores)] if affinity else -1) for number in range(size)]
-        started: tuple[Any, ...] = (self._jobs,)
-        if forks:
-            with contextlib.suppress(OSError):  # its first job will say why
-                begun = self._fork(*places[0]) if _is_alone() else self._spawn(*places[0])
-                self._next = queue.SimpleQueue()
-                started = (self._next, *begun)
-        self._threads = [
-            threading.Thread(target=self._run, args=(*place, *((self._jobs,) if place[0] else started)), daemon=True)
-            for place in places
-        ]
+        self._threads = [threading.Thread(target=self._run, args=place, daemon=True) for place in places]
         for thread in self._threads:
             thread.start()
 
@@ -125,9 +72,8 @@ class SlotPool(Executor):
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("this pool is closed")
-            jobs, self._next = self._next, self._jobs
         future: Future[T] = Future()
-        jobs.put((future, fn, args))
+        self._jobs.put((future, fn, args))
         return future
 
     def abort(self) -> None:
@@ -154,29 +100,23 @@ class SlotPool(Executor):
         """Take no more jobs; end the slots when the queue is done, or at once what has not begun."""
         with self._lock:
             self._is_closed = True
-            last = self._next
         if cancel_futures:
             with contextlib.suppress(queue.Empty):
                 while job := self._jobs.get_nowait():
                     job[0].cancel()
-        for number, _ in enumerate(self._threads):
-            (self._jobs if number else last).put(None)
+        for _ in self._threads:
+            self._jobs.put(None)
         if wait:
             for thread in self._threads:
                 thread.join()
 
     # -- one thread per slot -------------------------------------------------------------------------------------
 
-    def _run(
-        self,
-        number: int,
-        core: int,
-        jobs: queue.SimpleQueue[_Job | None],
-        process: subprocess.Popen[bytes] | Copy | None = None,
-        connection: Connection | None = None,
-    ) -> None:
-        while job := jobs.get():
-            jobs, (future, function, arguments) = self._jobs, job
+    def _run(self, number: int, core: int) -> None:
+        process: subprocess.Popen[bytes] | None = None
+        connection: Connection | None = None
+        while job := self._jobs.get():
+            future, function, arguments = job
             if not future.set_running_or_notify_cancel():
                 continue
             if connection and process and process.poll() is not None:  # it died while it had nothing to do
@@ -214,18 +154,6 @@ class SlotPool(Executor):
         if process and connection:
             self._forget(connection)
             process.wait()
-
-    def _fork(self, number: int, core: int) -> tuple[Copy, Connection]:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            pid = os.fork()
-            if not pid:
-                is_heard = self._on_event is not None
-                opened = (self.sandbox, self._is_own)
-                become_slot(theirs.fileno(), opened, core, self._spare, number, is_heard=is_heard)
-        connection = Connection(ours.detach())
-        self._connections[connection] = None
-        return Copy(pid), connection
 
     def _spawn(self, number: int, core: int) -> tuple[subprocess.Popen[bytes], Connection]:
         ours, theirs = socket.socketpair()

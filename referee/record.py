@@ -12,11 +12,39 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from referee.plies import NAMES, Plies
-from referee.plies import Ply as Ply  # noqa: PLC0414 - the others have it from here
 from referee.rules.core import Kind, Side, Termination, Winner
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset, Value
+
+
+@dataclass(slots=True)
+class Ply:
+    """One ply as it was played. Times in milliseconds with three decimals.
+
+    `ms` is from the flush of `go` to the arrival of `bestmove`; `lag_ms` what of that the machine added (see
+    `referee.lag`), `charged_ms` what the clock was charged (0 without a clock). `book` marks an opening ply nobody
+    thought about.
+    """
+
+    ms: float = 0.0
+    charged_ms: float = 0.0
+    lag_ms: float = 0.0
+    score: int | None = None
+    depth: int | None = None
+    nodes: int | None = None
+    book: bool = False
+    pv: str = ""
+    """The line it expected, its own move first, as it wrote it (`referee.variation`); left out of the JSON if none."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        found = {name: getattr(self, name) for name in _PLY}
+        if not self.pv:
+            del found["pv"]
+        return found
+
+
+_PLY = tuple(one.name for one in fields(Ply))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,25 +114,14 @@ class GameRecord:
     @property
     def lag(self) -> dict[str, float]:
         """How late the referee itself was: `max_ms` in one ply, `total_ms` in all. None of it was charged to a bot."""
-        if isinstance(self.plies, Plies):
-            lags_us = self.plies.lags_us
-            return {"max_ms": max(lags_us, default=0) / 1000, "total_ms": sum(lags_us) / 1000}
         lags = [ply.lag_ms for ply in self.plies]
         return {"max_ms": max(lags, default=0.0), "total_ms": round(sum(lags, 0.0), 3)}
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, ready for `json.dumps`; `lag` is there to be read, and not read back."""
-        found = self._parts()
-        plies = found["plies"] = [{name: getattr(ply, name) for name in NAMES} for ply in self.plies]
-        for told in plies:
-            if not told["pv"]:
-                del told["pv"]
-        return found
-
-    def _parts(self) -> dict[str, Any]:
-        """What is written of it, the plies as they are here."""
         # By hand: `dataclasses.asdict` copies deeply, which took longer than writing the record to a database.
         found: dict[str, Any] = {name: getattr(self, name) for name in _RECORD}
+        found["plies"] = [ply.as_json() for ply in self.plies]
         found["options"], found["logs"] = dict(self.options), dict(self.logs)
         for name in ("marks", "comments"):
             found[name] = {str(ply): words for ply, words in found[name].items()}
@@ -115,30 +132,10 @@ class GameRecord:
 
     def line(self) -> str:
         """One line of NDJSON, without the newline."""
-        if not isinstance(self.plies, Plies):
-            return _dumped(self.as_json())
-        # With a place for the plies: no text within can look like it, as its quotes would be escaped.
-        return _dumped({**self._parts(), "plies": None}).replace('"plies":null', f'"plies":{self.plies.json()}', 1)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # Every game's record goes from process to process: its moves as one text, else each is an object of its own.
-        values = [getattr(self, name) for name in _RECORD]
-        values[_MOVES] = "\n".join(self.moves)
-        return _revived, tuple(values)
-
-
-def _dumped(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def _revived(*values: Any) -> GameRecord:
-    found = list(values)
-    found[_MOVES] = tuple(found[_MOVES].split("\n")) if found[_MOVES] else ()
-    return GameRecord(*found)
+        return json.dumps(self.as_json(), separators=(",", ":"), ensure_ascii=False)
 
 
 _RECORD = tuple(one.name for one in fields(GameRecord))
-_MOVES = _RECORD.index("moves")
 _UNSAID: Mapping[str, Any] = {
     **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""},
     **{"marks": {}, "comments": {}, "network": {}, "clock_scale": 1.0},

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from multiprocessing.connection import Connection
-from typing import Any, NoReturn
+from typing import Any
 
 from referee.play import play
 from referee.record import GameRecord, Ply
@@ -152,42 +152,20 @@ def open_slot(
 
 def main() -> None:
     """Serve jobs from the socket named by the first argument until it ends."""
-    opened = (sys.argv[2], sys.argv[3] != "0")
-    _run(int(sys.argv[1]), opened, *map(int, sys.argv[4:7]), is_heard=sys.argv[7] != "0")
+    sandbox, (socket, is_own, core, spare, number, is_heard) = sys.argv[2], map(int, (sys.argv[1], *sys.argv[3:8]))
+    _serve_slot(socket, sandbox, core, spare, number, is_own=bool(is_own), is_heard=bool(is_heard))
 
 
-def become_slot(
-    socket: int, sandbox: tuple[str, bool], core: int, spare: int, number: int, *, is_heard: bool
-) -> NoReturn:
-    """Serve jobs as a copy of another process, of which nothing is kept but what it has loaded."""
-    code = 1
-    try:
-        gc.freeze()  # no file of its is ever closed here as garbage: its number may mean another one by then
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.closerange(3, socket)
-        os.closerange(socket + 1, os.sysconf("SC_OPEN_MAX"))
-        _run(socket, sandbox, core, spare, number, is_heard=is_heard)
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 1
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-    finally:
-        os._exit(code)
-
-
-def _run(socket: int, sandbox: tuple[str, bool], core: int, spare: int, number: int, *, is_heard: bool) -> None:
-    """Serve jobs; events are sent where they are heard. `sandbox`: its name, and whether bots are the user's own."""
+def _serve_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *, is_own: bool, is_heard: bool) -> None:
+    """Serve jobs; events are sent where they are heard. `is_own`: bots belong to the person who started the slot."""
     connection = Connection(socket)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is the parent's to answer
     _die_with_parent()
     if core >= 0:
         os.sched_setaffinity(0, {core})
     outbox = Outbox(connection.send)
-    name, is_own = sandbox
     tell = outbox.tell if is_heard else None
-    with open_slot(name, connection.fileno(), tell, spare, number, is_own=is_own) as roster:
+    with open_slot(sandbox, connection.fileno(), tell, spare, number, is_own=is_own) as roster:
         roster.on_wait = outbox.flush
         _serve(connection, roster, outbox)
     signal.signal(signal.SIGCONT, signal.SIG_DFL)  # on its way out already: a parent that died has nothing to add

@@ -40,18 +40,8 @@ def _plain(value: Any) -> Any:
     return {name: _plain(getattr(value, name)) for name in names} if names else value
 
 
-class _Packed:
-    """A dataclass that goes from process to process as the values of its fields: in a third of the time."""
-
-    __slots__ = ()
-
-    def __reduce__(self) -> tuple[object, ...]:
-        kind: Any = type(self)
-        return kind, tuple([getattr(self, name) for name in _names(kind)])
-
-
 @dataclass(frozen=True, slots=True)
-class TimeControl(_Packed):
+class TimeControl:
     """How long a bot may think: a clock (`10+0.1`, `40/60`), a time per move (`1/move`), `depth:4` or `nodes:10000`.
 
     `none` is for people alone: no clock at all.
@@ -118,7 +108,7 @@ def read_time_controls(text: str) -> tuple[TimeControl, TimeControl]:
 
 
 @dataclass(frozen=True, slots=True)
-class Adjudication(_Packed):
+class Adjudication:
     """When a game is ended before the rules end it. 0 moves = off; scores in hundredths, `moves` per side in a row."""
 
     draw_moves: int = 0
@@ -144,7 +134,7 @@ _USUAL = Adjudication()
 
 
 @dataclass(frozen=True, slots=True)
-class Limits(_Packed):
+class Limits:
     """Every deadline and bound of one bot in one game. Times in milliseconds."""
 
     start_ms: int = 10_000
@@ -181,7 +171,7 @@ LEAST_SCALE, MOST_SCALE = 0.5, 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class BotSpec(_Packed):
+class BotSpec:
     """An executable bot: what to run, under which name, and what is known of it.
 
     `capabilities` is what a check found (see `protocol.capabilities.Capabilities`), empty = assume the full protocol.
@@ -203,7 +193,7 @@ class BotSpec(_Packed):
 
 
 @dataclass(frozen=True, slots=True)
-class GameSpec(_Packed):
+class GameSpec:
     """One game to be played. `position` None is the variant's start; `opening` is played before the bots take over."""
 
     family: str
@@ -259,7 +249,7 @@ class GameSpec(_Packed):
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedGame(_Packed):
+class PlannedGame:
     """A game that is to be played: its spec, and the id it was given when it was planned.
 
     The id stays whatever becomes of the spec: a machine that plays it fills in where its bots are.

@@ -42,19 +42,12 @@ def is_cold(family: str) -> bool:
 
 def get_ready(family: str) -> None:
     """Have ready in this process what a game of the family needs of kernel and referee, and nothing else."""
-    from referee.exchange import loop, quick
-    from referee.rules.calling import addresses_of
-
     ruleset = load(family).settle()
     LineOfPlay(ruleset).is_legal(0)
-    addresses_of(ruleset)
-    quick.get_ready()
-    loop.get_ready()
 
 
 def warm(family: str) -> Warmed:
     """Call every function of a family's kernel once, and what replays whole games with it."""
-    from referee.exchange import loop, quick
     from referee.replay import Replay
 
     started = time.perf_counter()
@@ -70,8 +63,6 @@ def warm(family: str) -> Warmed:
     kernel.playout(state, config, np.array([1], dtype=np.uint64), 1)
     Replay(ruleset).play(ruleset, state, [int(move) for move in moves[: min(found, 1)]])
     kernel.evaluate(state, config)
-    quick.get_ready()
-    loop.get_ready()
     statistics = [function.stats for function in vars(kernel).values() if hasattr(function, "stats")]
     return Warmed(
         family,

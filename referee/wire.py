@@ -11,28 +11,23 @@ import os
 import select
 import time
 from collections import deque
-from typing import TYPE_CHECKING
 
 from protocol.errors import LineTooLong
 from protocol.lines import LineSplitter, text
-from referee.exchange import MOMENT_MS, MOST_BYTES
 from referee.failure import BotError, Stopped
 from referee.lag import LagMeter
 from referee.process import Process
-from referee.rules.cache import IS_COMPILED
 from referee.rules.core import Termination
 from referee.spec import Limits
 
-if TYPE_CHECKING:
-    from referee.exchange.quick import QuickWay
-
 _MS = 1_000_000
 _CHUNK = 65_536
+_MOMENT_MS = 1
+"""The first wait for an answer: one that comes within it is timed by two looks at the clock and nothing else."""
 _SLICE_MS = 100
 """A single wait at first: being late for its end is noticed, whatever the reason, a stopped process included."""
 _LONG_SLICE_MS = 500
 """The longest single wait. A slice grows to a tenth of what was waited already, so that waiting long costs little."""
-_STAGE = "thinking"
 _HELD_MS = 50
 """Late by more than that for the end of a wait, this process was held up, and very likely the bot with it."""
 
@@ -50,12 +45,7 @@ class Wire:
         self.arrived_ns = 0
         self.lag_ns = 0
         self.held_ns = 0
-        self._is_quick = False
         self.transcript: list[str] | None = None
-        self.word = b""
-        """What stood behind `bestmove`, where that is all that came to what was asked last."""
-        self.asked: tuple[int, bytes, bytes, int, int] | None = None
-        """What came of the next question, where that has been sent already."""
         self.lines: deque[bytes] = deque()
         """What has come and has not been read."""
         self.output_bytes = 0
@@ -67,9 +57,6 @@ class Wire:
         self._log = bytearray()
         self._meter = LagMeter()
         self._poll = select.poll()
-        self._quick: QuickWay | None = None
-        self._may_be_quick = False
-        self._is_amid_line = False
 
     def open(self) -> None:
         """Begin to listen to the process that was started."""
@@ -81,7 +68,7 @@ class Wire:
             self._poll.register(descriptor, select.POLLIN)
         if self._stop_fd is not None:
             self._poll.register(self._stop_fd, select.POLLIN)
-        self._may_be_quick = IS_COMPILED
+        self._answered = [(self._out, select.POLLIN)]
 
     def close(self) -> None:
         """Measure no more; the pipes are the process's."""
@@ -104,52 +91,6 @@ class Wire:
             raise self._process.hung_up("writing to it") from None
         if done < len(data):
             self._write_rest(data[done:], deadline_ns)
-
-    @property
-    def quick(self) -> QuickWay | None:
-        """The quick way to the process, where there is one: made for its first question, since others need none."""
-        if self._quick is None and self._may_be_quick:
-            from referee.exchange.quick import QuickWay
-
-            others = [self._err, self._pid_fd] + ([] if self._stop_fd is None else [self._stop_fd])
-            self._quick = QuickWay(self._in, self._out, tuple(others), self._limits.line_bytes)
-        return self._quick
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the quick way will do: nothing that was said waits to be read, and nobody keeps a transcript."""
-        return self._may_be_quick and not (self.lines or self._is_amid_line or self.transcript is not None)
-
-    def ask(self, question: bytes) -> int:
-        """Send a question and wait a moment for the answer; when the clock was started, 0 where nothing was sent.
-
-        The quick way: `word` if that was all, else what came can be read as ever. Nothing is sent where something waits
-        to be heard before, or where only the other way will do. Raises BotError.
-        """
-        self.word = b""
-        if not self.is_plain or len(question) > MOST_BYTES:
-            return 0
-        quick = self.quick
-        assert quick
-        (sent, word, data, begin_ns, end_ns), self.asked = self.asked or quick.ask(question), None
-        if sent < 0:
-            return 0
-        late_ns = end_ns - begin_ns - MOMENT_MS * _MS
-        self.lag_ns, self.held_ns, self._is_quick = 0, 0, False
-        if word:
-            self.word, self.arrived_ns = word, end_ns
-            if late_ns > 0:
-                self.lag_ns = late_ns
-            self._count(len(word) + len(b"bestmove \n"))
-        elif sent < len(question):
-            self.write(question[sent:])
-            return self.start_clock(is_quick=True)
-        elif data:
-            self.arrived_ns, self.lag_ns = end_ns, max(0, late_ns)
-            self._take(data, _STAGE)
-        else:
-            self._held_up(late_ns, None)
-        return begin_ns
 
     def _write_rest(self, data: bytes, deadline_ns: int | None) -> None:
         """The pipe is full: the bot does not read. Wait for it until the deadline."""
@@ -232,10 +173,8 @@ class Wire:
         try:
             found = self._splitter.feed(data)
             self.lines.extend(found if len(found) == 1 else filter(None, found))  # of a flood, the empty lines go here
-            self._is_amid_line = not self._splitter.is_empty
         except LineTooLong as error:
             self.lines.extend(error.complete)
-            self._is_amid_line = True
             raise self._process.failed(Termination.OUTPUT_LIMIT, f"{error}, {stage}") from None
 
     @property
@@ -243,30 +182,37 @@ class Wire:
         """Whether something of the bot's waits to be taken."""
         return bool(self.lines or self._poll.poll(0))
 
-    def start_clock(self, is_quick: bool = False) -> int:
-        """Count lateness anew from now on; the present moment. `is_quick`: an answer is expected at once."""
-        self.lag_ns, self.held_ns, self._is_quick = 0, 0, is_quick
+    def start_clock(self) -> int:
+        """Count lateness anew from now on; the present moment."""
+        self.lag_ns = self.held_ns = 0
         return time.monotonic_ns()
 
-    def line(self, deadline_ns: int, stage: str) -> bytes | None:
-        """The next line; None at the deadline. Raises BotError when the bot is gone, Stopped when called off.
+    def comes_at_once(self, start_ns: int, stage: str) -> bool:
+        """Whether something comes within a moment of the start of the clock; what comes is in `lines`.
 
-        The first millisecond of a quick wait is waited for without asking the kernel for its count: a bot that
-        answers within it is the case that must be fast.
+        Raises BotError for what is too long. Whatever else happens meanwhile is left for `line` to find.
         """
+        events = self._poll.poll(_MOMENT_MS)
+        if events == self._answered:
+            self._read_output(stage)
+            late_ns = self.arrived_ns - start_ns - _MOMENT_MS * _MS
+            if late_ns > 0:
+                self.lag_ns = late_ns
+            return bool(self.lines)
+        if not events:
+            self._held_up(time.monotonic_ns() - start_ns - _MOMENT_MS * _MS, None)
+        return False
+
+    def line(self, deadline_ns: int, stage: str) -> bytes | None:
+        """The next line; None at the deadline. Raises BotError when the bot is gone, Stopped when called off."""
         lines = self.lines
         since = 0
         while not lines:
             begin = time.monotonic_ns()
             since = since or begin
             left = deadline_ns - begin
-            if self._is_quick:
-                self._is_quick = False
-                slice_ms, delay = 1, None
-            else:
-                slice_ms = min(_LONG_SLICE_MS, max(_SLICE_MS, (begin - since) // (10 * _MS)))
-                delay = self._meter.read()
-            slice_ms = min(slice_ms, max(0, -(-left // _MS)))
+            slice_ms = min(_LONG_SLICE_MS, max(_SLICE_MS, (begin - since) // (10 * _MS)), max(0, -(-left // _MS)))
+            delay = self._meter.read()
             events = self._poll.poll(slice_ms)
             if not events:
                 now = time.monotonic_ns()
@@ -282,7 +228,7 @@ class Wire:
             if self._out in ready:
                 self._read_output(stage)
                 late = self.arrived_ns - begin - slice_ms * _MS
-                self.lag_ns = max(0, late, self._meter.read() - delay if delay is not None else 0)
+                self.lag_ns = max(0, late, self._meter.read() - delay)
             if self._err in ready and not self._read_log():
                 self._poll.unregister(self._err)
             if not lines:
@@ -290,7 +236,11 @@ class Wire:
                     self._read_last(stage)
                 elif left <= 0:
                     return None
-        line = lines.popleft()
+        return self.take()
+
+    def take(self) -> bytes:
+        """The next of the lines that have come."""
+        line = self.lines.popleft()
         self._note("< ", line)
         return line
 

@@ -23,8 +23,7 @@ from referee.bot_argument import SAMPLES
 from referee.course import Course
 from referee.failure import BotError, SandboxError
 from referee.player import Player
-from referee.plies import Ply
-from referee.record import GameRecord, read_record
+from referee.record import GameRecord, Ply, read_record
 from referee.roster import Roster
 from referee.rules.core import Outcome, ParseError, UnknownNameError
 from referee.rules.position import Position

@@ -216,11 +216,11 @@ def _refuse_excess(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
-    """Game slots, the first of them a copy of this process."""
+    """Game slots for the bots of the person at the keyboard."""
     from referee.pool import SlotPool
 
     pinned = arguments.affinity == "auto"
-    pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=pinned, forks=True, is_own=True)
+    pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=pinned, is_own=True)
     try:
         yield pool
     finally:

@@ -2,15 +2,13 @@
 
 Tournaments of a lower priority have what those of a higher one leave over.
 
-Several pairs of short games go to a slot together, unless their tournament may end after any of them.
-
 Refuses to know what becomes of them: their results are the recorder's.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from datetime import datetime
 from itertools import groupby
@@ -22,21 +20,11 @@ from arena.coordinator.remote_games import RemoteGames
 from arena.store import Store, StoreUnavailableError
 from arena.store.queue import Waiting
 from arena.store.tournaments import LiveTournament
-from arena.tournaments import format as formats
-from arena.tournaments.meeting import Moment
 from arena.worker import BundlePlace, play_bundled
-from referee.pace import LOT_MS
 from referee.record import GameRecord
-from referee.spec import PlannedGame
 
 Pair = list[Waiting]
 """The games of one opening that are still to be played."""
-PAIR = 2
-"""Nobody can follow the plies of games that go to a slot with more than one other: they are told when they are over."""
-
-
-def _planned(waiting: Waiting) -> PlannedGame:
-    return waiting.game
 
 
 def _priority(found: LiveTournament) -> int:
@@ -82,17 +70,16 @@ class Handout:
             return
         self._remote.look(memory.jobs.values())
         self._turns += 1
-        singly = {found.id for found in running if formats.moment(found.format) is Moment.EACH_RESULT}
         chosen: list[Pair] = []
         sources.sort(key=_priority, reverse=True)
         for _, equals in groupby(sources, key=_priority):
             if len(chosen) < room:  # of what is left over others have their share
-                chosen += self._choose([found.id for found in equals], singly, room - len(chosen))
+                chosen += self._choose([found.id for found in equals], room - len(chosen))
         if chosen:
             self._submit(chosen)
 
-    def _choose(self, sources: Sequence[int], singly: Set[int], room: int) -> list[Pair]:
-        """So many lots of these tournaments, in turns; those of `singly` have a pair in each."""
+    def _choose(self, sources: Sequence[int], room: int) -> list[Pair]:
+        """So many pairs of these tournaments, in turns."""
         memory = self._memory
         piles = self._piles(sources, room)
         chosen: list[Pair] = []
@@ -100,7 +87,7 @@ class Handout:
             for pile in piles[: room - len(chosen)]:
                 tournament_id = pile[0][0].tournament_id
                 if self._remote.admits(pile[0]):
-                    chosen.append(memory.pace.lot(pile, _planned, 0 if tournament_id in singly else LOT_MS))
+                    chosen.append(pile.popleft())
                 else:  # its remote bot has enough to do
                     memory.dry.discard(tournament_id)
                     pile.popleft()
@@ -114,7 +101,7 @@ class Handout:
         memory, at = self._memory, self._clock()
         for game in [game for game, until in memory.resting.items() if until <= at]:
             del memory.resting[game]
-        limit = 2 * room * memory.pace.most_pairs + len(memory.resting)
+        limit = 2 * room + len(memory.resting)
         start = self._turns % len(sources)
         piles: list[deque[Pair]] = []
         for tournament_id in [*sources[start:], *sources[:start]]:
@@ -144,8 +131,7 @@ class Handout:
                 continue
             job = Job(kept[0].tournament_id, kept)
             games, job.executor = self._remote.ready(job.games), self._remote.executor(job.games, self._executor)
-            is_watched = len(games) <= PAIR
-            future = job.executor.submit(play_bundled, games, self._place, is_watched, self._spool)
+            future = job.executor.submit(play_bundled, games, self._place, True, self._spool)
             memory.jobs[future] = job
             memory.by_game.update((game.id, job) for game in job.games)
             future.add_done_callback(self._on_done)

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 
 from arena.store.queue import Waiting
-from referee.pace import Pace
 from referee.record import GameRecord
 from referee.spec import PlannedGame
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """Games given to one slot: a pair, or several of short games."""
+    """Games given to one slot: what is left of a pair."""
 
     tournament_id: int
     waiting: list[Waiting]
@@ -56,8 +55,6 @@ class Memory:
     """Running tournaments without a planned game left."""
     resting: dict[str, datetime] = field(default_factory=dict)
     """Games that came to nothing more than once, and until when they are not handed out again."""
-    pace: Pace = field(default_factory=Pace)
-    """How long games take."""
 
     def is_out(self, tournament_id: int) -> bool:
         """Whether games of a tournament are with a slot."""

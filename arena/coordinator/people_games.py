@@ -26,8 +26,7 @@ from arena.store.people import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offere
 from arena.worker import BundlePlace
 from referee.person import Decision, Hand, PersonSeat
 from referee.play import play
-from referee.plies import Ply
-from referee.record import GameRecord
+from referee.record import GameRecord, Ply
 from referee.roster import Roster
 from referee.rules.core import SIDES, Kind, Termination
 from referee.sandbox import Sandbox, open_sandbox

@@ -296,9 +296,7 @@ class Recorder:
         self._tell(record, tournament_id, found)
 
     def _tell(self, record: GameRecord, tournament_id: int, found: tuple[EndState, int | None] | None) -> None:
-        """Tell what became of a game that was not over; who did not get ready for it is noted, and how long it took."""
-        if record.kind is not Kind.VOID:
-            self._memory.pace.note(record)
+        """Tell what became of a game that was not over; who did not get ready for it is noted."""
         if found is not None:
             self._tell_end(record, tournament_id, *found)
             if record.at_start and record.termination is not Termination.SUSPENDED:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from referee.plies import Ply
+from referee.record import Ply
 from referee.rules.core import Termination
 from referee.score import WIN_SCORE
 

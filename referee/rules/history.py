@@ -6,8 +6,6 @@ Mutable and fast; refuses to know clocks, bots and records. `Position` is the sa
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +13,6 @@ import numpy.typing as npt
 from referee.rules.core import SIDES, Outcome, Side
 from referee.rules.position import Position, outcome_of
 from referee.rules.rules import Ruleset, State
-
-States: TypeAlias = npt.NDArray[Any]
-"""Several states, a row each."""
 
 
 class LineOfPlay:
@@ -38,8 +33,6 @@ class LineOfPlay:
         """The same, quicker to look into."""
         self._key_size = self._kernel.KEY_SIZE
         self._seen: dict[bytes, tuple[int, int]] = {}
-        self._unseen: list[tuple[int, States]] = []
-        """Positions that are still to be put there: after how many plies the first of them stood."""
         self.outcome: Outcome | None = self._judge()
 
     @property
@@ -48,21 +41,12 @@ class LineOfPlay:
         return len(self.codes)
 
     def _judge(self) -> Outcome | None:
-        if self._unseen:
-            self._catch_up()
         plies = len(self.codes)
         key = self.state[: self._key_size].tobytes()
         count, last = self._seen.get(key, (0, plies))
         self._seen[key] = (count + 1, plies)
         code = int(self._kernel.result(self.state, self._config, count + 1, plies - last))
         return outcome_of(self.ruleset, code) if code else None
-
-    def _catch_up(self) -> None:
-        for first, states in self._unseen:
-            for ply, state in enumerate(states, first):
-                key = state[: self._key_size].tobytes()
-                self._seen[key] = (self._seen.get(key, (0, 0))[0] + 1, ply)
-        self._unseen.clear()
 
     @property
     def side(self) -> Side:
@@ -87,16 +71,6 @@ class LineOfPlay:
         self.state, self._spare = self._spare, self.state
         self.codes.append(move)
         self.outcome = self._judge()
-
-    def push_all(self, moves: Sequence[int], states: States, result: int) -> None:
-        """Take over legal moves that were played elsewhere, the states after each, and how the kernel judged the last.
-
-        `states` is kept, and must not change.
-        """
-        self._unseen.append((len(self.codes) + 1, states))
-        self.codes += moves
-        self.state[:] = states[-1]
-        self.outcome = outcome_of(self.ruleset, result)
 
     def position(self) -> Position:
         """The present position without its history."""

@@ -68,22 +68,6 @@ class Rest:
         if turn_ns >= SHORT_NS or rest_ns >= SHORT_NS:
             self._spent_ns = self.spent()
 
-    @property
-    def is_quiet(self) -> bool:
-        """Whether there is nothing to do about short turns and rests but to count them: see `count`."""
-        return not (self._is_restless and self._rule == "frozen")
-
-    @property
-    def counted(self) -> tuple[int, int]:
-        """When it began to rest the last time, and how long it has rested in this game."""
-        return self._since_ns, self._rested_ns
-
-    def count(self, since_ns: int, rested_ns: int, *, is_short: bool) -> None:
-        """Take over what several turns made of `counted`, short ones but for the last, and that too if `is_short`."""
-        self._since_ns, self._rested_ns, self._is_resting = since_ns, rested_ns, True
-        if not is_short:
-            self._spent_ns = self.spent()
-
     def end(self) -> None:
         """It is to move, or to hear something: it goes on."""
         self._is_resting = False

@@ -19,9 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena.coordinator.handout import PAIR
 from arena.worker import BundlePlace, play_bundled
-from referee.pace import Pace
 from referee.pool import SlotPool
 from referee.spec import Adjudication, PlannedGame
 from tests.bench.figure import Figure
@@ -47,19 +45,16 @@ def pairs(folder: Path, count: int, plies: int = SHORT, thinks_ms: int = 0) -> l
 
 
 def rate(executor: Executor, slots: int, pairs: Sequence[list[PlannedGame]], place: BundlePlace) -> float:
-    """Games per second, twice as many jobs out as there are slots, pairs of short games together, as the arena does
-    it."""
-    todo, pace = deque(pairs), Pace()
+    """Games per second, twice as many jobs out as there are slots, as the arena does it."""
+    todo = deque(pairs)
     warm = [executor.submit(play_bundled, todo.popleft(), place, True) for _ in range(2 * slots)]
     for future in warm:
-        for record in future.result():
-            pace.note(record)
+        future.result()
     begin, games = time.perf_counter(), 0
     out: set[Future[Any]] = set()
     while True:
         while todo and len(out) < 2 * slots:
-            lot = pace.lot(todo, lambda game: game)
-            out.add(executor.submit(play_bundled, lot, place, len(lot) <= PAIR))
+            out.add(executor.submit(play_bundled, todo.popleft(), place, True))
         if not out:
             return games / (time.perf_counter() - begin)
         done, out = wait(out, return_when=FIRST_COMPLETED)

@@ -140,7 +140,7 @@ def _played_s(family: str, folder: Path, games: int) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([*line, "--affinity", "auto"], capture_output=True, check=True, text=True).stdout
     # Where a family counts plies without a capture, its game ends by that at the same ply.
-    assert re.search(rf"^terminations: (max-plies|no-ejection) {games}$", done, re.MULTILINE), done
+    assert re.search(rf"^Terminations: (max-plies|no-ejection) {games}$", done, re.MULTILINE), done
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

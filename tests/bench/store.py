@@ -27,7 +27,6 @@ from arena.events.bus import Bus
 from arena.store import Store
 from arena.store.commit import pack, unpack_line
 from arena.store.models import now
-from referee.plies import Plies
 from referee.record import GameRecord
 from referee.rules import families
 from referee.spec import Adjudication, BotSpec, GameSpec, PlannedGame, spec_from_json
@@ -157,8 +156,7 @@ def planned(store: Store, count: int) -> list[PlannedGame]:
 @cache
 def _played(family: str) -> GameRecord:
     """A game as a slot brings it."""
-    record = short_game(family)
-    return replace(record, plies=Plies(record.plies))
+    return short_game(family)
 
 
 def record_of(game: PlannedGame) -> GameRecord:

@@ -87,58 +87,12 @@ def test_a_game_that_kills_its_worker_is_given_up_charged_to_nobody(game: Callab
     assert sorted(kept) == [2, 3, 4]
 
 
-def lasting(game: PlannedGame, ms: int) -> GameRecord:
-    """A record of a game that took so long."""
-    started, finished = ("2026-01-01T00:00:00.000Z", f"2026-01-01T00:00:00.{ms:03}Z")
-    names = {"first": game.spec.first.name, "second": game.spec.second.name}
-    return replace(done(game), started=started, finished=finished, **names)
-
-
-@pytest.mark.parametrize(
-    ("ms", "together"), [(0, 100), (1, 100), (5, 20), (10, 10), (12, 8), (13, 6), (26, 2), (900, 2)]
-)
-def test_pairs_of_short_games_go_to_a_slot_together(ms: int, together: int, game: Callable[..., PlannedGame]) -> None:
-    executor = Scripted(lambda job: [lasting(one, ms) for one in job])
-    kept: list[int] = []
-    assert Dispatcher(executor, 1, lambda record: kept.append(record.sequence)).run(planned_games(game, 208)) == []
-    assert kept == list(range(1, 209))
-    sizes = [len(job) for job in executor.jobs]
-    assert (sizes[0], max(sizes), set(sizes[1:-1])) == (2, together, {together})
-
-
 def test_no_game_is_played_for_nothing_where_it_may_be_enough_after_any(game: Callable[..., PlannedGame]) -> None:
-    executor = Scripted(lambda job: [lasting(one, 1) for one in job])
+    executor = Scripted(lambda job: [done(one) for one in job])
     kept: list[int] = []
     dispatcher = Dispatcher(executor, 1, lambda record: kept.append(record.sequence))
     assert dispatcher.run(planned_games(game, 12), lambda: len(kept) >= 6) == []
     assert executor.jobs == [[1, 2], [3, 4], [5, 6]]
-
-
-def test_how_long_games_are_is_known_of_each_two_bots(game: Callable[..., PlannedGame]) -> None:
-    games = planned_games(game, 12)
-    slow = [
-        replace(one, spec=replace(one.spec, second=replace(one.spec.second, name="slow"))) if number > 6 else one
-        for number, one in enumerate(games, 1)
-    ]
-    executor = Scripted(lambda job: [lasting(one, 1) for one in job])
-    assert Dispatcher(executor, 1, lambda record: None).run(slow) == []
-    assert executor.jobs == [[1, 2], [3, 4, 5, 6], [7, 8], [9, 10, 11, 12]]
-
-
-def test_games_that_lost_their_worker_together_are_played_again_pair_by_pair(game: Callable[..., PlannedGame]) -> None:
-    def reply(job: list[PlannedGame]) -> list[GameRecord]:
-        if any(one.spec.sequence == 7 for one in job):
-            raise WorkerLostError("killed")
-        return [lasting(one, 1) for one in job]
-
-    kept: list[int] = []
-    executor = Scripted(reply)
-    left = Dispatcher(executor, 1, lambda record: kept.append(record.sequence)).run(planned_games(game, 12))
-    assert [record.sequence for record in left] == [7]
-    assert sorted(kept) == [*range(1, 7), *range(8, 13)]
-    assert executor.jobs[:2] == [[1, 2], list(range(3, 13))]
-    assert sum(7 in job for job in executor.jobs) == 1 + ATTEMPTS
-    assert all(len(job) <= 2 for job in executor.jobs[2:])
 
 
 def test_the_pool_is_an_executor_and_keeps_its_slots(game: Callable[..., PlannedGame]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from referee.failure import BotError, Stopped
 from referee.person import Decision, Hand, PersonSeat
 from referee.play import play
-from referee.plies import Ply
+from referee.record import Ply
 from referee.roster import Roster
 from referee.rules.core import Termination
 from referee.sandbox import open_sandbox

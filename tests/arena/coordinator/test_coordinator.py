@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -167,31 +166,10 @@ def test_the_games_of_a_pair_go_to_one_slot_with_sides_swapped(stage: Stage) -> 
     assert stage.store.games.counts(number) == {"planned": 4, "queued": 8}
 
 
-def lasting(game: PlannedGame, ms: int) -> GameRecord:
-    """A record of a game that took so long."""
-    started, finished = ("2026-05-01T12:00:00.000Z", f"2026-05-01T12:00:00.{ms:03}Z")
-    return replace(record_of(game), started=started, finished=finished)
-
-
-@pytest.mark.parametrize(("ms", "together"), [(1, 100), (5, 20), (13, 6), (900, 2)])
-def test_pairs_of_short_games_go_to_a_slot_together(stage: Stage, ms: int, together: int) -> None:
-    number = stage.create(games=120, entries={"bots": ["ada", "bob"]})
-    dice = Dice(lambda game: lasting(game, ms), is_held=True)
-    coordinator = stage.coordinator(dice)
-    sizes = []
-    while stage.tournament(number).state != "finished":
-        coordinator.turn()
-        assert len(dice.held) <= 2 * dice.size
-        sizes += [len(games) for _, games in dice.held]
-        dice.release()
-    assert (set(sizes[: 2 * dice.size]), max(sizes)) == ({2}, together)
-    stage.check_exactly_once(number, 120)
-
-
 @pytest.mark.parametrize("format", ["race", "sprt"])
 def test_no_game_is_played_for_nothing_where_it_may_be_enough_after_any(stage: Stage, format: str) -> None:
     number = stage.create(format=format, entries={"bots": ["ada", "bob"]}, **{format: {"games": 40}})
-    dice = Dice(lambda game: lasting(game, 1), is_held=True)
+    dice = Dice(record_of, is_held=True)
     coordinator = stage.coordinator(dice)
     while stage.tournament(number).state != "finished":
         coordinator.turn()
@@ -199,7 +177,7 @@ def test_no_game_is_played_for_nothing_where_it_may_be_enough_after_any(stage: S
         dice.release()
 
 
-def test_of_short_games_that_lost_their_worker_together_one_is_charged_and_all_are_played(stage: Stage) -> None:
+def test_of_games_that_lost_their_worker_together_one_is_charged_and_all_are_played(stage: Stage) -> None:
     number = stage.create(games=24, entries={"bots": ["ada", "bob"]})
     lost: list[str] = []
 
@@ -207,7 +185,7 @@ def test_of_short_games_that_lost_their_worker_together_one_is_charged_and_all_a
         if game.spec.sequence == 15 and not lost:
             lost.append(game.id)
             raise WorkerLostError("killed")
-        return lasting(game, 2)
+        return record_of(game)
 
     stage.play(number, Dice(reply), turn=timedelta(minutes=1))
     stage.check_exactly_once(number, 24)

@@ -84,7 +84,7 @@ def test_an_owner_stopped_in_the_midst_of_what_is_fenced_does_not_keep_a_standby
     monkeypatch.setattr(leases, "_IDLE_MS", 200)
     assert store.leases.take("referee", "one", 10)
     seen = store.leases.get("referee")
-    with ThreadPoolExecutor(1) as others, pytest.raises(StoreUnavailableError):  # noqa: PT012 - its commit fails
-        with store.leases.fencing("referee", "one"), store.writing():
-            assert others.submit(store.leases.take, "referee", "two", 10, seen).result(60)
+    fencing = store.leases.fencing("referee", "one")
+    with ThreadPoolExecutor(1) as others, pytest.raises(StoreUnavailableError), fencing, store.writing():
+        assert others.submit(store.leases.take, "referee", "two", 10, seen).result(60)
     assert store.leases.get("referee").owner == "two"  # type: ignore[union-attr]
