@@ -63,20 +63,6 @@ _NOT_OF_A_MOVE = ("start", "handshake", "isready", "quit", "hog", "bomb", "shell
 """What has nothing to do with how a bot is asked for a move: there are three ways."""
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [one for one in FAULTS if not any(word in one.name for word in _NOT_OF_A_MOVE)],
-    ids=lambda fault: fault.name,
-)
-@pytest.mark.parametrize("way", ["move by move", "in Python"])
-def test_a_verdict_is_the_same_without_the_quick_way(fault: Fault, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.play.IS_COMPILED", False)
-    if way == "in Python":
-        monkeypatch.setattr("referee.wire.IS_COMPILED", False)
-    with match.roster(Sandbox("none")) as plain:
-        assert not match.complaint(fault, match.judge(fault, plain), is_confined=False)
-
-
 def test_every_program_is_in_the_catalogue() -> None:
     found = {path.stem for path in HERE.iterdir() if path.suffix in (".py", ".sh") and not path.stem.startswith("__")}
     assert found - {fault.name for fault in FAULTS} == {"catalogue", "loop", "match", "test_faults", "test_soak"}
