@@ -9,13 +9,13 @@ import contextlib
 import os
 import queue
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
+
+from referee import helper
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -113,7 +113,7 @@ class SlotPool(Executor):
     # -- one thread per slot -------------------------------------------------------------------------------------
 
     def _run(self, number: int, core: int) -> None:
-        process: subprocess.Popen[bytes] | None = None
+        process: helper.HelperProcess | None = None
         connection: Connection | None = None
         while job := self._jobs.get():
             future, function, arguments = job
@@ -155,16 +155,13 @@ class SlotPool(Executor):
             self._forget(connection)
             process.wait()
 
-    def _spawn(self, number: int, core: int) -> tuple[subprocess.Popen[bytes], Connection]:
+    def _spawn(self, number: int, core: int) -> tuple[helper.HelperProcess, Connection]:
         ours, theirs = socket.socketpair()
         with theirs:
-            # Not `-m`: jobs name functions of the imported module, not of __main__.
-            start = "from referee.slot import main; main()"
             opened = (self.sandbox, int(self._is_own))
             words = (theirs.fileno(), *opened, core, self._spare, number, int(self._on_event is not None))
-            line = [sys.executable, "-c", start, *map(str, words)]
             try:
-                process = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+                process = helper.start("referee.slot", *words, pass_fds=[theirs.fileno()])
             except OSError:
                 ours.close()
                 raise

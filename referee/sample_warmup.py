@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import multiprocessing
 import os
 import select
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from concurrent.futures import as_completed
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from referee import helper
 from referee.failure import Stopped
 from referee.families import folder, homes
 from referee.rules.cache import cache_root
@@ -101,12 +101,14 @@ def warm_with_samples(family: str) -> Warmed:
 
 def main() -> int:
     """Compile the kernels of all families and what the sample bots call, a family per processor at once."""
+    from referee.pool import SlotPool
     from referee.ratings.two_players import is_exact
     from referee.rules import load
 
     problems = 0
-    with multiprocessing.get_context("spawn").Pool() as pool:
-        for warmed, problem in pool.imap_unordered(_warm_all, homes()):
+    with SlotPool(os.cpu_count() or 1) as pool:
+        for done in as_completed([pool.submit(_warm_all, family) for family in homes()]):
+            warmed, problem = done.result()
             sys.stderr.write(
                 f"{warmed.family}: {warmed.compiled} functions compiled; {problem or 'sample bots ready'}\n"
             )
@@ -125,14 +127,8 @@ def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Calla
 
     Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
-    words = [
-        sys.executable,
-        "-m",
-        "bots.warm",
-        family,
-        *(f"--bot={name}" for name in names),
-    ]  # spawned, as always: nothing imports bots
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=_ROOT) as process:
+    bots = [f"--bot={name}" for name in names]
+    with helper.start("bots.warm", family, *bots, stdout=helper.NOTHING, stderr=helper.PIPE) as process:
         assert process.stderr
         said, rest, pipe = b"", b"", process.stderr.fileno()
         while True:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import os
 import select
-import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,12 +16,13 @@ from functools import cache
 from multiprocessing.connection import Connection
 from typing import Any
 
+from referee import helper
 from referee.play import play
 from referee.record import GameRecord, Ply
 from referee.roster import Roster
 from referee.rules.core import Kind
 from referee.sandbox import open_sandbox
-from referee.sandbox.reaper import become_subreaper, wake_at_death_of_parent
+from referee.sandbox.reaper import become_subreaper
 from referee.spec import PlannedGame
 
 Emit = Callable[[dict[str, Any]], None]
@@ -31,8 +31,6 @@ TOGETHER_S = 0.05
 """How long plies wait for others at most while bots answer at once."""
 _COLLECTED = 20_000
 """So many objects more than have gone are looked through for garbage."""
-_CLEAN_S = 5
-"""How long a slot whose parent is gone may take to see its bots killed."""
 
 _roster: Roster | None = None
 _emit: Emit | None = None
@@ -159,8 +157,6 @@ def main() -> None:
 def _serve_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *, is_own: bool, is_heard: bool) -> None:
     """Serve jobs; events are sent where they are heard. `is_own`: bots belong to the person who started the slot."""
     connection = Connection(socket)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is the parent's to answer
-    _die_with_parent()
     if core >= 0:
         os.sched_setaffinity(0, {core})
     outbox = Outbox(connection.send)
@@ -168,20 +164,7 @@ def _serve_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *
     with open_slot(sandbox, connection.fileno(), tell, spare, number, is_own=is_own) as roster:
         roster.on_wait = outbox.flush
         _serve(connection, roster, outbox)
-    signal.signal(signal.SIGCONT, signal.SIG_DFL)  # on its way out already: a parent that died has nothing to add
-
-
-def _die_with_parent() -> None:
-    """End, bots and all, when the parent is gone, whatever this process is doing then, even if it is stopped."""
-    parent = os.getppid()
-
-    def look(*_: object) -> None:
-        if os.getppid() != parent:
-            signal.alarm(_CLEAN_S)  # its default is to kill: should the way out be blocked
-            raise SystemExit(1)
-
-    signal.signal(signal.SIGCONT, look)
-    wake_at_death_of_parent()
+    helper.leave()
 
 
 def _serve(connection: Connection, roster: Roster, outbox: Outbox) -> None:

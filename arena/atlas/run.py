@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter, deque
@@ -22,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.atlas.plan import Plan, PlanError, Start, starts_of
+from referee import helper
 from referee.pool import JobError, WorkerLostError
 
 GAMES, PLAN = "games.ndjson", "plan.json"
@@ -159,18 +158,16 @@ class _Program:
     """One process that plays lots."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
-        )
+        self._process = helper.start(PROGRAM, stdin=helper.PIPE, stdout=helper.PIPE)
 
     def play(self, task: str) -> str:
         """The line of a lot. Raises RunError when the program ends before."""
         assert self._process.stdin
         assert self._process.stdout
         with suppress(BrokenPipeError):
-            self._process.stdin.write(task)
+            self._process.stdin.write(task.encode())
             self._process.stdin.flush()
-            line = self._process.stdout.readline()
+            line = self._process.stdout.readline().decode()
             if line.endswith("\n"):
                 return line
         raise RunError(f"{PROGRAM} ended in the games of {json.loads(task)['key']}", hint="its last words are above")

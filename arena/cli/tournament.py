@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time
 from typing import Any
 
 from arena.cli import choice, output, remote, source
@@ -179,10 +178,9 @@ def _read(file: str) -> dict[str, Any]:
     """The document of a TOML file, as JSON has it. Raises CommandError."""
     text = source.read_text(file)
     try:
-        found: dict[str, Any] = _plain(toml.read(text))
+        return toml.read_plain(text)
     except toml.TomlError as error:
         raise CommandError(f"{file}: not TOML: {error}; see `arena tournament create --example FORMAT`") from None
-    return found
 
 
 def _check(arguments: argparse.Namespace, document: dict[str, Any]) -> int:
@@ -203,17 +201,6 @@ def _check(arguments: argparse.Namespace, document: dict[str, Any]) -> int:
 
 def _show_problems(found: list[dict[str, str]]) -> None:
     output.text(*(f"  {one['field'] or 'the file'}: {one['message']}" for one in found))
-
-
-def _plain(value: Any) -> Any:
-    """TOML as JSON: times as text, in UTC where they name no zone."""
-    if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
-    return value.isoformat() if isinstance(value, (date, time)) else value
 
 
 def _list(arguments: argparse.Namespace) -> int:

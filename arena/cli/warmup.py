@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
-import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -30,6 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Warm the families, several at once; a line per family as it is done."""
+    from referee.pool import SlotPool
     from referee.ratings.two_players import is_exact
     from referee.rules import families, load
     from referee.warmup import warm
@@ -40,16 +39,10 @@ def run(arguments: argparse.Namespace) -> int:
     started = time.perf_counter()
     jobs = min(arguments.jobs or os.cpu_count() or 1, len(names))
     done = []
-    if jobs == 1:
-        for name in names:
-            done.append(warm(name))
+    with SlotPool(jobs) as pool:  # processes, not threads: the compiler holds one lock
+        for warmed in as_completed([pool.submit(warm, name) for name in names]):
+            done.append(warmed.result())
             _tell(done[-1])
-    else:
-        # Processes, not threads: the compiler holds one lock. Ours alone answers Ctrl-C; the pool then ends the others.
-        with multiprocessing.get_context("spawn").Pool(jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
-            for warmed in pool.imap_unordered(warm, names):
-                done.append(warmed)
-                _tell(warmed)
     is_exact(load(names[0]).draw_probability)  # compiles what rebuilds of ratings use
     if arguments.bots:
         warm_bots(names, jobs)

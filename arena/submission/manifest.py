@@ -65,7 +65,7 @@ def read_manifest(contents: Contents) -> Manifest:
     try:
         if file.stat().st_size > _MAX_FILE:
             raise ManifestError(f"{FILE}: longer than {_MAX_FILE:,} bytes")
-        table = toml.read_apart(file.read_text(encoding="utf-8"), max_bytes=_MAX_FILE)
+        table = toml.read_plain(file.read_text(encoding="utf-8"), max_bytes=_MAX_FILE)
     except FileNotFoundError:
         seen = ", ".join(contents.files[:5])
         raise ManifestError(f"no {FILE} in the bundle (it has {seen}); write one with a command") from None

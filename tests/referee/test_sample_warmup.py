@@ -34,7 +34,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
     sample_warmup._digest.cache_clear()
     program = tmp_path / "python"
-    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/compiled\necho "no compiler" >&2\nexec {tmp_path}/rest\n')
+    program.write_text(
+        f'#!/bin/sh\nshift 3\necho "$@" >> {tmp_path}/compiled\necho "no compiler" >&2\nexec {tmp_path}/rest\n'
+    )
     (tmp_path / "rest").write_text("#!/bin/sh\n")
     for file in (program, tmp_path / "rest"):
         file.chmod(0o755)
@@ -55,18 +57,18 @@ def test_a_sample_is_made_ready_once_for_each_family(machine: Path) -> None:
         have_warm([scripted("one"), SAMPLE], "loa")
     sample_warmup._ready.clear()  # as another slot
     have_warm([SAMPLE], "loa")
-    assert compiled(machine) == ["-m bots.warm loa --bot=greedy"]
+    assert compiled(machine) == ["bots.warm loa --bot=greedy"]
     have_warm([SAMPLE], "tablut")
-    assert compiled(machine)[1:] == ["-m bots.warm tablut --bot=greedy"]
+    assert compiled(machine)[1:] == ["bots.warm tablut --bot=greedy"]
 
 
 def test_nothing_is_compiled_for_samples_that_do_not_play(machine: Path) -> None:
     searcher = replace(read_bot("sample:mcts", "loa"), name="mcts")
     have_warm([SAMPLE, SAMPLE], "loa")
     have_warm([SAMPLE, searcher], "loa")
-    assert compiled(machine) == ["-m bots.warm loa --bot=greedy", "-m bots.warm loa --bot=mcts"]
+    assert compiled(machine) == ["bots.warm loa --bot=greedy", "bots.warm loa --bot=mcts"]
     assert have_all_warm("loa") == ""
-    assert compiled(machine)[2:] == ["-m bots.warm loa --bot=random --bot=alphabeta"]
+    assert compiled(machine)[2:] == ["bots.warm loa --bot=random --bot=alphabeta"]
 
 
 @pytest.mark.parametrize("name", sorted(sample_warmup.SAMPLES.values()))

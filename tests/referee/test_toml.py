@@ -22,7 +22,7 @@ path = 'C:\\n'
 '''
 
 
-@pytest.mark.parametrize("read", [toml.read, toml.read_apart])
+@pytest.mark.parametrize("read", [toml.read, toml.read_plain])
 def test_what_people_write_is_read(read: object) -> None:
     assert callable(read)
     assert read(PLAIN) == tomllib.loads(PLAIN)
@@ -57,7 +57,7 @@ def test_what_would_cost_too_much_is_refused_at_once(text: str, words: str) -> N
     assert time.process_time() - begin < 1
 
 
-@pytest.mark.parametrize("read", [toml.read, toml.read_apart])
+@pytest.mark.parametrize("read", [toml.read, toml.read_plain])
 @pytest.mark.parametrize("text", ["a = ", "a = 1\na = 2", "a = 99-99-99"])
 def test_what_is_not_toml_is_said_as_the_parser_says_it(read: object, text: str) -> None:
     assert callable(read)
@@ -68,9 +68,32 @@ def test_what_is_not_toml_is_said_as_the_parser_says_it(read: object, text: str)
     assert str(caught.value) == str(expected.value)
 
 
-def test_reading_apart_has_an_end() -> None:
-    with pytest.raises(toml.TomlError, match="not read within"):
-        toml.read_apart("a = 1", deadline_s=0.0001)
+def test_times_are_texts_in_utc_where_they_name_no_zone() -> None:
+    text = "a = [2026-05-01T12:00:00]\nb = {c = 2026-05-01T12:00:00+02:00}\nd = 2026-05-01"
+    found = toml.read_plain(text)
+    assert found == {
+        "a": ["2026-05-01T12:00:00+00:00"],
+        "b": {"c": "2026-05-01T12:00:00+02:00"},
+        "d": "2026-05-01",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(".".join(f"a{number}b{part}" for part in range(8)) + "=1" for number in range(4900)),
+        "\n".join(f"a.b.c.d.e.f.g.k{number}=1" for number in range(4900)),
+        "\n".join(f"[a.b.c.d.e.f.g.k{number}]" for number in range(2400)),
+        "a={" + ",".join(f"a.b.c.d.e.f.g.k{number}=1" for number in range(4900)) + "}",
+        'a="' + "\\u0041" * 170_000 + '"',
+        "a=[" + ",".join("[" * 11 + "]" * 11 for _ in range(400)) + "]",
+    ],
+    ids=["keys", "one table", "tables", "inline", "escapes", "lists"],
+)
+def test_the_most_that_is_within_bounds_is_read_at_once(text: str) -> None:
+    begin = time.process_time()
+    assert toml.read(text)
+    assert time.process_time() - begin < 2
 
 
 @given(st.text(alphabet="ab.=\"'#\\\n[]{} 1,", max_size=60))

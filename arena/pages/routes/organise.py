@@ -192,7 +192,7 @@ async def _answer(request: web.Request, draft: _Draft) -> web.Response:
 
 def _read_toml(text: str) -> dict[str, Any]:
     try:
-        return toml.read_apart(text)
+        return toml.read_plain(text)
     except toml.TomlError as error:
         raise SettingsError(f"not TOML: {error}", "document") from None
 
