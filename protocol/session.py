@@ -165,6 +165,13 @@ class RefereeSession:
         self._positioned = False
         self.query = None
 
+    def ask_and_answer(self) -> None:
+        """The short way of `ask` and `answered` for a move that came at once. Raises OutOfTurn."""
+        if self.state is not State.IDLE:
+            self.ask()
+        self._positioned = False
+        self.query = None
+
     def answered(self) -> None:
         """The short way of `receive` for a `bestmove` that the caller reads itself. Raises OutOfTurn."""
         if self.state is not State.THINKING:

@@ -301,21 +301,23 @@ class Bot:
             self._catch_up()
         if self._is_slow:
             queue.begin()  # for a bot that answers at once that would be most of its turn
-        session.ask()
-        wire.write(question)
-        start = wire.start_clock()
-        if wire.comes_at_once(start, "thinking"):
-            elapsed = wire.arrived_ns - start
-            if (code := self._only_move(known)) is not None and elapsed - wire.lag_ns <= allowance_ns:
+        line = wire.ask(question, "thinking")
+        if line is not None:
+            elapsed = wire.arrived_ns - wire.asked_ns
+            code = known.get(line[9:]) if line.startswith(b"bestmove ") else None
+            if code is not None and elapsed - wire.lag_ns <= allowance_ns:
+                session.ask_and_answer()
                 self._is_slow = False
                 return Thought(None, None, elapsed / _MS, wire.lag_ns / _MS, None, code)
+            wire.lines.append(line)
+        session.ask()
         if not self._is_slow:
             queue.begin()
             self._is_slow = True
         self._let_others_hear()
-        turn = _Turn(wire, queue, start, allowance_ns)
+        turn = _Turn(wire, queue, wire.asked_ns, allowance_ns)
         move, code, offer, lines = self._answer(turn, allowance_ms, known)
-        elapsed = wire.arrived_ns - start
+        elapsed = wire.arrived_ns - wire.asked_ns
         lag = turn.end(elapsed)
         if elapsed - lag > allowance_ns:
             raise self.process.failed(
@@ -327,17 +329,6 @@ class Bot:
             raise self.process.failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
         info = _read_info(lines[-1]) if lines else None
         return Thought(move, offer, elapsed / _MS, lag / _MS, info, code, lines)
-
-    def _only_move(self, known: Mapping[bytes, int]) -> int | None:
-        """The code of the move where a `bestmove` with a known one is all that has come: the turn is over then."""
-        lines = self.wire.lines
-        if len(lines) != 1 or not lines[0].startswith(b"bestmove "):
-            return None
-        code = known.get(lines[0][9:])
-        if code is not None:
-            self.wire.take()
-            self.session.answered()
-        return code
 
     def _answer(
         self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]

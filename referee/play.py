@@ -110,7 +110,7 @@ def _contest(course: Course, players: Sequence[Player]) -> Ending:
             return by_failure(course, side, player.bot, error)
         charged_ms = thought.ms - thought.lag_ms
         clock.charge(side, charged_ms)
-        if ending := _without_move(course, side, thought):
+        if thought.offer and (ending := _without_move(course, side, thought)):
             return ending
         code = thought.code if thought.code is not None else texts.code(thought.move, line)
         if code is None or not line.is_legal(code):

@@ -65,7 +65,7 @@ class Player:
         bot = self.bot
         bot.begin_turn(side)
         words, allowance_ms = self._words(clock, side), clock.allowance_ms(side)
-        question = b"%b\ngo %b\n" % (self.position, words)
+        question = b"".join((self._question, b"\ngo ", words, b"\n"))
         if words.startswith(b"movetime"):
             thought = self._ask_in_time(int(words[9:]), question, allowance_ms, known)
         else:

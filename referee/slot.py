@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import os
-import select
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -29,6 +28,9 @@ Emit = Callable[[dict[str, Any]], None]
 
 TOGETHER_S = 0.05
 """How long plies wait for others at most while bots answer at once."""
+_SOON_S = 0.01
+"""A next job that comes as soon finds the bots as the last one left them: to stop and wake them takes longer than many
+plies."""
 _COLLECTED = 20_000
 """So many objects more than have gone are looked through for garbage."""
 
@@ -168,11 +170,9 @@ def _serve_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *
 
 
 def _serve(connection: Connection, roster: Roster, outbox: Outbox) -> None:
-    incoming = select.poll()
-    incoming.register(connection.fileno(), select.POLLIN)
     while True:
         try:
-            if not incoming.poll(0) and not connection.poll(roster.end_idle()):
+            if not connection.poll(_SOON_S) and not connection.poll(roster.end_idle()):
                 continue
             job = connection.recv()
         except (EOFError, OSError):

@@ -22,7 +22,8 @@ from referee.spec import Limits
 
 _MS = 1_000_000
 _CHUNK = 65_536
-_MOMENT_MS = 1
+_RETURN = ord("\r")
+_MOMENT_MS, _MOMENT_NS = 1, 1_000_000
 """The first wait for an answer: one that comes within it is timed by two looks at the clock and nothing else."""
 _SLICE_MS = 100
 """A single wait at first: being late for its end is noticed, whatever the reason, a stopped process included."""
@@ -42,7 +43,7 @@ class Wire:
     """
 
     def __init__(self, process: Process, limits: Limits, stop_fd: int | None) -> None:
-        self.arrived_ns = 0
+        self.asked_ns = self.arrived_ns = 0
         self.lag_ns = 0
         self.held_ns = 0
         self.transcript: list[str] | None = None
@@ -182,26 +183,41 @@ class Wire:
         """Whether something of the bot's waits to be taken."""
         return bool(self.lines or self._poll.poll(0))
 
+    @property
+    def _is_plain(self) -> bool:
+        """Whether a line may be taken as it comes: it begins one, and nobody keeps a transcript."""
+        return self._splitter.is_empty and self.transcript is None
+
     def start_clock(self) -> int:
         """Count lateness anew from now on; the present moment."""
         self.lag_ns = self.held_ns = 0
         return time.monotonic_ns()
 
-    def comes_at_once(self, start_ns: int, stage: str) -> bool:
-        """Whether something comes within a moment of the start of the clock; what comes is in `lines`.
+    def ask(self, question: bytes, stage: str) -> bytes | None:
+        """Send a question and wait a moment for its answer: the line, where one whole line is all that comes.
 
-        Raises BotError for what is too long. Whatever else happens meanwhile is left for `line` to find.
+        None otherwise; then `line` goes on with what has come. `asked_ns`: when it was sent. Raises BotError.
         """
+        self.write(question)
+        self.lag_ns = self.held_ns = 0
+        self.asked_ns = time.monotonic_ns()
         events = self._poll.poll(_MOMENT_MS)
-        if events == self._answered:
-            self._read_output(stage)
-            late_ns = self.arrived_ns - start_ns - _MOMENT_MS * _MS
-            if late_ns > 0:
-                self.lag_ns = late_ns
-            return bool(self.lines)
-        if not events:
-            self._held_up(time.monotonic_ns() - start_ns - _MOMENT_MS * _MS, None)
-        return False
+        if events != self._answered:  # nothing yet, or what only `line` knows to handle
+            if not events:
+                self._held_up(time.monotonic_ns() - self.asked_ns - _MOMENT_NS, None)
+            return None
+        data = os.read(self._out, _CHUNK)
+        self.arrived_ns = time.monotonic_ns()
+        if self.arrived_ns - self.asked_ns > _MOMENT_NS:
+            self.lag_ns = self.arrived_ns - self.asked_ns - _MOMENT_NS
+        end = len(data) - 1
+        if 0 < data.find(b"\n") == end <= self._limits.line_bytes and self._is_plain:
+            self._count(end + 1)
+            return data[:end] if data[end - 1] != _RETURN else data[: end - 1]
+        if not data:
+            raise self._process.hung_up(stage)
+        self._take(data, stage)
+        return None
 
     def line(self, deadline_ns: int, stage: str) -> bytes | None:
         """The next line; None at the deadline. Raises BotError when the bot is gone, Stopped when called off."""

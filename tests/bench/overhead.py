@@ -17,6 +17,7 @@ from pathlib import Path
 from referee.rules import load
 from referee.rules.history import LineOfPlay
 from referee.rules.position import Position
+from referee.sandbox.reaper import descendants
 from referee.slot import open_slot, play_games
 from referee.spec import Adjudication, BotSpec, GameSpec, PlannedGame, TimeControl
 from tests.bench.figure import Figure
@@ -77,11 +78,11 @@ def slot(family: str, folder: Path, games: int, core: int, thinks_ms: int = 0) -
     """Play in this process pinned to `core`: (CPU µs per move of referee and both bots, moves per wall second)."""
     os.sched_setaffinity(0, {core})
     todo = [PlannedGame.of(spec) for spec in specs(family, folder, games + 2, thinks_ms)]
-    with open_slot() as roster:
+    with open_slot():
         for game in todo[:2]:
             (record,) = play_games([game])
             assert len(record.moves) == PLIES
-        pids = [os.getpid(), *(bot.process.pid for bot in roster.idle if bot.process.pid)]
+        pids = [os.getpid(), *descendants(os.getpid())]
         cpu, begin = cpu_ns(pids), time.perf_counter()
         for game in todo[2:]:
             play_games([game])
