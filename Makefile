@@ -12,7 +12,7 @@ ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: env demo test test-bare bench drill image lint format clean
+.PHONY: env demo test test-bare test-latest bench drill image lint format clean
 
 env: $(RUNS)
 	@echo "the environment is ready; use it with:  . $(BIN)/activate"
@@ -35,6 +35,10 @@ test-bare: export PYTHONDONTWRITEBYTECODE :=
 test-bare: $(READY) $(COLLECTED)
 	$(BIN)/arena warmup --bots
 	$(BIN)/python -m tests.bare -n $(WORKERS) --dist worksteal $(BARE) $(ARGS)
+
+# The core of the suite with the newest release of every dependency, in an environment of its own.
+test-latest: $(READY)
+	$(BIN)/python -m tests.latest $(ARGS)
 
 bench: $(READY)
 	$(BIN)/python -m tests.bench $(ARGS)
