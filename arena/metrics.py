@@ -116,6 +116,12 @@ class RefereeMetrics:
             registry=one,
         )
         self.checks = Counter("arena_checks_total", "Versions checked, by verdict.", ("verdict",), registry=one)
+        self.failures = Counter(
+            "arena_background_failures_total",
+            "Attempts at background work that ended with an error, by name.",
+            ("work",),
+            registry=one,
+        )
         self._tasks = Gauge(
             "arena_maintenance_done_timestamp_seconds",
             "When a daily task was last done, by name.",

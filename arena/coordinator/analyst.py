@@ -1,6 +1,6 @@
 """Has games analysed while there is nothing else to do: what somebody asked for, then the latest results.
 
-In a thread of its own; the judge is in a process that gets what processor time others leave. No position is begun
+The judge is in a process that gets what processor time others leave. No position is begun
 while a game is out, so that no rated game waits. What was at work when the coordinator is killed is done again, from
 its beginning. Refuses to know what an analysis says.
 """
@@ -10,16 +10,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 
 from arena.analysis.budget import MOST_PLIES
 from arena.analysis.judge import Answers, Spot, ask_aside
 from arena.analysis.keeping import curve_of, keep, read_game
 from arena.analysis.work import analyse, ask_position
+from arena.helper_process import HelperProcess
 from arena.log import logger
 from arena.store import NotFoundError, Store
 from arena.store.analyses import AnalysisTask, today
-from referee.pool import JobError, SlotPool, WorkerLostError
+from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord, RecordError, read_record
 
 CALM_S = 60.0
@@ -37,16 +37,15 @@ class Interrupted(Exception):  # noqa: N818 - nobody erred
 
 
 class Analyst:
-    """`begin` starts what is next, unless something is being done or games are out, and returns at once.
+    """Analyses one game after another while `is_busy` says that none is out.
 
-    `is_busy` says that games are out, `fenced` makes that only the owner of the lease writes. A day has `budget` games
-    with `nodes` a position that nobody asked about. `ask` asks the judge (None: in a process of its own).
+    A day has `budget` games with `nodes` a position that nobody asked about. `ask` asks the judge (None: in a process
+    of its own).
     """
 
     def __init__(
         self,
         store: Store,
-        fenced: Callable[[], AbstractContextManager[None]],
         is_busy: Callable[[], bool],
         *,
         budget: int,
@@ -54,35 +53,30 @@ class Analyst:
         clock: Callable[[], float] = time.monotonic,
         ask: AskAside | None = None,
     ) -> None:
-        self._store, self._fenced, self._is_busy, self._clock = store, fenced, is_busy, clock
+        self._store, self._is_busy, self._clock = store, is_busy, clock
         self._budget, self._nodes = budget, nodes
         self._ask = ask or self._ask_aside
         self._calm_since = clock()
-        self._thread: threading.Thread | None = None
-        self._stop = threading.Event()
-        self._pool: SlotPool | None = None
+        self.process = HelperProcess()
         self._log = logger("analysis")
 
-    def begin(self) -> None:
-        """Analyse in a thread what waits, if there is time for it."""
+    def work(self, stop: threading.Event) -> bool:
+        """Analyse what is next, if there is time for it; whether there was anything."""
         if self._is_busy():
             self._calm_since = self._clock()
-            return
-        if self._stop.is_set() or (self._thread and self._thread.is_alive()):
-            return
+            return False
         task = self._next()
         if task is None:
-            self._close()
-            return
-        self._thread = threading.Thread(target=self._do, args=(task,), name="analysis", daemon=True)
-        self._thread.start()
-
-    def stop(self, seconds: float = 10.0) -> None:
-        """End soon."""
-        self._stop.set()
-        self._close()
-        if self._thread is not None:
-            self._thread.join(seconds)
+            return False
+        try:
+            self._finish(task, stop)
+        except Interrupted:
+            pass
+        except (JobError, WorkerLostError, NotFoundError, RecordError, KeyError) as error:
+            if not stop.is_set():  # it would come to the same every time
+                self._log.warning("not analysed", game=task.game_id, problem=str(error))
+                self._store.analyses.fail(task, str(error))
+        return True
 
     def _next(self) -> AnalysisTask | None:
         task = self._store.analyses.next()
@@ -90,26 +84,7 @@ class Analyst:
             return task
         return self._store.analyses.next_unasked(self._nodes, today(), self._budget)
 
-    def _do(self, task: AnalysisTask) -> None:
-        problem = ""
-        try:
-            self._finish(task)
-        except Interrupted:
-            return
-        except (JobError, NotFoundError, RecordError, KeyError) as error:  # it would come to the same every time
-            problem = str(error)
-        except WorkerLostError as error:
-            problem = "" if self._stop.is_set() else str(error)
-        except Exception as error:  # the outermost loop of this thread: the next look tries again
-            if not self._stop.is_set():
-                self._log.error("not analysed", game=task.game_id, error=f"{type(error).__name__}: {error}")
-            self._stop.wait(CALM_S)
-        if problem:
-            self._log.warning("not analysed", game=task.game_id, problem=problem)
-            with self._fenced():
-                self._store.analyses.fail(task, problem)
-
-    def _finish(self, task: AnalysisTask) -> None:
+    def _finish(self, task: AnalysisTask, stop: threading.Event) -> None:
         if task.game_id is None:
             record = read_record(str(task.question["record"]))
         else:
@@ -117,26 +92,24 @@ class Analyst:
         curve = curve_of(self._store, record.family)
 
         def ask(spots: Sequence[Spot], nodes: int) -> Answers:
-            return self._ask_calmly(record, spots, nodes)
+            return self._ask_calmly(record, spots, nodes, stop)
 
         if task.game_id is None:
             assert task.request is not None
             answer = ask_position(record, ask, nodes=task.nodes, curve=curve)
-            with self._fenced():
-                self._store.analyses.answer(task.request, answer)
+            self._store.analyses.answer(task.request, answer)
             return
         found = analyse(record, ask, nodes=task.nodes, curve=curve)
-        with self._fenced():
-            keep(self._store, found)
+        keep(self._store, found)
         self._log.info("analysed", game=record.id, nodes=task.nodes, gaffes=sum(found.summary.gaffes))
 
-    def _ask_calmly(self, record: GameRecord, spots: Sequence[Spot], nodes: int) -> Answers:
+    def _ask_calmly(self, record: GameRecord, spots: Sequence[Spot], nodes: int, stop: threading.Event) -> Answers:
         """Ask portion by portion, each when no game is out."""
         judge, scored = "", []
         for start in range(0, len(spots), PORTION):
-            while self._is_busy() and not self._stop.wait(LOOK_S):
+            while self._is_busy() and not stop.wait(LOOK_S):
                 self._calm_since = self._clock()
-            if self._stop.is_set():
+            if stop.is_set():
                 raise Interrupted
             answers = self._ask(record, list(spots[start : start + PORTION]), nodes)
             judge = answers.judge
@@ -144,13 +117,4 @@ class Analyst:
         return Answers(judge, scored)
 
     def _ask_aside(self, record: GameRecord, spots: Sequence[Spot], nodes: int) -> Answers:
-        if self._pool is None:
-            self._pool = SlotPool(1)
-        return self._pool.submit(ask_aside, record.line().encode(), spots, nodes, MOST_PLIES).result()
-
-    def _close(self) -> None:
-        """End the process, whatever it is at."""
-        if self._pool is not None:
-            self._pool.abort()
-            self._pool.shutdown()
-            self._pool = None
+        return self.process.ask(ask_aside, record.line().encode(), spots, nodes, MOST_PLIES)

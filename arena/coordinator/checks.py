@@ -1,4 +1,4 @@
-"""Checks uploaded versions, one at a time, in a thread that may take its time.
+"""Checks uploaded versions, one at a time, beside the coordinator's turns.
 
 An interrupted check starts anew after the next start.
 """
@@ -18,50 +18,33 @@ from arena.submission.bundle_store import BundleStore
 
 
 class Checks:
-    """`check` checks one claimed version; `on_done` is called, in the thread, when there may be another one."""
+    """`check` checks one claimed version."""
 
-    def __init__(
-        self,
-        store: Store,
-        bus: EventBus,
-        check: Callable[[int], object],
-        *,
-        metrics: RefereeMetrics,
-        on_done: Callable[[], None],
-    ) -> None:
-        self._store, self._bus, self._check = store, bus, check
-        self._metrics, self._on_done = metrics, on_done
-        self._thread: threading.Thread | None = None
+    def __init__(self, store: Store, bus: EventBus, check: Callable[[int], object], *, metrics: RefereeMetrics) -> None:
+        self._store, self._bus, self._check, self._metrics = store, bus, check, metrics
         self._log = logger("coordinator")
 
-    def begin(self) -> None:
-        """Check the next uploaded version, if there is one and no other is being checked."""
-        if self._thread:
-            return
-        version = self._store.checks.claim()
-        if version is None or version.id is None:
-            return
-        self._tell(version.id, "checking")
-        # A daemon: its bots die with this process.
-        self._thread = threading.Thread(target=self._examine, args=(version.id,), name="check", daemon=True)
-        self._thread.start()
+    def work(self, stop: threading.Event) -> None:
+        """Check the versions that were uploaded. Raises what a check raises, after which its version waits again."""
+        while not stop.is_set() and (version := self._store.checks.claim()):
+            self._examine(version.id or 0)
 
     def _examine(self, version_id: int) -> None:
         state = "uploaded"
+        self._tell(version_id, "checking")
         try:
             self._check(version_id)
             state = self._store.versions.get(version_id).state
         except ConflictError as error:
             self._log.info("check", version=version_id, error=str(error))
-        except Exception as error:  # the outermost loop of this thread
-            self._log.error("check", version=version_id, error=f"{type(error).__name__}: {error}")
+        except Exception:
             with contextlib.suppress(StoreError):
                 self._store.checks.give_back()
-        if state != "uploaded":
-            self._metrics.checks.labels(state).inc()
-        self._tell(version_id, state)
-        self._thread = None  # before the call: who is woken must not find this thread still at it
-        self._on_done()
+            raise
+        finally:
+            if state != "uploaded":
+                self._metrics.checks.labels(state).inc()
+            self._tell(version_id, state)
 
     def _tell(self, version_id: int, state: str) -> None:
         self._bus.publish(VersionChanged(version=version_id, state=state))

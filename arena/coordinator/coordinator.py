@@ -11,15 +11,17 @@ import contextlib
 import queue
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from arena.coordinator import cron
+from arena.coordinator import background, cron
 from arena.coordinator.analyst import Analyst
+from arena.coordinator.background import Background, Conditions
 from arena.coordinator.checks import Checks, check_in_sandbox
 from arena.coordinator.executors import remote_pool, slots_of, workers_of
-from arena.coordinator.follower import Follower
+from arena.coordinator.follower import LOOK_S, Follower
 from arena.coordinator.handout import Handout
 from arena.coordinator.inspection import Inspection, Verifier
 from arena.coordinator.lease import LEASE, LeaseOwner
@@ -55,6 +57,8 @@ OFFER_S = 3.0
 """How long results are offered, after the order to stop, to a database that is away: then they stay in the spool."""
 RETRY_S = 1.0
 """How long to wait for a database that cannot be used."""
+TASKS_S = 10.0
+"""How often it is looked which daily tasks are due."""
 
 
 class Coordinator:
@@ -126,20 +130,42 @@ class Coordinator:
         self._suspensions = Suspensions(store, bus, self.memory, self._handout, self.recorder)
         self._steering = Steering(store, bus, self.memory, self._handout)
         check = check or check_in_sandbox(store, bus, place.open, settings.sandbox)
-        self._checks = Checks(store, bus, check, metrics=self.metrics, on_done=lambda: self.order(0))
-        self._maintenance = maintenance or Maintenance.of(settings, store, place.open)
+        conditions = Conditions(self._fenced, self.outage, lambda name: self.metrics.failures.labels(name).inc())
         self.people = PeopleGames(
-            store, bus, settings, owner=owner, place=place, spool=self.spool, on_done=lambda: self.order(0)
-        )
-        self._follower = Follower(store, self._fenced, settings.data)
-        self._analyst = Analyst(
             store,
-            self._fenced,
+            bus,
+            settings,
+            owner=owner,
+            place=place,
+            spool=self.spool,
+            conditions=conditions,
+            on_done=lambda: self.order(0),
+        )
+        checks = Checks(store, bus, check, metrics=self.metrics)
+        self._checks = Background("checks", TICK_S, checks.work, conditions)
+        follower = Follower(store, settings.data)
+        analyst = Analyst(
+            store,
             lambda: bool(self.memory.jobs) and not settings.is_clustered,
             budget=settings.analysis_games_per_day,
             nodes=settings.analysis_nodes,
         )
-        self._maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
+        maintenance = maintenance or Maintenance.of(settings, store, place.open)
+        maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
+        # Its transactions are long, and a fence keeps the lease from being renewed; twice they do no harm.
+        unfenced = replace(conditions, fenced=contextlib.nullcontext)
+        self._background = (
+            Background("archive", LOOK_S, follower.work, conditions, close=follower.process.close),
+            Background(
+                "analysis",
+                TICK_S,
+                analyst.work,
+                conditions,
+                interrupt=analyst.process.interrupt,
+                close=analyst.process.close,
+            ),
+            Background("maintenance", TASKS_S, lambda stop: maintenance.see_to(clock(), stop.is_set), unfenced),
+        )
         self._ordered: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._ticks = 0
         self._ticked: datetime | None = None
@@ -174,9 +200,6 @@ class Coordinator:
                 await asyncio.gather(news, stopping, return_exceptions=True)
                 await self._in(work, self._steering.close)
                 await self._in(work, self._inspection.close)
-                await self._in(work, self._maintenance.stop)
-                await self._in(work, self._follower.stop)
-                await self._in(work, self._analyst.stop)
                 await self._in(work, self._remote.close)
                 self._become("stopped")
 
@@ -189,6 +212,7 @@ class Coordinator:
         """Look at a tournament at once (None: at all of them, 0: at what else is ordered). From any thread."""
         self._ordered.put(tournament_id)
         self._wake_up()
+        self._checks.wake()
 
     async def _act(self, stop: asyncio.Event, work: Executor, lease: Executor) -> None:
         """Coordinate until the order to stop or the loss of the lease."""
@@ -198,6 +222,8 @@ class Coordinator:
         try:
             await self._in(work, self.take_over)
             self.people.begin()
+            for work_aside in (self._checks, *self._background):
+                work_aside.begin()
             self._become("acting")
             while not (stop.is_set() or lost.is_set()):
                 self._wake.clear()
@@ -220,7 +246,9 @@ class Coordinator:
             self._note_outage(error)
             await self._rest(stop, RETRY_S)
         finally:
+            self._checks.end()  # and nobody waits: its bots die with this process, and whoever acts next does it anew
             await self._in(work, self.people.stop)
+            await self._in(work, background.stop, self._background)
             renewing.cancel()
             losing.cancel()
             await asyncio.gather(renewing, losing, return_exceptions=True)
@@ -234,6 +262,8 @@ class Coordinator:
     async def _leave(self, work: Executor, lost: asyncio.Event) -> None:
         """Running games finish, or are called off when that takes too long; what has no result waits again."""
         self._become("stopping")
+        for work_aside in (self._checks, *self._background):
+            work_aside.end()
         await self._in(work, self._handout.recall)
         memory, deadline = self.memory, asyncio.get_running_loop().time() + self._grace_s
         while memory.jobs or memory.unrecorded:
@@ -294,7 +324,7 @@ class Coordinator:
                         case RefereeWoken():
                             self.order(event.tournament)
                         case PersonDecided():
-                            self.people.hear(event.game)
+                            self.people.wake()
 
     async def _wake_on(self, event: asyncio.Event) -> None:
         await event.wait()
@@ -372,19 +402,15 @@ class Coordinator:
             self.recorder.review()
 
     def _tick(self, at: datetime) -> None:
-        """What is not looked at in every turn: schedules, uploads, workers, maintenance."""
+        """What is not looked at in every turn: schedules, workers, results that others have left."""
         self._ticked = at
         self._ticks += 1
         self._steering.tick()
         for tournament in cron.tick(self._store, at):
             self._steering.tell_state(tournament.id or 0, tournament.state)
-        self._checks.begin()
         if self._ticks % WORKERS_TICKS == 0:
             self._tell_workers()
         self.recorder.restore()
-        self._maintenance.begin(at)
-        self._follower.begin()
-        self._analyst.begin()
 
     def _tell_workers(self) -> None:
         """Say what there is to play on, and how busy it is."""

@@ -17,11 +17,12 @@ from dataclasses import replace
 from arena.coordinator.throttle import ThrottleWatch, speeds_of
 from arena.events.bus import EventBus
 from arena.events.messages import GameGone
+from arena.helper_process import HelperProcess
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import Store
 from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
-from referee.pool import JobError, SlotPool, WorkerLostError
+from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
 from referee.spec import GameSpec, PlannedGame
@@ -33,27 +34,20 @@ PORTION = 200
 
 
 class Verifier:
-    """A process that verifies records, started when first needed: the rules' kernels would hold up a server."""
+    """Verifies records in a process: the rules' kernels would hold up a server."""
 
     def __init__(self) -> None:
-        self._pool: SlotPool | None = None
+        self._process = HelperProcess()
+        self.close = self._process.close
         self._log = logger("coordinator")
 
     def problem(self, line: str | bytes, spec: GameSpec, game_id: str) -> str:
         """What is wrong with a record; empty also where that cannot be found out here."""
-        if self._pool is None:
-            self._pool = SlotPool(1)
         try:
-            return str(self._pool.submit(problem_of, line, spec, game_id).result())
+            return self._process.ask(problem_of, line, spec, game_id)
         except (JobError, WorkerLostError) as error:
             self._log.error("not verified", game=game_id, error=str(error))
             return ""
-
-    def close(self) -> None:
-        """End the process."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
 
 
 class Inspection:

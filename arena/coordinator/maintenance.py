@@ -7,10 +7,9 @@ and interrupted without harm. Refuses to know leases: only who acts may ask for 
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,17 +28,19 @@ if TYPE_CHECKING:
 AGAIN_S = 3600.0
 """A task that failed is tried again after that time."""
 
+MustStop = Callable[[], bool]
+
 
 @dataclass(slots=True)
 class Task:
-    """`work` returns how much it did; it is due from `hour` (UTC) on.
+    """`work` gets what says that it must stop, and returns how much it did; it is due from `hour` (UTC) on.
 
     One `of_process` is done by every process that acts, after its start and then daily, whatever others have done.
     """
 
     name: str
     hour: int
-    work: Callable[[], int]
+    work: Callable[[MustStop], int]
     of_process: bool = False
     next_look: int = 0
     """The day of the next look at it, so that the database is not asked at every turn."""
@@ -48,13 +49,11 @@ class Task:
 
 @dataclass(slots=True)
 class Maintenance:
-    """The daily tasks of a server; `begin` starts those that are due in a thread of their own and returns at once."""
+    """The daily tasks of a server."""
 
     store: Store
     tasks: list[Task]
     on_done: Callable[[str, datetime], None] = lambda name, at: None
-    _thread: threading.Thread | None = None
-    _stop: threading.Event = field(default_factory=threading.Event)
 
     @classmethod
     def of(cls, settings: Settings, store: Store, bundles: Callable[[], BundleStore]) -> Maintenance:
@@ -64,43 +63,28 @@ class Maintenance:
             found.tasks += _of_file(settings, store, store.health.file)
         if settings.archive:
             dumps = Dumps.of(settings)
-            archive = Task("archive", settings.archive_hour, lambda: dumps.update(store, must_stop=found.is_stopping))
+            archive = Task("archive", settings.archive_hour, lambda must_stop: dumps.update(store, must_stop=must_stop))
             found.tasks.append(archive)
-        found.tasks.append(Task("bundles", 4, lambda: bundles().sweep(store.versions.bundles)))
-        found.tasks.append(Task("forget", 4, store.daily_tasks.forget))
-        found.tasks.append(Task("findings", 0, lambda: findings.keep_missing(store, found.is_stopping)))
+        found.tasks.append(Task("bundles", 4, lambda _: bundles().sweep(store.versions.bundles)))
+        found.tasks.append(Task("forget", 4, lambda _: store.daily_tasks.forget()))
+        found.tasks.append(Task("findings", 0, lambda must_stop: findings.keep_missing(store, must_stop)))
         return found
-
-    def is_stopping(self) -> bool:
-        """Whether the order to stop has come."""
-        return self._stop.is_set()
-
-    def begin(self, at: datetime) -> None:
-        """See to what is due at this time of day, unless that is being done."""
-        if self._thread is not None and self._thread.is_alive():
-            return
-        due = [task for task in self.tasks if self._is_due(task, at)]
-        if due and not self.is_stopping():
-            # A daemon: whatever it is at can be cut short.
-            self._thread = threading.Thread(target=self._do, args=(due, at), name="maintenance", daemon=True)
-            self._thread.start()
-
-    def stop(self, seconds: float = 10.0) -> None:
-        """Let what is being done end soon, and wait for it."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join(seconds)
 
     def _is_due(self, task: Task, at: datetime) -> bool:
         return at.toordinal() >= task.next_look and at.hour >= task.hour and time.monotonic() >= task.not_before
 
-    def _do(self, due: list[Task], at: datetime) -> None:
+    def see_to(self, at: datetime, must_stop: MustStop) -> None:
+        """Do what is due at this time of day."""
         log = logger("maintenance")
         day = at.toordinal()
-        for task in due:
+        for task in self.tasks:
+            if must_stop():
+                return
+            if not self._is_due(task, at):
+                continue
             try:
                 if task.of_process or self.store.daily_tasks.last_done(task.name) < day:
-                    count = task.work()
+                    count = task.work(must_stop)
                     if not task.of_process:
                         self.store.daily_tasks.note_done(task.name, day)
                     log.info("task", task=task.name, count=count)
@@ -108,7 +92,7 @@ class Maintenance:
                 task.next_look = day + 1
             except Interrupted:
                 return
-            except Exception as error:  # the outermost loop of this thread
+            except Exception as error:  # it stops no other task
                 task.not_before = time.monotonic() + AGAIN_S
                 log.error("task failed", task=task.name, error=f"{type(error).__name__}: {error}")
 
@@ -116,12 +100,12 @@ class Maintenance:
 def _of_file(settings: Settings, store: Store, file: Path) -> list[Task]:
     """What a database that is a file asks for: a look for damage, and copies."""
 
-    def check() -> int:
+    def check(_: MustStop) -> int:
         store.health.check()
         store.health.require_sound()
         return 1
 
-    def backup() -> int:
+    def backup(_: MustStop) -> int:
         SqliteBackups(settings.backups_folder, settings.backup_days).make(file, now())
         return 1
 

@@ -1,4 +1,4 @@
-"""The games of people: played in threads of the process that coordinates, each with a bot of its own in the sandbox.
+"""The games of people: background work of the process that coordinates, each with a bot of its own in the sandbox.
 
 They have slots of their own and take none from the games of bots; their bots are nice to those of others. Every ply is
 in the database before anybody is told of it: whoever coordinates next goes on from there with a fresh bot. What a
@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from arena.coordinator.lease import LEASE
+from arena.coordinator import background
+from arena.coordinator.background import Background, Conditions
 from arena.events.bus import EventBus
 from arena.events.messages import GameGone, GamePly, GameStarted, PlyNews
 from arena.log import logger
 from arena.spool import Spool
-from arena.store import ConflictError, Store, StoreError
+from arena.store import ConflictError, Store
 from arena.store.people import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
 from arena.worker import BundlePlace
 from referee.person import Decision, Hand, PersonSeat
@@ -46,6 +47,7 @@ NICE = 5
 class _Table:
     """A game that is being played here."""
 
+    work: Background | None = None
     hand: Hand = field(default_factory=Hand)
     stop_read: int = -1
     stop_write: int = -1
@@ -76,7 +78,7 @@ def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
 
 
 class PeopleGames:
-    """`begin` and `stop` frame the time in which this process coordinates; `hear` may be called from any thread.
+    """`begin` and `stop` frame the time in which this process coordinates; `wake` may be called from any thread.
 
     `on_done` is called, in some thread, when a result is in the spool. `sandbox` is opened by the settings' word.
     """
@@ -90,73 +92,44 @@ class PeopleGames:
         owner: str,
         place: BundlePlace,
         spool: Spool,
+        conditions: Conditions,
         on_done: Callable[[], None],
     ) -> None:
         self._store, self._bus, self._owner, self._place = store, bus, owner, place
-        self._spool, self._on_done = spool, on_done
+        self._spool, self._conditions, self._on_done = spool, conditions, on_done
         self.elsewhere: dict[str, Callable[[BotSpec, Limits], Seat]] = {}
         """Further seats that are no process of this machine, by their place."""
         self._slots, self._idle_s = settings.people_slots, settings.people_idle_minutes * 60
         self._sandbox_name = settings.sandbox
         self._sandbox: Sandbox | None = None
         self._tables: dict[str, _Table] = {}
-        self._threads: dict[str, threading.Thread] = {}
-        self._news: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._looking: threading.Thread | None = None
+        self._looking = Background("people", LOOK_S, self._look, conditions)
+        self.wake = self._looking.wake
+        """A person has decided something in a game."""
         self._log = logger("people")
 
     def begin(self) -> None:
         """Play the games that wait, or were interrupted."""
-        if self._slots and self._looking is None:
-            self._looking = threading.Thread(target=self._look, name="people", daemon=True)
-            self._looking.start()
-
-    def hear(self, game: str) -> None:
-        """A person has decided something in a game."""
-        self._news.put(game)
+        if self._slots:
+            self._looking.begin()
 
     def stop(self) -> None:
         """Interrupt all games: they stay as they are until somebody goes on with them."""
-        if self._looking is not None:
-            self._news.put(None)
-            self._looking.join()
-            self._looking = None
-        for table in list(self._tables.values()):
-            table.call_off()
-        for thread in list(self._threads.values()):
-            thread.join()
-        self._threads.clear()
+        background.stop([self._looking])
+        background.stop([table.work for table in list(self._tables.values()) if table.work])
 
     # -- what people decide --------------------------------------------------------------------------------------------
 
-    def _look(self) -> None:
-        with self._store.leases.fencing(LEASE, self._owner):
-            game: str | None = ""
-            while game is not None:
-                try:
-                    self._see_to(game)
-                except StoreError as error:  # looked at again in a moment
-                    self._log.warning("people", error=str(error))
-                try:
-                    game = self._news.get(timeout=LOOK_S)
-                except queue.Empty:
-                    game = ""
+    def _look(self, stop: threading.Event) -> None:
+        """Hand on what was decided in the games that are played here, and begin those that wait."""
+        for game, asked in self._store.people.asked().items():
+            if table := self._tables.get(game):
+                self._hand_on(table, asked)
+            elif len(self._tables) < self._slots and not stop.is_set():
+                self._seat(self._store.people.get(game))
 
-    def _see_to(self, game: str) -> None:
-        """Hand on what was decided in a game that is played here; else look at all games."""
-        if game in self._tables:
-            with contextlib.suppress(StoreError):
-                self._hand_on(game, self._store.people.get(game).asked)
-            return
-        for waiting, asked in self._store.people.asked().items():
-            if waiting in self._tables:
-                self._hand_on(waiting, asked)
-            elif len(self._tables) < self._slots and waiting not in self._threads:
-                self._seat(self._store.people.get(waiting))
-
-    def _hand_on(self, game: str, asked: Mapping[str, Any] | None) -> None:
-        table = self._tables.get(game)
-        if table is None or not asked or asked["mark"] == table.heard:
+    def _hand_on(self, table: _Table, asked: Mapping[str, Any] | None) -> None:
+        if not asked or asked["mark"] == table.heard:
             return
         table.heard = asked["mark"]
         if asked["do"] == "back":
@@ -173,27 +146,26 @@ class PeopleGames:
 
     def _seat(self, line: PersonLine) -> None:
         table = self._tables[line.game_id] = _Table(plies=list(line.plies))
-        thread = threading.Thread(target=self._play, args=(line, table), name=f"people {line.game_id}", daemon=True)
-        self._threads[line.game_id] = thread
-        thread.start()
+        table.stop_read, table.stop_write = os.pipe()
+        play, leave = partial(self._play, line, table), partial(self._leave, line.game_id, table)
+        table.work = Background("people", None, play, self._conditions, interrupt=table.call_off, close=leave)
+        table.work.begin()
 
-    def _play(self, line: PersonLine, table: _Table) -> None:
-        """The whole of a game, in a thread of its own."""
+    def _play(self, line: PersonLine, table: _Table, _: threading.Event) -> None:
+        """The whole of a game."""
         with contextlib.suppress(OSError):  # what is started from this thread inherits it
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-        table.stop_read, table.stop_write = os.pipe()
         try:
-            with self._store.leases.fencing(LEASE, self._owner):
-                self._go_on(line, table)
+            self._go_on(line, table)
         except ConflictError as error:
             self._log.info("people", game=line.game_id, error=str(error))
-        except Exception as error:  # the outermost loop of this thread: the game goes on when it is looked at again
-            self._log.error("people", game=line.game_id, error=f"{type(error).__name__}: {error}")
-        finally:
+
+    def _leave(self, game: str, table: _Table) -> None:
+        """Nobody plays it here any more; what was interrupted goes on when it is looked at again."""
+        if self._tables.pop(game, None):
             os.close(table.stop_read)
             os.close(table.stop_write)
-            del self._tables[line.game_id], self._threads[line.game_id]
-            self._news.put("")  # there is room again
+            self.wake()  # there is room again
 
     def _go_on(self, line: PersonLine, table: _Table) -> None:
         game = self._place.open().resolve_game(self._store.people.planned(line.game_id))
@@ -226,7 +198,7 @@ class PeopleGames:
         hand.is_offered = is_draw_offered(table.plies, SIDES[mine])
         roster.elsewhere |= self.elsewhere
         roster.elsewhere["person"] = lambda spec, limits: PersonSeat(spec, limits, hand, self._idle_s)
-        self._news.put(game.id)  # what was decided before anybody sat here
+        self.wake()  # what was decided before anybody sat here
         return play(game, roster, watch, played)
 
     def _take_back(self, line: PersonLine, table: _Table) -> None:

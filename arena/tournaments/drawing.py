@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from arena.helper_process import HelperProcess
 from arena.tournaments import openings
 from arena.tournaments.settings import Document, SettingsError, read
 from referee.openings import Opening
-from referee.pool import JobError, SlotPool
+from referee.pool import JobError
 
 
 def draw_json(document: Mapping[str, Any], count: int) -> tuple[Opening, ...]:
@@ -17,10 +18,11 @@ def draw_json(document: Mapping[str, Any], count: int) -> tuple[Opening, ...]:
 
 
 class OpeningDrawer:
-    """A process that draws openings, started when first needed. One thread at a time."""
+    """Draws openings in a process. One thread at a time."""
 
     def __init__(self) -> None:
-        self._pool: SlotPool | None = None
+        self._process = HelperProcess()
+        self.close = self._process.close
         self._drawn: dict[str, tuple[Opening, ...]] = {}
 
     def draw(self, document: Document, count: int) -> Sequence[Opening]:
@@ -36,15 +38,7 @@ class OpeningDrawer:
         return self._drawn[key]
 
     def _ask(self, document: Document, count: int) -> tuple[Opening, ...]:
-        if self._pool is None:
-            self._pool = SlotPool(1)
         try:
-            return self._pool.submit(draw_json, document.as_json(), count).result()
+            return self._process.ask(draw_json, document.as_json(), count)
         except JobError as error:
             raise SettingsError(f"the openings cannot be drawn: {error}", "openings") from None
-
-    def close(self) -> None:
-        """End the process."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None

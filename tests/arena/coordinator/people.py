@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from arena.config import Settings, read_settings
+from arena.coordinator.background import Conditions
 from arena.coordinator.lease import LEASE
+from arena.coordinator.outage import Outage
 from arena.coordinator.people_games import PeopleGames
 from arena.events.messages import Event, GamePly, PersonDecided
 from arena.services import people
@@ -80,7 +82,7 @@ class Told:
         if isinstance(event, GamePly) and (listening := self._listening.get(event.game)):
             listening.set()
         if isinstance(event, PersonDecided) and self.games:
-            self.games.hear(event.game)
+            self.games.wake()
         with self._changed:
             self.events.append(event)
             self._changed.notify_all()
@@ -103,6 +105,7 @@ class Hall:
         self.settings: Settings = read_settings(None, data=folder, sandbox="none", **settings)
         self.arena = Arena(store, self.settings, self.told)  # type: ignore[arg-type]
         self.spool = Spool(folder / "spool")
+        self.failures: list[str] = []
         made = store.samples.ensure({"first": "bots.first"}, {"loa": ("standard",)})
         self.bot = made["first"].id or 0
 
@@ -117,6 +120,9 @@ class Hall:
             owner="hall",
             place=BundlePlace.of(self.settings),
             spool=self.spool,
+            conditions=Conditions(
+                lambda: self.store.leases.fencing(LEASE, "hall"), Outage(lambda: 0), self.failures.append
+            ),
             on_done=self._record,
         )
         games.elsewhere[""] = bot

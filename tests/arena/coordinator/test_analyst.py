@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 
 import pytest
@@ -12,7 +12,7 @@ from arena.analysis.judge import Answers, Spot
 from arena.analysis.marking import Scored
 from arena.coordinator import analyst as module
 from arena.coordinator.analyst import CALM_S, Analyst
-from arena.store import LeaseLostError, Store
+from arena.store import Store
 from arena.store.models import now
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord
@@ -47,15 +47,15 @@ class Stage:
         self.clock = Clock()
         self.out: list[bool] = []
         """Whether games are out, at the next looks; not any more when it is empty."""
-        self.analyst = Analyst(store, nullcontext, self.is_busy, budget=budget, nodes=50, clock=self.clock, ask=ask)
+        self.stop = threading.Event()
+        self.analyst = Analyst(store, self.is_busy, budget=budget, nodes=50, clock=self.clock, ask=ask)
 
     def is_busy(self) -> bool:
         return bool(self.out) and self.out.pop(0)
 
-    def look(self) -> None:
-        self.analyst.begin()
-        if self.analyst._thread is not None:
-            self.analyst._thread.join(100)
+    def look(self) -> bool:
+        """Whether there was anything to do."""
+        return self.analyst.work(self.stop)
 
 
 def test_what_somebody_asks_for_goes_first_and_at_once(sqlite_store: Store) -> None:
@@ -69,7 +69,6 @@ def test_what_somebody_asks_for_goes_first_and_at_once(sqlite_store: Store) -> N
     stage.clock.now += CALM_S
     stage.look()
     assert sqlite_store.analyses.figures([games[1].id])[games[1].id].nodes == 50
-    stage.analyst.stop()
 
 
 def test_nothing_is_begun_while_a_game_is_out(sqlite_store: Store) -> None:
@@ -117,8 +116,7 @@ def test_the_budget_of_a_day_is_kept(sqlite_store: Store) -> None:
     assert len(sqlite_store.analyses.figures(_ids(sqlite_store))) == 2
     off = Stage(sqlite_store, budget=0)
     off.clock.now += CALM_S
-    off.look()
-    assert off.analyst._thread is None
+    assert not off.look()
 
 
 @pytest.mark.parametrize("error", [JobError("NotAGameError: ply 2"), WorkerLostError("it died")])
@@ -137,26 +135,14 @@ def test_what_cannot_be_analysed_is_not_tried_for_ever(sqlite_store: Store, erro
     assert sqlite_store.analyses.next() is None
 
 
-def test_who_has_lost_the_lease_keeps_nothing(sqlite_store: Store) -> None:
-    def lost() -> AbstractContextManager[None]:
-        raise LeaseLostError("lost")
-
-    game = Field(sqlite_store).play(1)[0]
-    sqlite_store.analyses.ask(None, 70, game_id=game.id)
-    analyst = Analyst(sqlite_store, lost, lambda: False, budget=0, nodes=50, ask=even)
-    analyst.begin()
-    analyst.stop()
-    assert sqlite_store.analyses.get(game.id) is None
-    assert sqlite_store.analyses.next() is not None
-
-
-def test_a_stop_between_positions_leaves_all_to_the_next_one(sqlite_store: Store) -> None:
+@pytest.mark.parametrize("error", [JobError("Stopped: called off"), WorkerLostError("its process was ended")])
+def test_a_stop_between_positions_leaves_all_to_the_next_one(sqlite_store: Store, error: Exception) -> None:
     game = Field(sqlite_store).play(1)[0]
     sqlite_store.analyses.ask(None, 70, game_id=game.id)
 
     def ask(record: GameRecord, places: Sequence[Spot], nodes: int) -> Answers:
-        stage.analyst._stop.set()
-        raise WorkerLostError("its process was ended")
+        stage.stop.set()
+        raise error
 
     stage = Stage(sqlite_store, ask)
     stage.look()
@@ -185,4 +171,4 @@ def test_the_judge_is_asked_in_a_process(sqlite_store: Store, monkeypatch: pytes
     assert answers.judge == "alphabeta"
     assert len(answers.scored) == 2
     assert answers.scored[0].score is not None
-    stage.analyst.stop()
+    stage.analyst.process.close()

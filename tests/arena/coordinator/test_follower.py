@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import threading
 from pathlib import Path
 
 import pytest
 
 from arena.collections import following
-from arena.coordinator.follower import LOOK_S, Follower
-from arena.store import LeaseLostError, Store
+from arena.coordinator.follower import Follower
+from arena.store import Store
 from arena.store.archive_search import Search
 from tests.arena.field import Field
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def look(follower: Follower, clock: Clock) -> None:
-    """Let the time of a look pass, and wait for its end."""
-    clock.now += LOOK_S
-    follower.begin()
-    assert follower._thread is not None
-    follower._thread.join(100)
 
 
 @pytest.fixture
@@ -35,44 +20,24 @@ def field(sqlite_store: Store) -> Field:
 
 
 def test_games_are_in_the_archive_soon_after_their_commits(sqlite_store: Store, field: Field, tmp_path: Path) -> None:
-    clock = Clock()
-    follower = Follower(sqlite_store, nullcontext, tmp_path, clock=clock, prepare=following.prepared)
+    follower, stop = Follower(sqlite_store, tmp_path, prepare=following.prepared), threading.Event()
     field.play(3)
-    follower.begin()
-    assert follower._thread is None, "not at once: a start has other things to do"
-    look(follower, clock)
-    assert sqlite_store.archive.count(Search()) == 3
+    assert follower.work(stop) == 3
     field.play(2, first_sequence=4)
-    clock.now += LOOK_S / 2
-    follower.begin()
-    assert sqlite_store.archive.count(Search()) == 3
-    look(follower, clock)
+    assert follower.work(stop) == 2
     assert sqlite_store.archive.count(Search()) == 5
-    follower.stop()
+    stop.set()
     field.play(1, first_sequence=6)
-    clock.now += LOOK_S
-    follower.begin()
+    assert follower.work(stop) == 0
     assert sqlite_store.archive.count(Search()) == 5
-
-
-def test_who_has_lost_the_lease_writes_nothing(sqlite_store: Store, field: Field, tmp_path: Path) -> None:
-    def lost() -> AbstractContextManager[None]:
-        raise LeaseLostError("lost")
-
-    clock = Clock()
-    follower = Follower(sqlite_store, lost, tmp_path, clock=clock, prepare=following.prepared)
-    field.play(1)
-    look(follower, clock)
-    assert sqlite_store.archive.count(Search()) == 0
 
 
 def test_the_rules_are_asked_in_a_process(sqlite_store: Store, field: Field, tmp_path: Path) -> None:
-    clock = Clock()
-    follower = Follower(sqlite_store, nullcontext, tmp_path, clock=clock)
+    follower, stop = Follower(sqlite_store, tmp_path), threading.Event()
     field.play(2)
-    look(follower, clock)
-    assert follower._pool is not None
+    assert follower.work(stop) == 2
+    assert follower.process.is_open
     assert sqlite_store.archive.count(Search(family="loa", shortest=2)) == 2
-    look(follower, clock)
-    assert follower._pool is None, "nothing new: the process has ended"
-    follower.stop()
+    assert follower.work(stop) == 0
+    follower.process.close()
+    assert not follower.process.is_open

@@ -19,18 +19,16 @@ from arena.submission.bundle_store import BundleStore
 from tests.arena.coordinator.stage import NOW, Dice, Stage
 
 
-def until_done(maintenance: Maintenance) -> None:
-    """Wait for the thread."""
-    if maintenance._thread is not None:
-        maintenance._thread.join(100)
-        assert not maintenance._thread.is_alive()
+def never() -> bool:
+    """Nobody has to stop."""
+    return False
 
 
 def counting(store: Store, hour: int = 3) -> tuple[Maintenance, list[str]]:
     """One task that notes each time it is done."""
     done: list[str] = []
 
-    def work() -> int:
+    def work(_: Callable[[], bool]) -> int:
         done.append("x")
         return 1
 
@@ -49,8 +47,7 @@ def test_once_a_day_from_its_hour_on_whoever_asks(store: Store) -> None:
         (datetime(2026, 5, 9, 4, 0, tzinfo=UTC), 3),
     ):
         for one in (maintenance, other):
-            one.begin(at)
-            until_done(one)
+            one.see_to(at, never)
         assert len(done) == count, at
     assert more == [], "what one process has done the other one leaves alone"
     assert store.daily_tasks.last_done("counted") == datetime(2026, 5, 9, tzinfo=UTC).toordinal()
@@ -61,7 +58,7 @@ def test_what_fails_is_tried_again_later_and_stops_no_other_chore(
 ) -> None:
     attempts: list[int] = []
 
-    def fail() -> int:
+    def fail(_: Callable[[], bool]) -> int:
         attempts.append(1)
         if len(attempts) == 1:
             raise OSError(28, "No space left on device")
@@ -70,36 +67,35 @@ def test_what_fails_is_tried_again_later_and_stops_no_other_chore(
     done: list[str] = []
     maintenance = Maintenance(
         sqlite_store,
-        [Task("first", 0, fail), Task("second", 0, lambda: len(attempts))],
+        [Task("first", 0, fail), Task("second", 0, lambda _: len(attempts))],
         lambda name, at: done.append(name),
     )
     clock = {"now": 100.0}
     monkeypatch.setattr(module.time, "monotonic", lambda: clock["now"])
     for seconds, expected in ((0, ["second"]), (10, ["second"]), (module.AGAIN_S, ["second", "first"])):
         clock["now"] += seconds
-        maintenance.begin(NOW)
-        until_done(maintenance)
+        maintenance.see_to(NOW, never)
         assert done == expected
 
 
 def test_the_order_to_stop_ends_a_long_one(sqlite_store: Store) -> None:
-    begun = threading.Event()
+    stop, other = threading.Event(), list[str]()
 
-    def endless(is_stopping: Callable[[], bool]) -> int:
-        begun.set()
-        while not is_stopping():
+    def endless(must_stop: Callable[[], bool]) -> int:
+        stop.set()
+        while not must_stop():
             pass
         raise module.Interrupted
 
-    maintenance = Maintenance(sqlite_store, [])
-    maintenance.tasks.append(Task("endless", 0, lambda: endless(maintenance.is_stopping)))
-    maintenance.begin(NOW)
-    assert begun.wait(100)
-    maintenance.stop()
-    until_done(maintenance)
+    def work(_: Callable[[], bool]) -> int:
+        other.append("x")
+        return 1
+
+    maintenance = Maintenance(sqlite_store, [Task("endless", 0, endless), Task("other", 0, work)])
+    maintenance.see_to(NOW, stop.is_set)
     assert sqlite_store.daily_tasks.last_done("endless") == 0
-    maintenance.begin(NOW)  # too late: nothing is begun any more
-    until_done(maintenance)
+    maintenance.see_to(NOW, stop.is_set)  # too late: nothing is begun any more
+    assert other == []
 
 
 def test_a_coordinator_archives_sweeps_and_forgets(stage: Stage, tmp_path: Path) -> None:
@@ -111,12 +107,11 @@ def test_a_coordinator_archives_sweeps_and_forgets(stage: Stage, tmp_path: Path)
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice()
     coordinator = stage.coordinator(dice, maintenance=maintenance)
+    maintenance.see_to(stage.now, never)
     while stage.tournament(number).state != "finished":
         coordinator.turn()
-    until_done(maintenance)
     stage.now += timedelta(days=1)
-    coordinator.turn()
-    until_done(maintenance)
+    maintenance.see_to(stage.now, never)
     assert Dumps.of(settings).index().through == 2
     for name in ("archive", "bundles", "forget"):
         assert store.daily_tasks.last_done(name) == stage.now.toordinal()

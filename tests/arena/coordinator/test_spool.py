@@ -30,7 +30,7 @@ from referee.record import GameRecord
 from referee.rules.core import Termination
 from referee.spec import BotSpec, GameSpec, PlannedGame
 from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
-from tests.arena.coordinator.test_maintenance import until_done
+from tests.arena.coordinator.test_maintenance import never
 from tests.arena.coordinator.test_run import Events, acting, heard, lease_gauges
 from tests.arena.store.damage import damage
 
@@ -422,7 +422,7 @@ def test_a_damaged_database_comes_back_with_every_game_that_had_finished(
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice, maintenance=maintenance)
     coordinator.turn()
-    until_done(maintenance)  # the first backup, while games are out
+    maintenance.see_to(stage.now, never)  # the first backup, while games are out
     assert len(list((tmp_path / "backups").iterdir())) == 1
     dice.release(2)
     coordinator.turn()
@@ -430,7 +430,7 @@ def test_a_damaged_database_comes_back_with_every_game_that_had_finished(
     damage(tmp_path / "arena.sqlite3")
     stage.now += timedelta(days=1)
     coordinator.turn()
-    until_done(maintenance)
+    maintenance.see_to(stage.now, never)
     dice.release(1)
     for _ in range(3):
         with pytest.raises(DamagedDatabaseError):

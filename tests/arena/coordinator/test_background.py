@@ -1,0 +1,186 @@
+"""Background work: done when it begins, now and then and when it is woken; ended in time; failures end one attempt."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from arena.collections import following
+from arena.coordinator import background as module
+from arena.coordinator.background import Background, Conditions, stop
+from arena.coordinator.follower import Follower
+from arena.coordinator.lease import LEASE
+from arena.coordinator.outage import Outage
+from arena.store import LeaseLostError, Store, StoreUnavailableError
+from arena.store.archive_search import Search
+from tests.arena.field import Field
+
+WAIT_S = 60.0
+
+
+class Told:
+    """Conditions that note what they are told, and work that waits to be told how it ends."""
+
+    def __init__(self) -> None:
+        self.failures: list[str] = []
+        self.fenced = 0
+        self.closed = 0
+        self.ends: list[Exception | bool] = []
+        """How the next attempts end."""
+        self.attempts = threading.Semaphore(0)
+        self.conditions = Conditions(self._fenced, Outage(lambda: 3), self.failures.append)
+
+    @contextmanager
+    def _fenced(self) -> Iterator[None]:
+        self.fenced += 1
+        yield
+
+    def work(self, stop: threading.Event) -> bool:
+        try:
+            end = self.ends.pop(0) if self.ends else True
+            if isinstance(end, Exception):
+                raise end
+            return end
+        finally:
+            self.attempts.release()
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def background(
+        self, interval_s: float | None = 3600.0, work: Callable[[threading.Event], object] | None = None
+    ) -> Background:
+        return Background("dusting", interval_s, work or self.work, self.conditions, close=self.close)
+
+    def attempted(self, times: int = 1) -> None:
+        """Wait for so many attempts."""
+        for _ in range(times):
+            assert self.attempts.acquire(timeout=WAIT_S)
+
+
+def test_work_is_done_at_once_now_and_then_and_when_woken() -> None:
+    told = Told()
+    often, seldom = told.background(0.001), told.background()
+    often.begin()
+    told.attempted(3)
+    stop([often])
+    while told.attempts.acquire(blocking=False):
+        pass
+    seldom.begin()
+    told.attempted()
+    for _ in range(2):
+        seldom.wake()
+        told.attempted()
+    stop([seldom])
+    seldom.wake()
+    assert not told.attempts.acquire(blocking=False)
+
+
+def test_work_without_an_interval_is_done_once_even_if_it_fails() -> None:
+    told = Told()
+    told.ends = [OSError("no room")]
+    once = told.background(None)
+    once.begin()
+    once.join(WAIT_S)
+    told.attempted()
+    assert not told.attempts.acquire(blocking=False)
+    assert told.failures == ["dusting"]
+    assert told.closed
+
+
+def test_what_it_holds_is_closed_where_there_was_nothing_to_do_and_at_the_end() -> None:
+    told = Told()
+    told.ends = [True, False, True]
+    once = told.background(3600)
+    once.begin()
+    told.attempted()
+    assert told.closed == 0
+    for _ in range(2):
+        once.wake()
+        told.attempted()
+    assert told.closed == 1
+    stop([once])
+    assert told.closed == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "failures", "events"),
+    [
+        (OSError("no room"), ["dusting"], ["background work failed"]),
+        (LeaseLostError("another's"), [], []),
+        (StoreUnavailableError("away"), [], ["database unavailable", "database back"]),
+    ],
+)
+def test_an_exception_ends_one_attempt_and_is_reported_in_one_place(
+    error: Exception, failures: list[str], events: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "AGAIN_S", 0.001)
+    with capture_logs() as logs:
+        told = Told()
+        told.ends = [error]
+        again = told.background(0.001)
+        again.begin()
+        told.attempted(3)
+        stop([again])
+    assert told.failures == failures
+    assert [line["event"] for line in logs] == events
+    assert told.fenced >= 3
+
+
+def test_the_order_to_stop_interrupts_what_is_being_done() -> None:
+    told, begun, freed = Told(), threading.Event(), threading.Event()
+
+    def long(stop: threading.Event) -> bool:
+        begun.set()
+        assert freed.wait(WAIT_S)
+        return stop.is_set()
+
+    one = Background("long", 1.0, long, told.conditions, interrupt=freed.set, close=told.close)
+    one.begin()
+    assert begun.wait(WAIT_S)
+    stop([one], WAIT_S)
+    assert (freed.is_set(), told.closed) == (True, 1)
+
+
+def test_what_does_not_end_in_time_is_left_alone_and_never_done_twice_at_once() -> None:
+    told, at_work, freed = Told(), threading.Semaphore(0), threading.Event()
+    together: list[int] = []
+    alone = threading.Lock()
+
+    def long(_: threading.Event) -> None:
+        assert alone.acquire(blocking=False)
+        at_work.release()
+        assert freed.wait(WAIT_S)
+        together.append(1)
+        alone.release()
+
+    one = told.background(work=long)
+    one.begin()
+    assert at_work.acquire(timeout=WAIT_S)
+    stop([one], 0.0)
+    one.begin()  # this process has the lease again
+    assert not at_work.acquire(blocking=False)
+    freed.set()
+    assert at_work.acquire(timeout=WAIT_S)
+    stop([one], WAIT_S)
+    assert together == [1, 1]
+
+
+@pytest.mark.parametrize(("owner", "games"), [("me", 2), ("somebody else", 0)])
+def test_work_of_who_has_lost_the_lease_writes_nothing(
+    sqlite_store: Store, tmp_path: Path, owner: str, games: int
+) -> None:
+    Field(sqlite_store).play(2)
+    assert sqlite_store.leases.take(LEASE, owner, 3600)
+    follower = Follower(sqlite_store, tmp_path, prepare=following.prepared)
+    failures: list[str] = []
+    fenced = Conditions(lambda: sqlite_store.leases.fencing(LEASE, "me"), Outage(lambda: 0), failures.append)
+    once = Background("archive", None, follower.work, fenced)
+    once.begin()
+    once.join(WAIT_S)
+    assert (sqlite_store.archive.count(Search()), failures) == (games, [])
