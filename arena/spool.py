@@ -1,7 +1,11 @@
 """Finished results that are not in the database yet, each a file in the data folder: written before anything else.
 
-Whoever owns the lease on this data folder commits what it finds there, whichever process left it. The law, for a
-result that waited, by what the database says of its game by then:
+This is the one way in which a result comes. Whoever has played the game writes the file; where that is another machine,
+or the disk refuses, whoever gave out the game keeps what it is sent. All else that is said of a finished game is a hint
+to look here.
+
+Whoever owns the lease on this data folder commits what it finds, whichever process left it. The law, for a result that
+waited, by what the database says of its game by then:
 
     planned, queued, running   it is committed, whoever has the game now: the first result that comes stands
     finished, void, cancelled  it is dropped: the game is over, a second result changes nothing
@@ -16,11 +20,13 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 from arena.data_folder import make_folder
 from arena.log import logger
 from referee.record import GameRecord, RecordError, read_record
+from referee.rules.core import Kind
 
 _SUFFIX = ".json"
 
@@ -51,10 +57,17 @@ class Spool:
             found.update(entry.name[: -len(_SUFFIX)] for entry in os.scandir(self.folder) if _is_result(entry.name))
         return sorted(found - self._stuck)
 
+    def take(self, line: str, game_id: str, worker: str) -> None:
+        """Keep the result of a game as another process has written it. Raises RecordError for anything else."""
+        record = read_record(line)
+        if record.id != game_id or record.kind is Kind.VOID:
+            raise RecordError(f"not a result of the game {game_id}")
+        self.keep(replace(record, worker=worker))
+
     def keep(self, record: GameRecord) -> None:
-        """Let a finished result wait: it outlives this process from now on, and after `sync` the machine."""
+        """Let a finished result wait, in memory where the disk does not take it."""
         try:
-            self._write(record)
+            self.write(record)
         except (OSError, ValueError) as error:
             with self._lock:
                 is_first = not self._homeless
@@ -68,7 +81,7 @@ class Spool:
             homeless = list(self._homeless.values())
         try:
             for record in homeless:
-                self._write(record)
+                self.write(record)
                 with self._lock:
                     self._homeless.pop(record.id, None)
             for name in self.ids():
@@ -106,7 +119,11 @@ class Spool:
             self._stuck.add(game_id)
             self._log.warning("result not removed", game=game_id, error=str(error), folder=str(self.folder))
 
-    def _write(self, record: GameRecord) -> None:
+    def write(self, record: GameRecord) -> None:
+        """Write a finished result: it outlives this process from now on, and after `sync` the machine.
+
+        Raises OSError, ValueError.
+        """
         path = self.folder / f"{record.id}{_SUFFIX}"
         fresh = self.folder / f"{record.id}.new-{os.getpid()}"
         make_folder(self.folder)

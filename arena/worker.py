@@ -5,9 +5,9 @@ The job the coordinator gives to an executor. Refuses to know the database.
 
 from __future__ import annotations
 
-import pickle
-import time
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from arena.spool import Spool
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
 from referee.record import GameRecord
-from referee.rules.core import Termination
+from referee.rules.core import Kind, Termination
 from referee.slot import emit, play_games
 from referee.spec import PlannedGame, canonical
 from referee.speed import scaled
@@ -26,9 +26,6 @@ from referee.unplayed import void_record
 
 if TYPE_CHECKING:
     from arena.config import Settings
-
-MOMENT_S = 0.25
-"""So long results of games that nobody watches wait to be told: most jobs of them are over before."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +66,6 @@ class BundlePlace:
 
 @lru_cache(maxsize=4)
 def _open(url: str, cache: str, options: str, bounds: BundleBounds, cache_bytes: int) -> BundleStore:
-    import json
-
     if url.startswith(("http://", "https://")):
         from arena.submission.remote_bundles import RemoteBundleStore
 
@@ -80,41 +75,36 @@ def _open(url: str, cache: str, options: str, bounds: BundleBounds, cache_bytes:
 
 def play_bundled(
     games: Sequence[PlannedGame], place: BundlePlace, wants_plies: bool = False, spool: Path | None = None
-) -> list[GameRecord]:
-    """Play planned games one after the other, with the bots as this machine has them; their records.
+) -> list[str]:
+    """Play planned games one after the other, with the bots as this machine has them.
 
-    What finishes before the last game is left in `spool` at once: it outlives this job, and whoever gave it. Without a
-    spool on this machine it is told to whoever gave the job; of games that nobody watches (without `wants_plies`) only
-    if the job takes longer than a moment.
-    A game whose bundle cannot be had is void: nobody's fault, and the last of the list.
+    The result of each is left in `spool` when it ends, and whoever gave the job is told to look there. Without a spool
+    on this machine, or where the disk does not take it, the record is told instead, as plain JSON.
+
+    Returns what came to nothing, as lines of JSON. A game whose bundle cannot be had is void: nobody's fault, and the
+    last one, as is a game that is called off.
     """
     try:
         bundles = place.open()
         ready = [scaled(bundles.resolve_game(game)) for game in games]
     except (BundleError, StoreUnavailableError) as error:
-        return [void_record(games[0], Termination.SANDBOX_FAILED, str(error))]
-    tell = Spool(spool).keep if spool else _Tell(0.0 if wants_plies else MOMENT_S)
-    return play_games(ready, wants_plies, tell)
+        return [void_record(games[0], Termination.SANDBOX_FAILED, str(error)).line()]
+    voids = []
+    for game in ready:
+        (record,) = play_games([game], wants_plies)
+        if record.kind is not Kind.VOID:
+            emit({"event": "finish", "game": record.id, **_left(record, spool)})
+            continue
+        voids.append(record.line())
+        if record.termination is Termination.STOPPED:
+            break
+    return voids
 
 
-def packed(function: Callable[..., Any], *arguments: Any) -> bytes:
-    """What a call returns, pickled where that was made: who passes it on does not look into it."""
-    return pickle.dumps(function(*arguments))
-
-
-class _Tell:
-    """Tells results, those of a moment together: sent one by one over a network they take longer than short games."""
-
-    def __init__(self, moment_s: float) -> None:
-        self._moment_s, self._since = moment_s, time.monotonic()
-        self._untold: list[GameRecord] = []
-
-    def __call__(self, record: GameRecord) -> None:
-        self._untold.append(record)
-        now = time.monotonic()
-        if now - self._since < self._moment_s:
-            return
-        for each in self._untold:
-            emit({"event": "finish", "game": each.id, "record": each.line()})
-        self._untold.clear()
-        self._since = now
+def _left(record: GameRecord, spool: Path | None) -> dict[str, str]:
+    """What must be told of a result: nothing where it was left in the spool."""
+    if spool is not None:
+        with contextlib.suppress(OSError, ValueError):
+            Spool(spool).write(record)
+            return {}
+    return {"record": record.line()}

@@ -19,7 +19,6 @@ from referee import helper
 from referee.play import play
 from referee.record import GameRecord, Ply
 from referee.roster import Roster
-from referee.rules.core import Kind
 from referee.sandbox import open_sandbox
 from referee.sandbox.reaper import become_subreaper
 from referee.spec import PlannedGame
@@ -38,13 +37,10 @@ _roster: Roster | None = None
 _emit: Emit | None = None
 
 
-def play_games(
-    games: Sequence[PlannedGame], wants_plies: bool = False, on_result: Callable[[GameRecord], None] | None = None
-) -> list[GameRecord]:
+def play_games(games: Sequence[PlannedGame], wants_plies: bool = False) -> list[GameRecord]:
     """Play games one after the other in this process's slot; the job given to an executor.
 
-    A game called off from outside is the last one: its void record ends the list. `on_result` gets the record of every
-    game with a result that is followed by another game, before that begins.
+    A game called off from outside is the last one: its void record ends the list.
     """
     assert _roster is not None, "this process has no slot; open_slot() first"
     records = []
@@ -55,8 +51,6 @@ def play_games(
         if record.termination == "stopped":
             break
         _keep_for_good()
-        if on_result and len(records) < len(games) and record.kind is not Kind.VOID:
-            on_result(record)
     return records
 
 

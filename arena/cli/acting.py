@@ -41,17 +41,19 @@ async def act(
     from arena.coordinator.lobby import Lobby
     from arena.coordinator.presence import told
     from arena.metrics import RefereeMetrics
+    from arena.spool import Spool
     from referee.remote.link import Terms
 
+    spool = Spool(settings.spool_folder)
     try:
-        executor = open_executor(settings, bus)
+        executor = open_executor(settings, bus, spool)
     except ValueError as error:
         raise CommandError(str(error)) from None
     grace_ms = 1000 * settings.remote_grace_seconds
     try:
         async with Lobby(Terms(settings.remote_latency_ms, settings.remote_latency_game_ms, grace_ms)) as lobby:
             counts = RefereeMetrics(metrics)
-            coordinator = Coordinator(settings, store, bus, executor, lobby=lobby, metrics=counts)
+            coordinator = Coordinator(settings, store, bus, executor, lobby=lobby, spool=spool, metrics=counts)
             lobby.is_open = lambda: coordinator.state == "acting"
             interrupts.again = coordinator.abort
             talk = announced(store, bus, coordinator, place_of(settings))

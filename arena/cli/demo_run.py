@@ -20,6 +20,7 @@ from arena.collections import following
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
 from arena.events.bus import Bus, EventBus
+from arena.spool import Spool
 from arena.store import Store
 from arena.store.models import Tournament, Version
 from arena.tournaments import create
@@ -134,9 +135,10 @@ async def _play(
     spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], names[0]))
     sandbox, notes = choose("auto", [spec], Limits())
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {arguments.concurrency} games at once")
-    spare, tell = len(USUAL) - 2, publisher(bus)
+    spare, spool = len(USUAL) - 2, Spool(settings.spool_folder)
+    tell = publisher(bus, spool)
     pool = SlotPool(arguments.concurrency, sandbox=sandbox.name, spare=spare, on_event=tell, is_own=True)
-    coordinator = Coordinator(settings, store, bus, pool)
+    coordinator = Coordinator(settings, store, bus, pool, spool=spool)
     stop = asyncio.Event()
     event = f"demo {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
 

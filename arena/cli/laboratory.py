@@ -142,9 +142,11 @@ def cluster(address: str) -> Iterator[tuple[Executor, Callable[[], int]]]:
     from arena.config import read_settings
     from arena.coordinator.executors import open_executor, slots_of
     from arena.events.bus import Bus
+    from arena.spool import Spool
 
     try:
-        executor = open_executor(read_settings(None, executor=address), Bus())
+        settings = read_settings(None, executor=address)
+        executor = open_executor(settings, Bus(), Spool(settings.spool_folder))
     except ValueError as error:
         if type(error) is ValueError:
             raise CommandError(str(error)) from None

@@ -1,14 +1,14 @@
 """The executor of a cluster: hands every job to a Dask scheduler as one task, and survives the scheduler.
 
 A worker that dies fails the jobs it had begun (`WorkerLostError`); what only waited there, and everything that was out
-when the scheduler was lost, ends with `CancelledError`: hand it out again. Refuses to know what a job is.
+when the scheduler was lost, ends with `CancelledError`: hand it out again. What workers bring is plain JSON: the
+answers of jobs, and events with the records of their games.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import pickle
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -16,12 +16,12 @@ from concurrent.futures import CancelledError, Executor, Future, InvalidStateErr
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
-import distributed
-from distributed import Client, KilledWorker
+from distributed import KilledWorker
 
 from arena.cluster import worker
+from arena.cluster.answer import unpacked
 from arena.cluster.connection import CLOSE_S, Connection, shut
-from arena.cluster.link import DONE, SLOT, TAKEN, TOPIC, Security, configure, version
+from arena.cluster.link import FINISH, SLOT, TAKEN, TOPIC, Security, configure, version
 from arena.cluster.loop import LoopThread
 from arena.cluster.state import ClusterState
 from referee.pool import WorkerLostError
@@ -43,13 +43,18 @@ class ClusterFuture(Future[T]):
 @dataclass(slots=True, eq=False)
 class _Job:
     key: str
-    name: str
+    games: Sequence[str]
     future: ClusterFuture[Any]
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     is_taken: bool = False
     """A worker has begun it."""
     remote: Any = None
+
+    @property
+    def name(self) -> str:
+        """What it is called: its first game."""
+        return self.games[0]
 
 
 class ClusterExecutor(Executor):
@@ -94,20 +99,21 @@ class ClusterExecutor(Executor):
     # -- jobs --------------------------------------------------------------------------------------------------------
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Queue a call of a module-level function, whose first argument is what it is named after: game specs.
+        """Queue a call of a module-level function whose answer is JSON, and whose first argument may be planned games.
 
         Waits for a scheduler and a worker as long as it takes. Raises RuntimeError after shutdown.
         """
         if kwargs:
             raise TypeError("jobs of a cluster take positional arguments only")
         future: ClusterFuture[T] = ClusterFuture()
-        name = _name(args)
+        games = _games(args)
+        name = games[0]
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("this executor is closed")
             number = self._tries[name] = self._tries.get(name, 0) + 1
             key = f"pair-{name}-{number}"
-            job = self._jobs[key] = _Job(key, name, future, fn, args)
+            job = self._jobs[key] = _Job(key, games, future, fn, args)
         future.add_done_callback(lambda _: self._loop.call(self._recall, job))
         self._loop.call(self._start, job)
         return future
@@ -190,13 +196,13 @@ class ClusterExecutor(Executor):
         job.remote = link.client.submit(
             worker.play, *arguments, key=job.key, pure=False, retries=0, resources={SLOT: 1, version(): 1}
         )
-        answer = asyncio.ensure_future(_end_of(job, link.client))
+        answer = asyncio.ensure_future(job.remote.result())
         lost = asyncio.ensure_future(link.is_lost.wait())
         try:
             await asyncio.wait((answer, lost), return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 raise CancelledError
-            result = answer.result()
+            text = answer.result()
         except (CancelledError, asyncio.CancelledError):
             if job.remote.cancelled() and not job.future.done() and link.client.status != "running":
                 self._connection.lose(link)
@@ -210,7 +216,7 @@ class ClusterExecutor(Executor):
         else:
             with self._lock:
                 self._tries.pop(job.name, None)
-            _settle(job.future, result)
+            _settle_packed(job.future, text)
         finally:
             for waiting in (answer, lost):
                 waiting.cancel()
@@ -218,7 +224,10 @@ class ClusterExecutor(Executor):
             job.remote.release()
 
     def _hear(self, event: tuple[float, Sequence[Mapping[str, Any]]]) -> None:
-        """Events of jobs: that a worker has taken one, and what the games themselves tell."""
+        """Events of jobs: that a worker has taken one, and what the games themselves tell.
+
+        The record of a game is passed on only with the job that it was asked for in.
+        """
         for found in event[1]:
             if found.get("event") == TAKEN:
                 with self._lock:
@@ -229,24 +238,21 @@ class ClusterExecutor(Executor):
                     job.is_taken = True
                     with contextlib.suppress(InvalidStateError):
                         job.future.set_running_or_notify_cancel()
-            elif found.get("event") == DONE:
+            elif found.get("event") == FINISH:
                 with self._lock:
-                    job = self._jobs.get(str(found["key"]))
-                    if job:
-                        self._tries.pop(job.name, None)
-                if job:
-                    job.future.worker = str(found["worker"])
-                    _settle(job.future, pickle.loads(found["result"]))  # noqa: S301 - from our own workers
+                    job = self._jobs.get(str(found.get("key")))
+                if job and self._on_event and found.get("game") in job.games:
+                    self._on_event({**found, "worker": job.future.worker})
             elif self._on_event:
                 self._on_event(dict(found))
 
 
-def _name(arguments: tuple[Any, ...]) -> str:
-    """What a job is called: its first game."""
+def _games(arguments: tuple[Any, ...]) -> list[str]:
+    """The games of a job, by their ids; a job without any has a name of its own."""
     first = arguments[0] if arguments else None
     if isinstance(first, Sequence) and first and hasattr(first[0], "id"):
-        return str(first[0].id)
-    return uuid.uuid4().hex
+        return [str(game.id) for game in first]
+    return [uuid.uuid4().hex]
 
 
 def _settle(future: Future[Any], result: Any = None, error: BaseException | None = None) -> None:
@@ -262,14 +268,14 @@ def _settle(future: Future[Any], result: Any = None, error: BaseException | None
             future.set_exception(error)
 
 
-async def _end_of(job: _Job, client: Client) -> Any:
-    """What became of a task; its result is fetched only if the worker's own word of it did not come."""
-    with client.as_current():
-        waiting = distributed.wait([job.remote])
-    await waiting
-    if job.remote.status == "finished" and job.future.done():
-        return None
-    return pickle.loads(await job.remote.result())  # noqa: S301 - from our own workers
+def _settle_packed(future: Future[Any], text: Any) -> None:
+    """Give a future the answer that a worker has brought; one that cannot be read is as good as none."""
+    try:
+        answer = unpacked(text)
+    except (ValueError, TypeError) as error:
+        _settle(future, error=WorkerLostError(f"its worker brought no answer: {error}"))
+    else:
+        _settle(future, answer)
 
 
 async def _cancel(remote: Any) -> None:

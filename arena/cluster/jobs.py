@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from arena.cluster.link import DONE, TAKEN
+from arena.cluster.answer import packed
+from arena.cluster.link import FINISH, TAKEN
 from arena.cluster.reports import Reports
-from arena.worker import BundlePlace, packed
+from arena.worker import BundlePlace
 from referee.pool import SlotPool
 
 T = TypeVar("T")
@@ -29,8 +30,10 @@ class Jobs:
     def __init__(self, slots: int, *, sandbox: str, folder: Path, reports: Reports, worker: str) -> None:
         self.slots = slots
         self._folder, self._reports, self._worker = folder, reports, worker
-        self._pool = SlotPool(slots, sandbox=sandbox, on_event=reports.tell)
-        self._running: dict[str, Future[Any]] = {}
+        self._pool = SlotPool(slots, sandbox=sandbox, on_event=self._tell)
+        self._running: dict[str, Future[str]] = {}
+        self._keys: dict[str, str] = {}
+        """The job that each game being played belongs to."""
 
     def __len__(self) -> int:
         """How many are being done."""
@@ -51,10 +54,11 @@ class Jobs:
         function: Callable[..., Any],
         arguments: tuple[Any, ...],
         is_awaited: Callable[[], bool],
-    ) -> bytes:
-        """Do a job in a slot, and return its result pickled; call it off once `is_awaited` says no."""
+    ) -> str:
+        """Do a job in a slot, and return its answer as JSON; call it off once `is_awaited` says no."""
         games = [str(game.id) for game in arguments[0]] if arguments and isinstance(arguments[0], (list, tuple)) else []
         self._reports.follow(games, topic)
+        self._keys.update(dict.fromkeys(games, key))
         self._reports.put(topic, {"event": TAKEN, "key": key, "worker": self._worker})
         future = self._running[key] = self._pool.submit(packed, function, *map(self._localised, arguments))
         answer = asyncio.wrap_future(future)
@@ -62,15 +66,14 @@ class Jobs:
             while not (await asyncio.wait({answer}, timeout=LOOK_S))[0]:
                 if not is_awaited():
                     self._pool.call_off(future)
-            result: bytes = answer.result()
-            done = {"event": DONE, "key": key, "worker": self._worker, "result": result}
-            self._reports.put(topic, done)
-            return result
+            return answer.result()
         finally:
             if not future.done():  # the worker is closing
                 self._pool.call_off(future)
             self._reports.flush()
             self._reports.forget(games)
+            for game in games:
+                self._keys.pop(game, None)
             self._running.pop(key, None)
 
     async def clear(self) -> None:
@@ -89,6 +92,12 @@ class Jobs:
         """End the slots."""
         self._pool.abort()
         self._pool.shutdown(cancel_futures=True)
+
+    def _tell(self, event: dict[str, Any]) -> None:
+        """Pass on what a slot tells, from any thread; with a result comes the job that it belongs to."""
+        if event["event"] == FINISH:
+            event["key"] = self._keys.get(event["game"], "")
+        self._reports.tell(event)
 
     def _localised(self, argument: Any) -> Any:
         """An argument as this machine needs it: bundles are unpacked in the folder of this worker."""

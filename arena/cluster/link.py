@@ -28,7 +28,7 @@ PORT = 8786
 """Where Dask schedulers listen unless told otherwise."""
 SLOT = "slot"
 """The resource of a worker that one job takes."""
-WIRE = 5
+WIRE = 6
 """Raised whenever what an arena and its workers send each other changes."""
 METADATA = "arena"
 """Under which key of the scheduler's metadata the arena says what it is."""
@@ -36,8 +36,8 @@ TOPIC = "arena-events"
 """What the topics begin with under which workers tell an arena of its jobs."""
 TAKEN = "taken"
 """The event that says: this job has been begun."""
-DONE = "done"
-"""The event that brings a job's result: sooner and cheaper than to have it fetched from the worker."""
+FINISH = "finish"
+"""The event that brings the record of a game: before its job ends, whose answer says only what came to nothing."""
 WORKER_TTL_S = 10.0
 """A worker not heard of for so long is given up."""
 

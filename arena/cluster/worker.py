@@ -52,8 +52,8 @@ _worker: Worker | None = None
 """The worker of this process."""
 
 
-async def play(key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes | None:
-    """The task of a job, in the loop of the worker: its result, pickled; None where nobody waits for it any more.
+async def play(key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> str | None:
+    """The task of a job, in the loop of the worker: its answer as JSON; None where nobody waits for it any more.
 
     Raises what the job raised, and WorkerLostError for its slot.
     """
@@ -80,9 +80,7 @@ class Worker:
         self._dask: DaskWorker | None = None
         self._log = logger("worker")
 
-    async def play(
-        self, key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]
-    ) -> bytes | None:
+    async def play(self, key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> str | None:
         """Do a job for the scheduler this worker serves now."""
         dask = self._dask
 

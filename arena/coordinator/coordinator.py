@@ -65,7 +65,8 @@ class Coordinator:
     """`run(stop)` is the task. `clock` gives the time of day; `check` checks one claimed version, in the sandbox.
 
     `lobby` is where remote bots are connected (None: nowhere), `maintenance` what is done daily (None: what the
-    settings say), `verifier` plays games of workers again (None: a process), `metrics` counts.
+    settings say), `verifier` plays games of workers again (None: a process), `metrics` counts. `spool` is where the
+    executor keeps what slots cannot.
     """
 
     def __init__(
@@ -80,12 +81,13 @@ class Coordinator:
         maintenance: Maintenance | None = None,
         verifier: Verifier | None = None,
         lobby: Lobby | None = None,
+        spool: Spool | None = None,
         metrics: RefereeMetrics | None = None,
         grace_s: float = GRACE_S,
     ) -> None:
         self.state: RefereeState = "stopped"
         """`stopped`, `standing by`, `acting` or `stopping`."""
-        self.spool = Spool(settings.spool_folder)
+        self.spool = Spool(settings.spool_folder) if spool is None else spool
         self.outage = Outage(lambda: len(self.spool))
         self.lease_owner = LeaseOwner(store, settings.lease_seconds, self.outage)
         self.memory = Memory()
@@ -114,7 +116,8 @@ class Coordinator:
             clock=clock,
             wake=self._wake_up,
         )
-        self._remote = RemoteGames(store, lobby, partial(remote_pool, settings, bus) if settings.is_clustered else None)
+        open_pool = partial(remote_pool, settings, bus, self.spool) if settings.is_clustered else None
+        self._remote = RemoteGames(store, lobby, open_pool)
         self._handout = Handout(
             store,
             executor,
@@ -139,7 +142,7 @@ class Coordinator:
             place=place,
             spool=self.spool,
             conditions=conditions,
-            on_done=lambda: self.order(0),
+            on_done=self.recorder.game_ended,
         )
         checks = Checks(store, bus, check, metrics=self.metrics)
         self._checks = Background("checks", TICK_S, checks.work, conditions)
@@ -320,7 +323,7 @@ class Coordinator:
                         case SlotStarted():
                             self.recorder.game_began(event.game)
                         case SlotFinished():
-                            self.recorder.game_ended(event.game, event.record)
+                            self.recorder.game_ended(event.game)
                         case RefereeWoken():
                             self.order(event.tournament)
                         case PersonDecided():

@@ -1,5 +1,7 @@
 """Opens what plays the games: a `concurrent.futures.Executor` of game slots, its events put on the bus.
 
+A result that its slot could not leave in the spool itself is put there before anybody hears of it.
+
 Refuses to know which games there are.
 """
 
@@ -15,7 +17,10 @@ from typing import TYPE_CHECKING, Any
 from arena.errors import ArenaError
 from arena.events.bus import EventBus
 from arena.events.messages import GamePly, PlyNews, RefereeWorkers, SlotFinished, SlotStarted, WorkerNews
+from arena.log import logger
+from arena.spool import Spool
 from referee.pool import SlotPool
+from referee.record import RecordError
 from referee.sandbox import open_sandbox, refusal
 
 if TYPE_CHECKING:
@@ -28,27 +33,28 @@ class ExecutorAwayError(ArenaError):
     kind = "unavailable"
 
 
-def open_executor(settings: Settings, bus: EventBus) -> Executor:
+def open_executor(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
     """The executor a server's settings name.
 
     Raises ValueError, also when bots would run as root without a sandbox, and ExecutorAwayError where nobody answers.
     """
     kind, _, rest = settings.executor.partition(":")
     if kind != "local":
-        return _open_cluster(settings, bus)
+        return _open_cluster(settings, bus, spool)
     sandbox = open_sandbox(settings.sandbox)
     reason = refusal(sandbox, allow_weak=True)
     if reason and not settings.allow_weak_sandbox:
         raise ValueError(f"{reason}; or set allow_weak_sandbox")
-    return SlotPool(int(rest or os.cpu_count() or 1), sandbox=sandbox.name, on_event=publisher(bus))
+    return SlotPool(int(rest or os.cpu_count() or 1), sandbox=sandbox.name, on_event=publisher(bus, spool))
 
 
-def remote_pool(settings: Settings, bus: EventBus) -> SlotPool:
+def remote_pool(settings: Settings, bus: EventBus, spool: Spool) -> SlotPool:
     """Slots here for the games of remote bots, where all others are played by a cluster."""
-    return SlotPool(settings.remote_slots, sandbox=open_sandbox(settings.sandbox).name, on_event=publisher(bus))
+    sandbox = open_sandbox(settings.sandbox)
+    return SlotPool(settings.remote_slots, sandbox=sandbox.name, on_event=publisher(bus, spool))
 
 
-def _open_cluster(settings: Settings, bus: EventBus) -> Executor:
+def _open_cluster(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
     try:
         from arena.cluster.executor import ClusterExecutor
         from arena.cluster.link import ClusterError, address_of, security_of
@@ -64,13 +70,17 @@ def _open_cluster(settings: Settings, bus: EventBus) -> Executor:
         raise ValueError(str(error)) from None
     try:
         wait_s = settings.scheduler_wait_seconds
-        return ClusterExecutor(address, security=security, on_event=publisher(bus), patience_s=wait_s)
+        return ClusterExecutor(address, security=security, on_event=publisher(bus, spool), patience_s=wait_s)
     except ClusterError as error:
         raise ExecutorAwayError(str(error)) from None
 
 
-def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
-    """What puts the events of slots on the bus: plies as news of their game, starts and ends for the coordinator."""
+def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
+    """What puts the events of slots on the bus: plies as news of their game, starts and ends for the coordinator.
+
+    The records that come with them are checked and kept in the spool first.
+    """
+    log = logger("coordinator")
 
     def publish(event: dict[str, Any]) -> None:
         match event["event"]:
@@ -80,7 +90,13 @@ def publisher(bus: EventBus) -> Callable[[dict[str, Any]], None]:
             case "start":
                 bus.publish(SlotStarted(game=event["game"]))
             case "finish":
-                bus.publish(SlotFinished(game=event["game"], record=event["record"]))
+                game, worker = event["game"], event.get("worker", "")
+                try:
+                    if "record" in event:
+                        spool.take(event["record"], game, worker)
+                except RecordError as error:  # the game has no result then, which its job is charged with
+                    log.error("record refused", game=game, worker=worker, error=str(error))
+                bus.publish(SlotFinished(game=game))
 
     return publish
 

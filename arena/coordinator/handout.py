@@ -21,7 +21,6 @@ from arena.store import Store, StoreUnavailableError
 from arena.store.queue import Waiting
 from arena.store.tournaments import LiveTournament
 from arena.worker import BundlePlace, play_bundled
-from referee.record import GameRecord
 
 Pair = list[Waiting]
 """The games of one opening that are still to be played."""
@@ -32,8 +31,8 @@ def _priority(found: LiveTournament) -> int:
 
 
 class Handout:
-    """`place` is where workers find bundles, `spool` where slots of this machine leave what finishes before their job
-    does; `on_done` hears, in any thread, of jobs that are over; `wake` asks for another turn at once."""
+    """`place` is where workers find bundles, `spool` where slots of this machine leave results; `on_done` hears, in any
+    thread, of jobs that are over; `wake` asks for another turn at once."""
 
     def __init__(
         self,
@@ -46,7 +45,7 @@ class Handout:
         spool: Path | None,
         remote: RemoteGames,
         clock: Callable[[], datetime],
-        on_done: Callable[[Future[list[GameRecord]]], None],
+        on_done: Callable[[Future[list[str]]], None],
         wake: Callable[[], None],
     ) -> None:
         self._store, self._executor, self._memory = store, executor, memory
@@ -136,7 +135,7 @@ class Handout:
             memory.by_game.update((game.id, job) for game in job.games)
             future.add_done_callback(self._on_done)
 
-    def call_off(self, futures: Sequence[Future[list[GameRecord]]]) -> None:
+    def call_off(self, futures: Sequence[Future[list[str]]]) -> None:
         """End these jobs, whatever they are at: the games without a result will wait again."""
         for future in futures:
             job = self._memory.jobs.get(future)

@@ -24,7 +24,7 @@ class Job:
     playing: str = ""
     """The game that was begun last."""
     brought: set[str] = field(default_factory=set)
-    """The games whose results came before the job was over."""
+    """The games whose results have come."""
     is_called_off: bool = False
     executor: Executor | None = None
     """Who was given it."""
@@ -39,7 +39,8 @@ class Job:
 class Memory:
     """Shared by the parts of one coordinator, all in one thread."""
 
-    jobs: dict[Future[list[GameRecord]], Job] = field(default_factory=dict)
+    jobs: dict[Future[list[str]], Job] = field(default_factory=dict)
+    """By their futures, which bring the attempts that came to nothing."""
     by_game: dict[str, Job] = field(default_factory=dict)
     unrecorded: deque[tuple[GameRecord, int]] = field(default_factory=deque)
     """Results that the database has not taken yet, each with its tournament."""

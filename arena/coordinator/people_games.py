@@ -80,7 +80,7 @@ def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
 class PeopleGames:
     """`begin` and `stop` frame the time in which this process coordinates; `wake` may be called from any thread.
 
-    `on_done` is called, in some thread, when a result is in the spool. `sandbox` is opened by the settings' word.
+    `on_done` is called, in some thread, with the game whose result is in the spool.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class PeopleGames:
         place: BundlePlace,
         spool: Spool,
         conditions: Conditions,
-        on_done: Callable[[], None],
+        on_done: Callable[[str], None],
     ) -> None:
         self._store, self._bus, self._owner, self._place = store, bus, owner, place
         self._spool, self._conditions, self._on_done = spool, conditions, on_done
@@ -221,4 +221,4 @@ class PeopleGames:
                 self._log.error("people", game=line.game_id, error=f"{record.termination}: {record.detail}")
             return
         self._spool.keep(record)
-        self._on_done()
+        self._on_done(record.id)

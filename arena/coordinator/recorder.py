@@ -1,8 +1,8 @@
-"""Makes the results of jobs part of the arena, each exactly once; games that came to nothing wait again.
+"""Makes the results of games part of the arena, each exactly once; games that came to nothing wait again.
 
-A finished result is in the spool before anything else is done with it, and leaves it when the database has taken it or
-will never do so. What the database cannot take now, it is given again. Refuses to know what a result means for its
-tournament.
+A result is read from the spool and from nowhere else; that a slot has finished a game, or a job is over, is a hint to
+look there. It leaves the spool when the database has taken it or will never do so. What the database cannot take now,
+it is given again. Refuses to know what a result means for its tournament.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import contextlib
 import queue
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from typing import TypeVar
@@ -27,7 +26,7 @@ from arena.spool import Spool
 from arena.store import BadValueError, ConflictError, NotFoundError, Store, StoreUnavailableError
 from arena.store.commit import Committed
 from referee.pool import JobError, WorkerLostError
-from referee.record import GameRecord, RecordError, read_record
+from referee.record import GameRecord, read_record
 from referee.rules.core import Kind, Termination
 from referee.spec import PlannedGame
 from referee.unplayed import void_record
@@ -61,9 +60,9 @@ class Recorder:
         self._store, self._bus, self._memory, self._spool = store, bus, memory, spool
         self._owner, self._metrics, self._clock, self._wake = owner, metrics, clock, wake
         self._inspection = inspection
-        self._done: queue.SimpleQueue[Future[list[GameRecord]]] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[Future[list[str]]] = queue.SimpleQueue()
         self._begun: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._ended: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._waited: set[str] = set()
         """The results that waited when they were last looked at."""
         self._log = logger("coordinator")
@@ -75,27 +74,15 @@ class Recorder:
         self._begun.put(game_id)
         self._wake()
 
-    def game_ended(self, game_id: str, line: str) -> None:
-        """A worker has finished a game of a job that goes on."""
-        self._ended.put((game_id, line))
+    def game_ended(self, game_id: str) -> None:
+        """The result of a game is in the spool."""
+        self._ended.put(game_id)
         self._wake()
 
-    def job_done(self, future: Future[list[GameRecord]]) -> None:
-        """A job is over, whatever it brought: its results are kept at once, whatever the database is doing."""
-        try:
-            if not future.cancelled() and future.exception() is None:
-                self._keep(future)
-        finally:
-            self._done.put(future)
-            self._wake()
-
-    def _keep(self, future: Future[list[GameRecord]]) -> None:
-        worker, job = getattr(future, "worker", ""), self._memory.jobs.get(future)
-        for record in future.result():
-            is_asked_for = job is None or any(game.id == record.id for game in job.games)
-            is_here = job is not None and record.id in job.brought
-            if record.kind is not Kind.VOID and is_asked_for and not is_here:
-                self._spool.keep(replace(record, worker=worker))
+    def job_done(self, future: Future[list[str]]) -> None:
+        """A job is over."""
+        self._done.put(future)
+        self._wake()
 
     # -- from memory to the database -----------------------------------------------------------------------------------
 
@@ -131,23 +118,30 @@ class Recorder:
 
         To be called by the owner of the lease, before it hands out games. Raises StoreUnavailableError.
         """
-        memory = self._memory
-        known = {record.id for record, _ in memory.unrecorded}
-        for game_id in self._spool.ids():
-            if game_id not in known and (record := self._spool.read(game_id)):
-                self._take_up(record)
+        for game_id in self._look(self._spool.ids()):
+            if game_id not in self._memory.by_game:
+                self._log.info("result restored", game=game_id)
 
-    def _take_up(self, record: GameRecord) -> None:
-        """A result that waits is to be recorded, whoever left it."""
+    def _look(self, game_ids: Iterable[str]) -> list[str]:
+        """Take up the results of these games that are in the spool and were not taken up yet; whose there were."""
+        known = {record.id for record, _ in self._memory.unrecorded}
+        return [
+            game_id
+            for game_id in game_ids
+            if game_id not in known and (record := self._spool.read(game_id)) and self._take_up(record)
+        ]
+
+    def _take_up(self, record: GameRecord) -> bool:
+        """Have a result that waits recorded, whoever left it; False where its game awaits none."""
         job = self._memory.by_game.get(record.id)
         tournament = job.tournament_id if job else self._awaits(record)
         if tournament is None:
-            return
+            return False
         if job:
             job.brought.add(record.id)
-        else:
-            self._log.info("result restored", game=record.id)
-        self._memory.unrecorded += [(one, tournament) for one in self._inspected(record.worker, [record])]
+        inspected = self._inspected(record.worker, [record], job.games if job else None)
+        self._memory.unrecorded.extend((one, tournament) for one in inspected)
+        return True
 
     def review(self) -> None:
         """Drop the results that still wait, as they did at the last look, although their games are over.
@@ -178,74 +172,51 @@ class Recorder:
         self._spool.forget(record.id)
 
     def _take_news(self) -> None:
-        """What slots have told of games of jobs that go on."""
-        for game_id, line in drained(self._ended):
-            self._take_early(game_id, line)
+        """What slots have told of games."""
+        self._look(drained(self._ended))
         for game_id in drained(self._begun):
             if job := self._memory.by_game.get(game_id):
                 self._note_begun(game_id, job)
 
-    def _take_early(self, game_id: str, line: str) -> None:
-        """The result of a game whose job goes on elsewhere, if it is one that was asked for there."""
-        job = self._memory.by_game.get(game_id)
-        if job is None or game_id in job.brought:
-            return
-        worker = next((getattr(future, "worker", "") for future, one in self._memory.jobs.items() if one is job), "")
-        try:
-            record = replace(read_record(line), worker=worker)
-        except RecordError as error:  # the job brings it again, and is charged with it
-            self._log.error("record refused", game=game_id, worker=worker, error=str(error))
-            return
-        if record.id == game_id and record.kind is not Kind.VOID:
-            self._spool.keep(record)
-            self._take_up(record)
-
     def _note_begun(self, game_id: str, job: Job) -> None:
-        if job.playing:
-            self._take_up_finished(job)
         job.playing = game_id
         self._memory.begun.append(game_id)
         attempt = next(one.attempt for one in job.waiting if one.game.id == game_id) + 1
         self._bus.publish(GameStarted(game=game_id, tournament=job.tournament_id, attempt=attempt))
 
-    def _take_in(self, future: Future[list[GameRecord]], job: Job) -> None:
-        """What a job brought: results to record, and games to be handed out again."""
+    def _take_in(self, future: Future[list[str]], job: Job) -> None:
+        """What became of the games of a job that is over: those without a result are handed out again."""
         memory = self._memory
-        records: list[GameRecord] = []
-        if future.cancelled() or future.exception() is not None:
-            self._take_up_finished(job)
-        try:
-            records = future.result()
-        except CancelledError:
-            pass
-        except (WorkerLostError, JobError) as error:
-            # The one that was being played is charged with it, or the first if none had begun.
-            charged = next((game for game in job.games if game.id == job.playing), job.games[0])
-            charged = next((game for game in (charged, *job.games) if game.id not in job.brought), charged)
-            records = [void_record(charged, Termination.WORKER_LOST, str(error))]
-        except Exception as error:  # an executor's own: the network, a scheduler that died
-            records = [void_record(job.games[0], Termination.WORKER_LOST, f"{type(error).__name__}: {error}")]
-        else:
-            left = [record for record in records if record.id not in job.brought]
-            records = self._inspected(getattr(future, "worker", ""), left, job.games)
-        stand = [
-            record
-            for record in records
-            if record.termination is not Termination.STOPPED and record.id not in job.brought
-        ]
+        self._look(game.id for game in job.games if game.id not in job.brought)
+        left = [game for game in job.games if game.id not in job.brought]
+        voids = self._inspected(getattr(future, "worker", ""), self._voids(future, job, left), left)
+        stand = [record for record in voids if record.termination is not Termination.STOPPED]
         memory.unrecorded.extend((record, job.tournament_id) for record in stand)
-        again = {game.id for game in job.games} - {record.id for record in stand} - job.brought
+        again = {game.id for game in left} - {record.id for record in stand}
         memory.given_back |= again
         memory.changed.add(job.tournament_id)
         if again:
             memory.dry.discard(job.tournament_id)
 
-    def _take_up_finished(self, job: Job) -> None:
-        """What has finished of a job whose slot plays its next game, or is gone."""
-        known = {record.id for record, _ in self._memory.unrecorded}
-        for game in job.games:
-            if game.id not in known | job.brought and (record := self._spool.read(game.id)):
-                self._take_up(record)
+    def _voids(self, future: Future[list[str]], job: Job, left: Sequence[PlannedGame]) -> list[GameRecord]:
+        """The attempts that came to nothing, of the games of a job that are `left` without a result."""
+        try:
+            records = [read_record(line) for line in future.result()]
+        except CancelledError:
+            return []
+        except (WorkerLostError, JobError) as error:
+            problem = str(error)
+        except Exception as error:  # an executor's own: the network, a scheduler that died; or no answer of ours
+            problem = f"{type(error).__name__}: {error}"
+        else:
+            known = {game.id for game in left}
+            voids = [record for record in records if record.kind is Kind.VOID and record.id in known]
+            if voids or not left:
+                return voids
+            problem = "its worker brought no result"
+        # The one that was being played is charged with it, or the first that is left.
+        charged = next((game for game in left if game.id == job.playing), None) or next(iter(left), None)
+        return [void_record(charged, Termination.WORKER_LOST, problem)] if charged else []
 
     def _inspected(
         self, worker: str, records: list[GameRecord], games: Sequence[PlannedGame] | None = None

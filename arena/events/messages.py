@@ -388,12 +388,10 @@ class SlotStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotFinished(Event):
-    """A slot of a worker has finished a game of a job that goes on; the job itself brings the record again."""
+    """A slot has finished a game: its result is in the spool."""
 
     game: Name
     """The game."""
-    record: str
-    """What the worker says of it, as one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,54 +1,98 @@
-"""When a worker without a spool tells the results of a job that goes on."""
+"""Where the results of games go: into the spool when each ends, or with what is told where there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from arena import worker
+from arena.spool import Spool
 from arena.worker import BundlePlace, play_bundled
-from referee.record import GameRecord
+from referee.record import GameRecord, RecordError, read_record
+from referee.rules.core import Termination
 from referee.spec import BotSpec, GameSpec, PlannedGame
+from referee.unplayed import void_record
 from tests.arena.field import record_of
+
+BOTS = BotSpec("ada v1", ("./bot",)), BotSpec("bob v1", ("./bot",))
+GAMES = [PlannedGame.of(GameSpec("loa", "standard", *BOTS, sequence=number)) for number in range(1, 5)]
+
+
+class Slot:
+    """Plays by dice; `voids` say which games come to nothing. `told` is what it tells."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        self.voids: dict[str, Termination] = {}
+        self.told: list[dict[str, Any]] = []
+        self.played: list[str] = []
+        self.place = BundlePlace(str(folder / "bundles"), str(folder / "unpacked"))
+        monkeypatch.setattr(worker, "play_games", self.play_games)
+        monkeypatch.setattr(worker, "emit", self.told.append)
+
+    def play_games(self, games: Sequence[PlannedGame], wants_plies: bool) -> list[GameRecord]:
+        self.played += [game.id for game in games]
+        return [
+            void_record(game, self.voids[game.id], "why") if game.id in self.voids else record_of(game)
+            for game in games
+        ]
+
+
+@pytest.fixture
+def slot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Slot:
+    return Slot(monkeypatch, tmp_path)
+
+
+def test_a_result_is_in_the_spool_before_the_slot_tells_of_it(
+    slot: Slot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool, told = Spool(tmp_path / "spool"), list[dict[str, Any]]()
+
+    def hear(event: dict[str, Any]) -> None:
+        assert spool.read(event["game"]) == record_of(GAMES[len(told)])
+        told.append(event)
+
+    monkeypatch.setattr(worker, "emit", hear)
+    assert play_bundled(GAMES, slot.place, True, spool.folder) == []
+    assert told == [{"event": "finish", "game": game.id} for game in GAMES]
+
+
+@pytest.mark.parametrize("has_spool", [True, False])
+def test_where_it_cannot_be_left_there_the_record_is_told_as_plain_json(
+    slot: Slot, tmp_path: Path, has_spool: bool
+) -> None:
+    folder = tmp_path / "spool"
+    folder.write_text("in the way")  # stands for a full disk
+    assert play_bundled(GAMES, slot.place, True, folder if has_spool else None) == []
+    assert [read_record(event["record"]) for event in slot.told] == [record_of(game) for game in GAMES]
+
+
+def test_the_answer_is_what_came_to_nothing_and_one_that_is_called_off_is_the_last(slot: Slot, tmp_path: Path) -> None:
+    slot.voids = {GAMES[0].id: Termination.SANDBOX_FAILED, GAMES[2].id: Termination.STOPPED}
+    lines = play_bundled(GAMES, slot.place, True, tmp_path / "spool")
+    assert [read_record(line).id for line in lines] == [GAMES[0].id, GAMES[2].id]
+    assert slot.played == [game.id for game in GAMES[:3]]
+    assert [event["game"] for event in slot.told] == [GAMES[1].id]
+    assert Spool(tmp_path / "spool").ids() == [GAMES[1].id]
 
 
 @pytest.mark.parametrize(
-    ("is_watched", "takes_s", "told"),
+    "line",
     [
-        (True, [0.0, 0.0, 0.0], [1, 2, 3]),
-        (False, [0.0, 0.1, 0.1], []),
-        (False, [0.1, 0.1, 0.1], [0, 0, 3]),
-        (False, [0.3, 0.1, 0.1], [1, 1, 1]),
-        (False, [0.3, 0.1, 9.0], [1, 1, 3]),
+        "no record",
+        record_of(GAMES[1]).line(),
+        replace(record_of(GAMES[0]), id="../arena").line(),
+        void_record(GAMES[0], Termination.WORKER_LOST, "why").line(),
     ],
+    ids=["no record", "another game", "another folder", "void"],
 )
-def test_results_of_games_that_nobody_watches_are_told_together(
-    is_watched: bool, takes_s: list[float], told: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said: list[dict[str, Any]] = []
-    counts: list[int] = []
-    clock = [100.0]
-
-    def play_games(
-        games: Sequence[PlannedGame], wants_plies: bool, on_result: Callable[[GameRecord], None]
-    ) -> list[GameRecord]:
-        assert wants_plies == is_watched
-        records = [record_of(game) for game in games]
-        for record, seconds in zip(records, takes_s, strict=False):
-            clock[0] += seconds
-            on_result(record)
-            counts.append(len(said))
-        return records
-
-    monkeypatch.setattr(worker, "play_games", play_games)
-    monkeypatch.setattr(worker, "emit", said.append)
-    monkeypatch.setattr(worker.time, "monotonic", lambda: clock[0])
-    bots = BotSpec("ada v1", ("./bot",)), BotSpec("bob v1", ("./bot",))
-    games = [PlannedGame.of(GameSpec("loa", "standard", *bots, sequence=number)) for number in range(1, 5)]
-    place = BundlePlace(str(tmp_path / "bundles"), str(tmp_path / "unpacked"))
-    assert [record.id for record in play_bundled(games, place, is_watched)] == [game.id for game in games]
-    assert counts == (told or [0, 0, 0])
-    assert [event["game"] for event in said] == [game.id for game in games[: len(said)]]
+def test_what_is_no_result_of_the_game_is_not_taken(line: str, tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    with pytest.raises(RecordError):
+        spool.take(line, GAMES[0].id, "far-1")
+    assert not spool.folder.exists()
+    spool.take(replace(record_of(GAMES[0]), worker="somebody else").line(), GAMES[0].id, "far-1")
+    assert spool.read(GAMES[0].id) == replace(record_of(GAMES[0]), worker="far-1")

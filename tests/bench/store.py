@@ -24,6 +24,7 @@ from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.lease import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
+from arena.spool import Spool
 from arena.store import Store
 from arena.store.commit import pack, unpack_line
 from arena.store.models import now
@@ -96,13 +97,16 @@ class _Hands(Executor):
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
         self.jobs.append((future, args[0]))
+        self.spool = Spool(args[3])
         return future
 
     def play(self) -> int:
-        """Bring the records of what was taken; how many."""
+        """Leave the results of what was taken in the spool; how many."""
         jobs, self.jobs = self.jobs, []
         for future, games in jobs:
-            future.set_result([record_of(game) for game in games])
+            for game in games:
+                self.spool.write(record_of(game))
+            future.set_result([])
         return sum(len(games) for _, games in jobs)
 
 

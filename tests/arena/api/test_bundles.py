@@ -6,7 +6,6 @@ import hashlib
 import io
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,10 +15,12 @@ from arena.store.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError
 from arena.submission.remote_bundles import TOKEN, TOKEN_FILE, RemoteBundleStore
 from arena.worker import BundlePlace, play_bundled
+from referee.record import GameRecord, read_record
 from referee.rules.core import Kind, Termination
 from referee.spec import BotSpec, GameSpec, PlannedGame
 from referee.speed import REFERENCE
 from tests.arena.api.server import Server
+from tests.arena.field import record_of
 from tests.arena.submission.packing import HONEST, zipped
 
 ZIP = zipped({**HONEST, "data/weights.txt": b"1 2 3" * 400_000})
@@ -94,7 +95,8 @@ def test_a_wrong_token_is_our_fault(
     place = replace(BundlePlace.of_workers(settings), cache=str(tmp_path / "far"))
     bots = [BotSpec(name, ("./run.sh",), bundle=DIGEST) for name in ("one", "two")]
     monkeypatch.setenv(TOKEN, server.person("somebody"))
-    (record,) = play_bundled([PlannedGame.of(GameSpec("loa", "standard", *bots))], place)
+    (line,) = play_bundled([PlannedGame.of(GameSpec("loa", "standard", *bots))], place)
+    record = read_record(line)
     assert (record.kind, record.termination) == (Kind.VOID, Termination.SANDBOX_FAILED)
     assert f"set {TOKEN} there to a token with the scope worker" in record.detail
     assert server.url in record.detail
@@ -102,11 +104,17 @@ def test_a_wrong_token_is_our_fault(
 
 def test_clocks_are_scaled_where_the_game_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("referee.speed.lately", lambda: REFERENCE / 2)
-    monkeypatch.setattr("arena.worker.play_games", lambda games, *_: games)
+    played: list[PlannedGame] = []
+
+    def play_games(games: list[PlannedGame], wants_plies: bool) -> list[GameRecord]:
+        played.extend(games)
+        return [record_of(game) for game in games]
+
+    monkeypatch.setattr("arena.worker.play_games", play_games)
     bots = [BotSpec(name, ("./run.sh",)) for name in ("one", "two")]
     games = [PlannedGame.of(GameSpec("loa", "standard", *bots, scale_clocks=scales)) for scales in (True, False)]
     place = BundlePlace(str(tmp_path / "bundles"), str(tmp_path / "unpacked"))
-    played: Any = play_bundled(games, place)
+    assert play_bundled(games, place) == []
     assert [game.spec.time_text for game in played] == ["20+0.2", "10+0.1"]
     assert [game.id for game in played] == [game.id for game in games]
 

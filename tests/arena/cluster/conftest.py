@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 import structlog
 
 from arena.cluster.executor import ClusterExecutor
-from arena.cluster.link import address_of
+from arena.cluster.link import FINISH, address_of
+from referee.record import GameRecord, read_record
 from tests.arena.cluster import processes
 from tests.arena.cluster.processes import Command
 
@@ -60,15 +62,27 @@ Opener = Callable[..., ClusterExecutor]
 
 
 @pytest.fixture
-def open_executor(cluster: Cluster) -> Iterator[Opener]:
-    """Opens executors, and closes them afterwards."""
+def results() -> dict[str, GameRecord]:
+    """The results that have come, by game."""
+    return {}
+
+
+@pytest.fixture
+def open_executor(cluster: Cluster, results: dict[str, GameRecord]) -> Iterator[Opener]:
+    """Opens executors whose games leave their `results`, and closes them afterwards."""
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
     cluster.scheduler()
     found: list[ClusterExecutor] = []
 
-    def open_(**options: Any) -> ClusterExecutor:
+    def open_(on_event: Callable[[dict[str, Any]], None] | None = None, **options: Any) -> ClusterExecutor:
+        def hear(event: dict[str, Any]) -> None:
+            if event["event"] == FINISH:
+                results[event["game"]] = replace(read_record(event["record"]), worker=event["worker"])
+            if on_event:
+                on_event(event)
+
         address = options.pop("address", cluster.address)
-        found.append(ClusterExecutor(address_of(address), **options))
+        found.append(ClusterExecutor(address_of(address), on_event=hear, **options))
         return found[-1]
 
     yield open_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import signal
 from concurrent.futures import CancelledError, Future, wait
 from pathlib import Path
@@ -10,24 +11,31 @@ from typing import Any
 
 import pytest
 
-from arena.cluster.executor import ClusterExecutor, _settle
+from arena.cluster.answer import packed, unpacked
+from arena.cluster.executor import ClusterExecutor, _settle, _settle_packed
 from arena.cluster.link import ClusterError
 from arena.worker import play_bundled
 from referee.pool import JobError, WorkerLostError
-from referee.record import read_record
+from referee.record import GameRecord, read_record
 from referee.spec import PlannedGame
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster, Opener
 from tests.arena.cluster.processes import BLACK_RESIGNS, MUTE, PATIENCE_S, RESIGN, WHITE_PLAYS, Command, are_gone, pair
+from tests.arena.field import record_of
 from tests.port import free_port
 
 
 def outcome(future: Future[Any]) -> Any:
-    """The records of a job, or what it raised."""
+    """What came to nothing of a job, which is nothing where all is well; or what it raised."""
     try:
         return future.result(PATIENCE_S)
     except (CancelledError, WorkerLostError) as error:
         return type(error)
+
+
+def ids(games: list[PlannedGame]) -> set[str]:
+    """The games of a pair."""
+    return {game.id for game in games}
 
 
 def begin(executor: ClusterExecutor, worker: Command, folder: Path) -> Future[Any]:
@@ -45,31 +53,39 @@ def played(executor: ClusterExecutor, future: Future[Any], games: list[PlannedGa
     return found
 
 
-def test_without_workers_games_wait(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
+def test_without_workers_games_wait(
+    cluster: Cluster, open_executor: Opener, results: dict[str, GameRecord], tmp_path: Path
+) -> None:
     executor = open_executor()
     place = processes.place(tmp_path)
     if not executor.size:  # the first test of this session
-        futures = [executor.submit(play_bundled, pair(RESIGN, RESIGN, number), place, True) for number in range(3)]
+        pairs = [pair(RESIGN, RESIGN, number) for number in range(3)]
+        futures = [executor.submit(play_bundled, games, place, True) for games in pairs]
         assert futures[2].cancel()
         assert not wait(futures[:2], 0.5).done
         cluster.worker()
-        assert [len(outcome(future)) for future in futures[:2]] == [2, 2]
+        assert [outcome(future) for future in futures[:2]] == [[], []]
+        assert results.keys() == ids(pairs[0]) | ids(pairs[1])
 
 
-def test_a_pair_is_played_and_told_of(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
+def test_a_pair_is_played_and_told_of(
+    cluster: Cluster, open_executor: Opener, results: dict[str, GameRecord], tmp_path: Path
+) -> None:
     cluster.worker()
     events: list[dict[str, Any]] = []
     executor = open_executor(on_event=events.append)
     games = pair(BLACK_RESIGNS, WHITE_PLAYS)
-    records = executor.submit(play_bundled, games, processes.place(tmp_path), True).result(PATIENCE_S)
-    assert [record.id for record in records] == [game.id for game in games]
+    future = executor.submit(play_bundled, games, processes.place(tmp_path), True)
+    assert outcome(future) == []
+    records = [results[game.id] for game in games]  # each came before the end of the job
     assert [record.sandbox for record in records] == ["none", "none"]
     moves = [(event["game"], move) for event in events if event["event"] == "plies" for move in event["moves"]]
     assert moves == [(record.id, move) for record in records for move in record.moves]
     assert [event["game"] for event in events if event["event"] == "start"] == [game.id for game in games]
-    finished = [(event["game"], read_record(event["record"])) for event in events if event["event"] == "finish"]
-    assert finished == [(records[0].id, records[0])]  # told while the job went on; the last one comes with it
+    order = [event["event"] for event in events if event["event"] in ("start", "finish")]
+    assert order == ["start", "finish"] * 2
     (state,) = executor.describe().workers
+    assert {record.worker for record in records} == {state.id}
     assert (state.slots, state.sandbox, state.is_fit, executor.size) == (1, "none", True, 1)
 
 
@@ -81,12 +97,55 @@ def test_what_a_job_raises_comes_back(cluster: Cluster, open_executor: Opener) -
         open_executor().submit(int, x=1)
 
 
-def test_a_result_that_is_not_told_is_fetched(
+def test_the_answer_of_a_job_is_json_with_records_in_it(cluster: Cluster, open_executor: Opener) -> None:
+    cluster.worker()
+    assert open_executor().submit(int, "17").result(PATIENCE_S) == 17
+    record = record_of(pair(RESIGN, RESIGN)[0])
+    assert unpacked(packed(list, [record, "text"])) == [record, "text"]
+    with pytest.raises(JobError, match="not set"):
+        open_executor().submit(set, "17").result(PATIENCE_S)
+
+
+class UnpickledError(Exception):
+    """Somebody has unpickled what came from a worker."""
+
+    @classmethod
+    def explode(cls) -> None:
+        raise cls
+
+    def __reduce__(self) -> Any:
+        return (self.explode, ())
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", '{"game record":"x"}', '{"game record":1}', None, 7, pickle.dumps(UnpickledError())]
+)
+def test_an_answer_that_cannot_be_read_is_the_fault_of_its_worker(text: Any) -> None:
+    future: Future[Any] = Future()
+    _settle_packed(future, text)
+    assert outcome(future) is WorkerLostError
+
+
+def test_the_record_of_a_game_counts_only_in_the_job_that_was_asked_for_it(
     cluster: Cluster, open_executor: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cluster.worker()
-    monkeypatch.setattr(ClusterExecutor, "_hear", lambda executor, event: None)
-    assert open_executor().submit(int, "17").result(PATIENCE_S) == 17
+    told: list[dict[str, Any]] = []
+    executor = open_executor(on_event=told.append)
+    monkeypatch.setattr(executor._loop, "call", lambda *_: None)  # the job is never begun
+    games = pair(MUTE, RESIGN)
+    executor.submit(play_bundled, games, None)
+    (key,) = executor._jobs
+    line = record_of(games[0]).line()
+    for event in (
+        {"key": "other", "game": games[0].id},
+        {"key": key, "game": "../elsewhere"},
+        {"game": games[0].id},
+        {"key": key},
+        {"key": key, "game": games[0].id, "worker": "somebody"},
+    ):
+        executor._hear((0.0, [{"event": "finish", "record": line, **event}]))
+    (found,) = told
+    assert (found["game"], found["worker"]) == (games[0].id, "unknown")
 
 
 def test_calling_off_ends_the_game_and_its_bots(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
@@ -97,7 +156,7 @@ def test_calling_off_ends_the_game_and_its_bots(cluster: Cluster, open_executor:
     executor.call_off(running)
     assert outcome(running) is CancelledError
     processes.wait(lambda: are_gone(bots), "the end of its bots")
-    assert len(outcome(waiting)) == 2, "the slot is free again"
+    assert outcome(waiting) == [], "the slot is free again"
 
 
 def test_an_arena_that_is_gone_wants_nothing_any_more(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
@@ -124,13 +183,15 @@ def test_a_scheduler_is_replaced_under_an_arena_and_its_workers(
     assert (executor.size, executor.describe().is_connected) == (0, False)
     assert not held.done()
     cluster.scheduler()
-    assert len(outcome(held)) == 2
+    assert outcome(held) == []
     assert executor.describe().is_connected
     processes.wait(lambda: executor.size == 1, "the worker's return")
 
 
 @pytest.mark.long
-def test_a_worker_that_falls_silent_loses_its_games_and_comes_back_empty(open_executor: Opener, tmp_path: Path) -> None:
+def test_a_worker_that_falls_silent_loses_its_games_and_comes_back_empty(
+    open_executor: Opener, results: dict[str, GameRecord], tmp_path: Path
+) -> None:
     with (
         processes.scheduler(ttl_s=5) as (address, _),
         processes.worker(address, tmp_path / "worker", "--grace", "5") as worker,
@@ -143,7 +204,8 @@ def test_a_worker_that_falls_silent_loses_its_games_and_comes_back_empty(open_ex
         again = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
         worker.signal(signal.SIGCONT)
         processes.wait(lambda: are_gone(bots), "the end of its bots")
-        assert len(played(executor, again, pair(RESIGN, RESIGN), tmp_path)) == 2
+        assert played(executor, again, pair(RESIGN, RESIGN), tmp_path) == []
+        assert results.keys() == ids(pair(RESIGN, RESIGN))
         processes.wait(lambda: executor.size == 1, "the worker's return")
         executor.shutdown(cancel_futures=True)
 
@@ -160,7 +222,7 @@ def test_a_worker_that_is_killed_fails_what_it_had_begun_only(
     assert outcome(begun) is WorkerLostError
     processes.wait(lambda: are_gone(family), "the end of slots and bots")
     cluster.worker()
-    assert len(played(executor, waiting, pair(RESIGN, RESIGN, 1), tmp_path)) == 2
+    assert played(executor, waiting, pair(RESIGN, RESIGN, 1), tmp_path) == []
 
 
 def test_a_job_that_is_handed_back_is_told_to_who_waits_for_several() -> None:
@@ -184,7 +246,7 @@ def test_a_worker_that_is_shut_out_leaves_and_says_why(open_executor: Opener, tm
     with processes.scheduler() as (address, _), processes.worker(address, tmp_path / "worker") as worker:
         executor = open_executor(address=address)
         done = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
-        assert len(outcome(done)) == 2
+        assert outcome(done) == []
         (state,) = executor.describe().workers
         assert done.worker == state.id  # type: ignore[attr-defined]
         begun = begin(executor, worker, tmp_path)
@@ -197,7 +259,7 @@ def test_a_worker_that_is_shut_out_leaves_and_says_why(open_executor: Opener, tm
 
 
 def test_a_worker_that_is_told_to_end_finishes_its_game(
-    cluster: Cluster, open_executor: Opener, tmp_path: Path
+    cluster: Cluster, open_executor: Opener, results: dict[str, GameRecord], tmp_path: Path
 ) -> None:
     executor, worker, place = open_executor(), cluster.worker(), processes.place(tmp_path)
     pairs = [pair(BLACK_RESIGNS, WHITE_PLAYS, number) for number in range(4)]
@@ -206,10 +268,12 @@ def test_a_worker_that_is_told_to_end_finishes_its_game(
     processes.wait(lambda: futures[0].running() or futures[0].done(), "a game that runs")
     worker.signal(signal.SIGTERM)
     assert worker.end() == 0, worker.said
-    assert len(outcome(futures[0])) == 2
+    assert outcome(futures[0]) == []
+    assert results.keys() >= ids(pairs[0])
     cluster.worker()
     for games, future in zip(pairs, futures, strict=True):
-        assert [record.id for record in played(executor, future, games, tmp_path)] == [game.id for game in games]
+        assert played(executor, future, games, tmp_path) == []
+        assert results.keys() >= ids(games)
 
 
 def test_a_worker_that_is_told_to_end_waits_no_longer_than_it_may(
@@ -222,8 +286,8 @@ def test_a_worker_that_is_told_to_end_waits_no_longer_than_it_may(
     worker.until("finishing the running games")
     worker.signal(signal.SIGTERM)
     assert worker.end() == 0, worker.said
-    (record,) = outcome(future)
-    assert record.termination == "stopped"
+    (line,) = outcome(future)
+    assert read_record(line).termination == "stopped"
     processes.wait(lambda: are_gone(family), "the end of slots and bots")
 
 

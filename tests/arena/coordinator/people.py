@@ -134,11 +134,10 @@ class Hall:
             games.stop()
             self.told.games = None
 
-    def _record(self) -> None:
-        for game in list(self.spool.ids()):
-            if record := self.spool.read(game):
-                self.store.results.commit(record, "hall")
-                self.spool.forget(game)
+    def _record(self, game: str) -> None:
+        if record := self.spool.read(game):
+            self.store.results.commit(record, "hall")
+            self.spool.forget(game)
         self.told.notify()
 
     def visitor(self, name: str = "") -> Visitor:

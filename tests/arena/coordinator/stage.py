@@ -15,10 +15,11 @@ from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.lease import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
+from arena.spool import Spool
 from arena.store import Store
 from arena.store.models import Tournament
 from referee.record import GameRecord
-from referee.rules.core import Termination
+from referee.rules.core import Kind, Termination
 from referee.spec import PlannedGame
 from tests.arena.field import record_of
 
@@ -26,7 +27,10 @@ NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 class Dice(Executor):
-    """Answers jobs at once, or keeps them until `release` when `is_held`. `reply` makes the record of a game."""
+    """Answers jobs at once, or keeps them until `release` when `is_held`. `reply` makes the record of a game.
+
+    As slots do it, results go to the spool that comes with the job, and its answer is what came to nothing.
+    """
 
     def __init__(self, reply: Callable[[PlannedGame], GameRecord] = record_of, *, is_held: bool = False) -> None:
         self.size = 2
@@ -34,9 +38,14 @@ class Dice(Executor):
         self.held: list[tuple[Future[Any], Sequence[PlannedGame]]] = []
         self.played: list[str] = []
         self.called_off: list[Future[Any]] = []
+        self.spool = Path()
+        self.worker = ""
+        """Who plays, where that is a worker of a cluster."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
+        future.worker = self.worker  # type: ignore[attr-defined]
+        self.spool = args[3]
         self.held.append((future, args[0]))
         if not self.is_held:
             self.release()
@@ -62,7 +71,14 @@ class Dice(Executor):
                     future.set_exception(error)
                     continue
                 self.played += [record.id for record in records]
-                future.set_result(records)
+                future.set_result([line for record in records for line in self.left(record, future)])
+
+    def left(self, record: GameRecord, future: Future[Any]) -> list[str]:
+        """Leave a result in the spool; what came to nothing is for the answer."""
+        if record.kind is Kind.VOID:
+            return [record.line()]
+        Spool(self.spool).write(replace(record, worker=getattr(future, "worker", "")))
+        return []
 
     def call_off(self, future: Future[Any]) -> None:
         """As a slot does it: the game being played ends void, what follows it in the job is not begun."""
@@ -71,7 +87,7 @@ class Dice(Executor):
             held, games = job
             if held is future and not future.cancel():
                 self.held.remove(job)
-                future.set_result([void_of(games[0], Termination.STOPPED)])
+                future.set_result([void_of(games[0], Termination.STOPPED).line()])
                 return
 
 

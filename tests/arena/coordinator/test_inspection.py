@@ -49,9 +49,8 @@ class Cluster(Dice):
         worker = "bad" if self.jobs % 2 and "bad" not in self.refused else "good"
         lies = worker == "bad" and self.jobs > 1 and not self.is_honest
         self.reply = liar if lies else record_of
-        future = super().submit(fn, *args, **kwargs)
-        future.worker = worker  # type: ignore[attr-defined]
-        return future
+        self.worker = worker
+        return super().submit(fn, *args, **kwargs)
 
     def shut_out(self, worker: str, why: str) -> None:
         self.refused[worker] = why
@@ -190,16 +189,9 @@ class Crowd(Cluster):
         same = {"slots": 1, "busy": 0, "version": "", "sandbox": "", "is_fit": True, "problem": "", "speed": 0}
         return SimpleNamespace(workers=[SimpleNamespace(id=name, name=name, **same) for name in self.present])
 
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future = super().submit(fn, *args, **kwargs)
-        nodes = 600 if getattr(future, "worker", "") == "bad" else 1000
-        records = [
-            replace(record, plies=tuple(Ply(ms=30.0, nodes=nodes) for _ in record.moves)) for record in future.result()
-        ]
-        slow: Future[Any] = Future()
-        slow.worker = future.worker  # type: ignore[attr-defined]
-        slow.set_result(records)
-        return slow
+    def left(self, record: GameRecord, future: Future[Any]) -> list[str]:
+        nodes = 600 if self.worker == "bad" else 1000
+        return super().left(replace(record, plies=tuple(Ply(ms=30.0, nodes=nodes) for _ in record.moves)), future)
 
 
 def test_a_worker_on_which_bots_are_slower_is_shut_out_and_its_results_stay(

@@ -17,6 +17,7 @@ from arena.coordinator.executors import open_executor
 from arena.events.bus import Bus
 from arena.events.messages import GameEnded, GameStarted, RefereeChanged
 from arena.log import configure
+from arena.spool import Spool
 from arena.store import Store
 
 
@@ -27,9 +28,9 @@ async def main() -> None:
     settings = Settings(
         data=folder, database=database, sandbox="none", allow_weak_sandbox=True, executor="local:2", lease_seconds=3
     )
-    store, bus = Store(database), Bus()
-    executor = open_executor(settings, bus)
-    coordinator = Coordinator(settings, store, bus, executor)
+    store, bus, spool = Store(database), Bus(), Spool(settings.spool_folder)
+    executor = open_executor(settings, bus, spool)
+    coordinator = Coordinator(settings, store, bus, executor, spool=spool)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with bus.subscribe(RefereeChanged, GameStarted, GameEnded) as events:

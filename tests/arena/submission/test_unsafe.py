@@ -9,6 +9,7 @@ import pytest
 from arena.config import Settings
 from arena.coordinator.executors import open_executor
 from arena.events.bus import Bus
+from arena.spool import Spool
 from arena.submission.receive import UnsafeError, refuse_unsafe
 from referee.sandbox import assessment
 
@@ -36,4 +37,4 @@ def test_without_a_sandbox_only_an_admin_may_and_never_as_root(
 def test_a_referee_that_would_run_bots_as_root_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assessment, "is_root", lambda: True)
     with pytest.raises(ValueError, match="allow_weak_sandbox"):
-        open_executor(settings(tmp_path), Bus())
+        open_executor(settings(tmp_path), Bus(), Spool(tmp_path / "spool"))
