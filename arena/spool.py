@@ -124,12 +124,12 @@ class Spool:
 
         Raises OSError, ValueError.
         """
-        path = self.folder / f"{record.id}{_SUFFIX}"
+        path, data = self.folder / f"{record.id}{_SUFFIX}", record.line().encode()
         fresh = self.folder / f"{record.id}.new-{os.getpid()}"
         make_folder(self.folder)
         try:
             with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                file.write(record.line().encode())
+                file.write(data)
             fresh.rename(path)
         except OSError:
             with contextlib.suppress(OSError):

@@ -132,7 +132,6 @@ class Coordinator:
         )
         self._suspensions = Suspensions(store, bus, self.memory, self._handout, self.recorder)
         self._steering = Steering(store, bus, self.memory, self._handout)
-        check = check or check_in_sandbox(store, bus, place.open, settings.sandbox)
         conditions = Conditions(self._fenced, self.outage, lambda name: self.metrics.failures.labels(name).inc())
         self.people = PeopleGames(
             store,
@@ -144,30 +143,14 @@ class Coordinator:
             conditions=conditions,
             on_done=self.recorder.game_ended,
         )
-        checks = Checks(store, bus, check, metrics=self.metrics)
-        self._checks = Background("checks", TICK_S, checks.work, conditions)
-        follower = Follower(store, settings.data)
-        analyst = Analyst(
-            store,
-            lambda: bool(self.memory.jobs) and not settings.is_clustered,
-            budget=settings.analysis_games_per_day,
-            nodes=settings.analysis_nodes,
+        checks = Checks(
+            store, bus, check or check_in_sandbox(store, bus, place.open, settings.sandbox), metrics=self.metrics
         )
-        maintenance = maintenance or Maintenance.of(settings, store, place.open)
-        maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
-        # Its transactions are long, and a fence keeps the lease from being renewed; twice they do no harm.
-        unfenced = replace(conditions, fenced=contextlib.nullcontext)
+        self._checks = Background("checks", TICK_S, checks.work, conditions)
         self._background = (
-            Background("archive", LOOK_S, follower.work, conditions, close=follower.process.close),
-            Background(
-                "analysis",
-                TICK_S,
-                analyst.work,
-                conditions,
-                interrupt=analyst.process.interrupt,
-                close=analyst.process.close,
-            ),
-            Background("maintenance", TASKS_S, lambda stop: maintenance.see_to(clock(), stop.is_set), unfenced),
+            self._following(settings, conditions),
+            self._analysing(settings, conditions),
+            self._maintaining(maintenance or Maintenance.of(settings, store, place.open), conditions),
         )
         self._ordered: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._ticks = 0
@@ -176,6 +159,25 @@ class Coordinator:
         self._log = logger("coordinator")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
+
+    def _following(self, settings: Settings, conditions: Conditions) -> Background:
+        follower = Follower(self._store, settings.data)
+        return Background("archive", LOOK_S, follower.work, conditions, close=follower.process.close)
+
+    def _analysing(self, settings: Settings, conditions: Conditions) -> Background:
+        budget, nodes = settings.analysis_games_per_day, settings.analysis_nodes
+        plays_here = not settings.is_clustered
+        analyst = Analyst(self._store, lambda: plays_here and bool(self.memory.jobs), budget=budget, nodes=nodes)
+        process = analyst.process
+        return Background(
+            "analysis", TICK_S, analyst.work, conditions, interrupt=process.interrupt, close=process.close
+        )
+
+    def _maintaining(self, maintenance: Maintenance, conditions: Conditions) -> Background:
+        maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
+        # Its transactions are long, and a fence keeps the lease from being renewed; done twice they do no harm.
+        unfenced = replace(conditions, fenced=contextlib.nullcontext)
+        return Background("maintenance", TASKS_S, lambda stop: maintenance.see_to(self._clock(), stop.is_set), unfenced)
 
     # -- the task ------------------------------------------------------------------------------------------------------
 

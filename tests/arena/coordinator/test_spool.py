@@ -344,6 +344,39 @@ def test_what_had_finished_in_a_slot_that_is_lost_stands_and_the_other_game_is_c
     stage.check_exactly_once(number, 2)
 
 
+class KilledError(BaseException):
+    """The process ends here: nothing of it is done any more."""
+
+
+@pytest.mark.parametrize("moment", ["before the spool", "before the commit", "before its removal"])
+def test_a_process_killed_at_any_moment_of_a_result_loses_and_doubles_nothing(
+    stage: Stage, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any) -> Any:
+        raise KilledError
+
+    number = stage.create(games=2)
+    old = Dice(is_held=True)
+    coordinator = stage.coordinator(old)
+    coordinator.turn()
+
+    def go_on() -> None:
+        old.release(2)
+        coordinator.turn()
+
+    targets = {"spool": (Spool, "write"), "commit": (stage.store.results, "commit_all"), "removal": (Spool, "forget")}
+    with monkeypatch.context() as patch:
+        patch.setattr(*targets[moment.split()[-1]], killed)
+        with pytest.raises(KilledError):
+            go_on()
+    in_spool = len(Spool(stage.settings.spool_folder))
+    assert in_spool == {"before the spool": 0, "before the commit": 4, "before its removal": 4}[moment]
+    new = stage.play(number)
+    assert len(new.played) == 12 - in_spool, "what was in the spool is not played again"
+    stage.check_exactly_once(number, 12)
+    assert list(stage.settings.spool_folder.iterdir()) == []
+
+
 def test_an_attempt_that_came_to_nothing_does_not_wait(stage: Stage) -> None:
     stage.create(games=2)
     dice = Dice(void_of, is_held=True)
