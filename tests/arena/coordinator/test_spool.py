@@ -366,7 +366,7 @@ def test_a_process_killed_at_any_moment_of_a_result_loses_and_doubles_nothing(
 
     targets = {"spool": (Spool, "write"), "commit": (stage.store.results, "commit_all"), "removal": (Spool, "forget")}
     with monkeypatch.context() as patch:
-        patch.setattr(*targets[moment.split()[-1]], killed)
+        patch.setattr(*targets[moment.rsplit(maxsplit=1)[-1]], killed)
         with pytest.raises(KilledError):
             go_on()
     in_spool = len(Spool(stage.settings.spool_folder))
