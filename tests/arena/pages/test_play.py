@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from arena.coordinator import people_games
+from arena.coordinator.background import Conditions
 from arena.coordinator.lease import LEASE
+from arena.coordinator.outage import Outage
 from arena.coordinator.people_games import PeopleGames
 from arena.spool import Spool
 from arena.store import Store
@@ -54,7 +56,7 @@ def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Ite
     store.queue.give_back()
     spool = Spool(folder / "spool")
 
-    def record() -> None:
+    def record(_: str) -> None:
         for game in list(spool.ids()):
             if found := spool.read(game):
                 store.results.commit(found, "here")
@@ -68,6 +70,7 @@ def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Ite
         owner="here",
         place=BundlePlace.of(settings),
         spool=spool,
+        conditions=Conditions(lambda: store.leases.fencing(LEASE, "here"), Outage(lambda: len(spool)), print),
         on_done=record,
     )
     games.elsewhere[""] = bot
