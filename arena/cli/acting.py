@@ -39,7 +39,6 @@ async def act(
     from arena.coordinator.coordinator import Coordinator
     from arena.coordinator.executors import open_executor
     from arena.coordinator.lobby import Lobby
-    from arena.coordinator.presence import told
     from arena.metrics import RefereeMetrics
     from arena.spool import Spool
     from referee.remote.link import Terms
@@ -57,7 +56,7 @@ async def act(
             lobby.is_open = lambda: coordinator.state == "acting"
             interrupts.again = coordinator.abort
             talk = announced(store, bus, coordinator, place_of(settings))
-            async with open_door(lobby), told(lobby, store, coordinator), talk:
+            async with open_door(lobby), talk:
                 await coordinator.run(interrupts.stop)
     finally:
         await asyncio.to_thread(executor.shutdown, cancel_futures=True)

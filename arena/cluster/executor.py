@@ -51,11 +51,6 @@ class _Job:
     """A worker has begun it."""
     remote: Any = None
 
-    @property
-    def name(self) -> str:
-        """What it is called: its first game."""
-        return self.games[0]
-
 
 class ClusterExecutor(Executor):
     """Plays jobs on the workers of the scheduler at `address`. Raises ClusterError when nobody answers there in time.
@@ -75,8 +70,6 @@ class ClusterExecutor(Executor):
         self._on_event = on_event
         self._topic = f"{TOPIC}-{uuid.uuid4().hex}"
         self._jobs: dict[str, _Job] = {}
-        self._tries: dict[str, int] = {}
-        """How often a job's games were handed out before; forgotten when they end well."""
         self._lock = threading.Lock()
         self._is_closed = False
         self._connection = Connection(address, security, self._topic, self._hear)
@@ -107,12 +100,10 @@ class ClusterExecutor(Executor):
             raise TypeError("jobs of a cluster take positional arguments only")
         future: ClusterFuture[T] = ClusterFuture()
         games = _games(args)
-        name = games[0]
+        key = f"pair-{games[0]}-{uuid.uuid4().hex[:8]}"  # its games may be handed out again
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("this executor is closed")
-            number = self._tries[name] = self._tries.get(name, 0) + 1
-            key = f"pair-{name}-{number}"
             job = self._jobs[key] = _Job(key, games, future, fn, args)
         future.add_done_callback(lambda _: self._loop.call(self._recall, job))
         self._loop.call(self._start, job)
@@ -214,8 +205,6 @@ class ClusterExecutor(Executor):
         except Exception as error:
             _settle(job.future, error=error)
         else:
-            with self._lock:
-                self._tries.pop(job.name, None)
             _settle_packed(job.future, text)
         finally:
             for waiting in (answer, lost):

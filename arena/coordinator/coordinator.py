@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
@@ -41,6 +42,7 @@ from arena.metrics import RefereeMetrics
 from arena.spool import Spool
 from arena.store import LeaseLostError, SchemaError, Store, StoreError, StoreUnavailableError
 from arena.store.models import now
+from arena.store.presences import SAID_S
 from arena.worker import BundlePlace
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ OFFER_S = 3.0
 """How long results are offered, after the order to stop, to a database that is away: then they stay in the spool."""
 RETRY_S = 1.0
 """How long to wait for a database that cannot be used."""
+PAUSE_S = 0.5
+"""How long at least between two times that it is said which remote bots are connected."""
 TASKS_S = 10.0
 """How often it is looked which daily tasks are due."""
 
@@ -151,6 +155,7 @@ class Coordinator:
             self._following(settings, conditions),
             self._analysing(settings, conditions),
             self._maintaining(maintenance or Maintenance.of(settings, store, place.open), conditions),
+            *([self._presence(lobby, conditions)] if lobby is not None else ()),
         )
         self._ordered: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._ticks = 0
@@ -178,6 +183,21 @@ class Coordinator:
         # Its transactions are long, and a fence keeps the lease from being renewed; done twice they do no harm.
         unfenced = replace(conditions, fenced=contextlib.nullcontext)
         return Background("maintenance", TASKS_S, lambda stop: maintenance.see_to(self._clock(), stop.is_set), unfenced)
+
+    def _presence(self, lobby: Lobby, conditions: Conditions) -> Background:
+        """Have the database say which remote bots are connected: when that changes, and now and then."""
+
+        def say(stop: threading.Event) -> None:
+            self._store.presences.say({one.version_id: one for one in lobby.present.values()})
+            stop.wait(PAUSE_S)  # what changes meanwhile is said together
+
+        def note() -> None:
+            found.wake()
+            self.order(0)
+
+        found = Background("presence", SAID_S, say, conditions)
+        lobby.on_change = note
+        return found
 
     # -- the task ------------------------------------------------------------------------------------------------------
 

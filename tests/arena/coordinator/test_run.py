@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from sqlalchemy import text
 
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.lease import LEASE
+from arena.coordinator.lobby import Presence
 from arena.events.bus import Subscription
 from arena.events.messages import Event, GameEnded, RefereeChanged, VersionChanged
 from arena.store import ConflictError, SchemaError, Store
@@ -219,6 +221,27 @@ def test_running_games_are_waited_for(stage: Stage) -> None:
 
     acting(stage, dice, script, grace_s=3600.0)
     assert stage.store.games.counts(number) == {"planned": 10, "finished": 2}
+
+
+def test_the_database_says_who_is_connected_while_it_acts(stage: Stage) -> None:
+    ada, bob = (stage.ids[name] for name in ("ada", "bob"))
+    lobby: Any = SimpleNamespace(present={"ada v1": Presence(ada, 0, 4, 20.0, True)}, on_change=None)
+
+    def connected() -> set[int]:
+        return {version for version, line in stage.store.presences.of([ada, bob]).items() if line.is_connected}
+
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
+        while connected() != {ada}:
+            await asyncio.sleep(0.01)
+        lobby.present["bob v1"] = Presence(bob, 1, 4, None, False)
+        lobby.on_change()
+        while connected() != {ada, bob}:
+            await asyncio.sleep(0.01)
+
+    acting(stage, Dice(), script, lobby=lobby)
+    del lobby.present["ada v1"]
+    lobby.on_change()
+    assert connected() == {ada, bob}, "who does not act says nothing"
 
 
 def test_uploads_are_checked_one_by_one(stage: Stage) -> None:
