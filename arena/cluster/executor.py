@@ -261,7 +261,7 @@ def _settle_packed(future: Future[Any], text: Any) -> None:
     """Give a future the answer that a worker has brought; one that cannot be read is as good as none."""
     try:
         answer = unpacked(text)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         _settle(future, error=WorkerLostError(f"its worker brought no answer: {error}"))
     else:
         _settle(future, answer)

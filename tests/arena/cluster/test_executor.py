@@ -118,7 +118,8 @@ class UnpickledError(Exception):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", '{"game record":"x"}', '{"game record":1}', None, 7, pickle.dumps(UnpickledError())]
+    "text",
+    ["", "{", "[" * 100_000, '{"game record":"x"}', '{"game record":1}', None, 7, pickle.dumps(UnpickledError())],
 )
 def test_an_answer_that_cannot_be_read_is_the_fault_of_its_worker(text: Any) -> None:
     future: Future[Any] = Future()
