@@ -16,6 +16,7 @@ import numpy as np
 from referee.rules import load
 from referee.rules.cache import IS_COMPILED
 from referee.rules.history import LineOfPlay
+from referee.rules.perft import perft
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def warm(family: str) -> Warmed:
     if found:
         kernel.play(state, config, int(moves[0]), np.empty_like(state))
     kernel.result(state, config, 1, 0)
-    kernel.perft(state, config, 1)
+    perft(ruleset, state, 1)
     kernel.playout(state, config, np.array([1], dtype=np.uint64), 1)
     Replay(ruleset).play(ruleset, state, [int(move) for move in moves[: min(found, 1)]])
     kernel.evaluate(state, config)

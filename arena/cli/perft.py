@@ -23,24 +23,23 @@ def run(arguments: argparse.Namespace) -> int:
     """Count and report. Repetition and limits are ignored; a finished position has no children."""
     import numpy as np
 
+    from referee.rules.perft import perft
+
     start = choice.start(arguments)
     ruleset, depth = start.ruleset, arguments.depth
     kernel, config = ruleset.rules.kernel, ruleset.config
-    kernel.perft(start.state, config, 1)  # compiles, or loads from the cache: not part of the time
+    perft(ruleset, start.state, 1)  # compiles, or loads from the cache: not part of the time
     parts: dict[str, int] = {}
     started = time.perf_counter()
-    if depth == 0:
-        nodes = 1
-    elif arguments.divide:
+    if arguments.divide and depth > 0:
         buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
         for code in buffer[: kernel.legal(start.state, config, buffer)].tolist():
             after = np.empty_like(start.state)
             kernel.play(start.state, config, code, after)
-            below = int(interruptible(kernel.perft, after, config, depth - 1)) if depth > 1 else 1
-            parts[ruleset.rules.notation.write_move(code)] = below
+            parts[ruleset.rules.notation.write_move(code)] = interruptible(perft, ruleset, after, depth - 1)
         nodes = sum(parts.values())
     else:
-        nodes = int(interruptible(kernel.perft, start.state, config, depth))
+        nodes = interruptible(perft, ruleset, start.state, depth)
     seconds = time.perf_counter() - started
     speed = nodes / seconds if seconds else 0.0
     parts = dict(sorted(parts.items()))

@@ -89,14 +89,6 @@ def sides_alternate(ruleset: Ruleset, state: State) -> None:
         assert side(child, ruleset.config) == 1 - side(state, ruleset.config), named(ruleset, state, text)
 
 
-def perft_counts_the_tree(ruleset: Ruleset, state: State) -> None:
-    kernel, config, moves = ruleset.rules.kernel, ruleset.config, legal(ruleset, state)
-    assert kernel.perft(state, config, 0) == 1, named(ruleset, state, "perft 0")
-    assert kernel.perft(state, config, 1) == len(moves), named(ruleset, state, "perft 1 against legal", len(moves))
-    below = sum(len(legal(ruleset, after(ruleset, state, move))) for move in moves)
-    assert kernel.perft(state, config, 2) == below, named(ruleset, state, "perft 2 against its children", below)
-
-
 def finished_means_no_moves(ruleset: Ruleset, state: State) -> None:
     position = Position(ruleset, state)
     if position.outcome is None:
@@ -256,7 +248,6 @@ LAWS = (
     move_texts_round_trip,
     play_writes_only_its_output,
     sides_alternate,
-    perft_counts_the_tree,
     finished_means_no_moves,
     playouts_end_as_the_rules_say,
     evaluation_is_bounded_and_pure,
@@ -323,7 +314,7 @@ def kernel_is_sound(rules: Rules) -> None:
     assert state.dtype == kernel.DTYPE
     assert 0 < kernel.KEY_SIZE <= kernel.STATE_SIZE
     assert 0 < kernel.MAX_MOVES < 100_000
-    functions = [getattr(kernel, name) for name in ("legal", "play", "result", "perft")]
+    functions = [getattr(kernel, name) for name in ("legal", "play", "result")]
     is_kept = all(type(getattr(one, "_cache", None)).__name__ not in ("NoneType", "NullCache") for one in functions)
     assert is_kept or not IS_COMPILED, "decorate with `referee.rules.jit.jit`, which keeps what it compiles"
 

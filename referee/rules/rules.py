@@ -67,9 +67,6 @@ class Kernel(Protocol):
         All tests, limits and repetition included, are made in the order of the family's rules.
         """
 
-    def perft(self, state: State, config: Config, depth: int) -> int:
-        """Leaves at exactly `depth` plies with bulk counting at the last; finished positions have no children."""
-
     def playout(self, state: State, config: Config, rng: npt.NDArray[np.uint64], max_plies: int) -> tuple[int, int]:
         """Uniformly random moves to the end of the game or `max_plies`: (result code or 0, plies played).
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from referee.rules import load
 from referee.rules.core import Outcome, ParseError
+from referee.rules.perft import perft
 from referee.rules.position import Position
 from referee.rules.rules import Rules, Ruleset
 
@@ -59,7 +60,7 @@ def _difference(found: list[str], expected: list[str]) -> str:
 
 def _perft(rules: Rules, entry: Entry) -> Iterator[str]:
     ruleset = _ruleset(rules, entry)
-    nodes = int(rules.kernel.perft(ruleset.read(entry["position"]), ruleset.config, entry["depth"]))
+    nodes = perft(ruleset, ruleset.read(entry["position"]), entry["depth"])
     if nodes != entry["nodes"]:
         yield f"perft {entry['depth']}: {nodes:,} nodes, expected {entry['nodes']:,}"
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from referee.rules import families, load
+from referee.rules.perft import perft
 from tests.bench.figure import Figure, best_seconds
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
@@ -25,13 +26,14 @@ PLAYOUT_PLIES = {"abalone": 200, "tablut": 300}
 PURE = """
 import json, sys, time
 from referee.rules import load
+from referee.rules.perft import perft
 ruleset = load(sys.argv[1]).settle()
 state = ruleset.read()
 import numpy
 with numpy.errstate(over="ignore"):
-    ruleset.rules.kernel.perft(state, ruleset.config, 1)
+    perft(ruleset, state, 1)
     begin = time.perf_counter()
-    nodes = int(ruleset.rules.kernel.perft(state, ruleset.config, 2))
+    nodes = perft(ruleset, state, 2)
     print(json.dumps(nodes / (time.perf_counter() - begin)))
 """
 
@@ -57,10 +59,10 @@ def run(quick: bool) -> Iterator[Figure]:
         if not (VECTORS / f"{family}.json").exists():
             continue
         ruleset = load(family).settle()
-        kernel, config, state = ruleset.rules.kernel, ruleset.config, ruleset.read()
+        state = ruleset.read()
         entry = deepest(family)
-        assert int(kernel.perft(state, config, entry["depth"])) == entry["nodes"], f"perft of {family} is wrong"
-        seconds = best_seconds(lambda: kernel.perft(state, config, entry["depth"]), 3 if quick else 7)  # noqa: B023
+        assert perft(ruleset, state, entry["depth"]) == entry["nodes"], f"perft of {family} is wrong"
+        seconds = best_seconds(lambda: perft(ruleset, state, entry["depth"]), 3 if quick else 7)  # noqa: B023
         environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
         line = [sys.executable, "-c", PURE, family]
         pure = float(subprocess.run(line, env=environment, capture_output=True, check=True).stdout)

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.perft import perft
 from referee.rules.pijersi import RULES
 from referee.rules.pijersi.notation import display_move, read_move, read_setup, write_move, write_setup
 from referee.rules.pijersi.start import (
@@ -154,7 +155,7 @@ def test_turns_are_those_of_the_reference(pieces: Pieces, black: bool) -> None:
 def test_two_plies_are_those_of_the_reference(pieces: Pieces, black: bool) -> None:
     pieces = dict(list(pieces.items())[:8])
     state = state_of(pieces, side=black)
-    assert KERNEL.perft(state, CONFIG, 2) == slow_perft(pieces, black, 2), RULESET.write(state)
+    assert perft(RULESET, state, 2) == slow_perft(pieces, black, 2), RULESET.write(state)
 
 
 def test_games_at_random_follow_the_reference() -> None:
@@ -164,17 +165,6 @@ def test_games_at_random_follow_the_reference() -> None:
         while position.outcome is None:
             check(pieces_of(position.state), position.side == "second")
             position = position.play(chance.choice(position.moves))
-
-
-@given(placements(), st.booleans())
-def test_bulk_counts_agree_with_plain_recursion(pieces: Pieces, black: bool) -> None:
-    state = state_of(pieces, side=black)
-    buffer, after = np.empty(KERNEL.MAX_MOVES, dtype=np.int64), np.empty_like(state)
-    total = 0
-    for code in buffer[: KERNEL.legal(state, CONFIG, buffer)].tolist():
-        KERNEL.play(state, CONFIG, code, after)
-        total += KERNEL.count(after, CONFIG)
-    assert KERNEL.perft(state, CONFIG, 2) == total, RULESET.write(state)
 
 
 @given(placements(), st.booleans())
@@ -209,13 +199,14 @@ def test_a_buffer_too_short_is_an_error() -> None:
 def test_the_kernel_does_the_same_uncompiled() -> None:
     code = (
         "import numpy as np\n"
+        "from referee.rules.perft import perft\n"
         "from referee.rules.pijersi import RULES\n"
         "for name in ('standard', 'pijersi-8100#17/4242'):\n"
         "    r = RULES.settle(name); k = RULES.kernel; s = r.read()\n"
-        "    print(k.perft(s, r.config, 2), k.evaluate(s, r.config))\n"
+        "    print(perft(r, s, 2), k.evaluate(s, r.config))\n"
         "s = r.read('2s-1p-1/2s-3s-/wp2r-2/4p-2/W-1r-R-w-1/1R-3s-1/5W- b 0 21')\n"
         "with np.errstate(over='ignore'):\n"
-        "    print(k.perft(s, r.config, 2), k.playout(s, r.config, np.array([3], dtype=np.uint64), 60))\n"
+        "    print(perft(r, s, 2), k.playout(s, r.config, np.array([3], dtype=np.uint64), 60))\n"
     )
     answers = [
         subprocess.run(

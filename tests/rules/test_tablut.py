@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.perft import perft
 from referee.rules.position import Position
 from referee.rules.rules import GameText, Ruleset
 from referee.rules.tablut import RULES
@@ -294,7 +295,7 @@ def test_perft_is_what_listing_and_playing_counts(seed: int) -> None:
     state = ruleset.read(text)
     for depth in (0, 1, 2):
         wanted = counted(ruleset, state, depth)
-        assert RULES.kernel.perft(state, ruleset.config, depth) == wanted, (text, depth, dict(ruleset.overrides))
+        assert perft(ruleset, state, depth) == wanted, (text, depth, dict(ruleset.overrides))
 
 
 @pytest.mark.parametrize("side", "ad")
@@ -302,7 +303,7 @@ def test_perft_is_what_listing_and_playing_counts(seed: int) -> None:
 def test_deeper_perft_is_what_listing_and_playing_counts(variant: str, side: str) -> None:
     ruleset = RULES.settle(variant)
     state = ruleset.read(f"9/2t6/3T5/4K4/9/3tT4/9/6t2/9 {side} 0 0")
-    assert RULES.kernel.perft(state, ruleset.config, 3) == counted(ruleset, state, 3)
+    assert perft(ruleset, state, 3) == counted(ruleset, state, 3)
 
 
 # The rules file's examples -------------------------------------------------------------------------------------------

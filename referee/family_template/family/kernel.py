@@ -22,7 +22,6 @@ __all__ = [
     "count",
     "evaluate",
     "legal",
-    "perft",
     "play",
     "playout",
     "result",
@@ -80,22 +79,6 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
     if config[MAX_PLIES] > 0 and state[PLIES] >= config[MAX_PLIES]:
         return 8 + 3
     return 0
-
-
-@jit
-def perft(state: Any, config: Any, depth: int) -> int:
-    """See `Kernel.perft`."""
-    if depth == 0:
-        return 1
-    moves = np.empty(MAX_MOVES, dtype=np.int64)
-    k = legal(state, config, moves)
-    if depth == 1:
-        return k
-    total, out = 0, np.empty_like(state)
-    for i in range(k):
-        play(state, config, moves[i], out)
-        total += perft(out, config, depth - 1)
-    return total
 
 
 @jit

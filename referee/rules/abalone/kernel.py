@@ -1,7 +1,7 @@
 """The compiled rules of Abalone: moves, play, result, random games and a static score of a state.
 
-Refuses to know texts. States are laid out in `state`; boards are words of 61 bits numbered as drawn in `tables`; sets of moves are made in
-`kernel_sets`, lists and perft in `kernel_perft`, whose letters are used here too.
+Refuses to know texts. States are laid out in `state`; boards are words of 61 bits numbered as drawn in `tables`; moves are
+made and listed in `kernel_sets`, whose letters are used here too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from referee.rules.abalone.kernel_perft import count_sequences, list_moves
 from referee.rules.abalone.kernel_sets import (
     AXES,
     I0,
@@ -33,6 +32,7 @@ from referee.rules.abalone.kernel_sets import (
     count_direction,
     count_moves,
     has_move,
+    list_moves,
     low_ends,
     rears,
     singles,
@@ -66,7 +66,6 @@ __all__ = [
     "count",
     "evaluate",
     "legal",
-    "perft",
     "play",
     "playout",
     "result",
@@ -177,21 +176,6 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
     if 0 < config[REPETITION] <= occurrences:
         return BY_REPETITION * 4 + DRAW
     return _limited(state, config)
-
-
-@jit
-def perft(state: Any, config: Any, depth: int) -> int:
-    """Leaves at exactly `depth` plies; repetition and limits are ignored."""
-    if depth <= 0:
-        return 1
-    if _is_won(state, config):
-        return 0
-    side = state[SIDE]
-    left = config[WIN_SCORE] - state[BY_BLACK + side]
-    left_other = config[WIN_SCORE] - state[BY_WHITE - side]
-    o, x = _boards(state)
-    moves = np.empty((max(depth - 2, 1), MAX_MOVES), dtype=np.int64)
-    return count_sequences(o, x, left, left_other, depth, moves)
 
 
 @jit

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from referee.rules.abalone.tables import FULL, INSIDE, OTHER_AXES, RING, STEPS
-from referee.rules.jit import jit, popcount
+from referee.rules.jit import ctz, jit, popcount
 
 RING_BITS = np.uint64(RING)
 FULL_BOARD = np.uint64(FULL)
@@ -121,6 +121,24 @@ def low_ends(m: Any, shape: int, u: Any, p: Any, v: Any, q: Any) -> Any:
         u, p = v, q
     s = m & behind(m, u, p)
     return s if shape % 2 == 1 else m & behind(s, u, p)
+
+
+@jit
+def list_moves(o: Any, x: Any, moves: Any) -> int:
+    """Write the moves of the side that owns `o` as ascending codes; return their number."""
+    n = 0
+    for d in range(6):
+        k, i, e, f = STEP[d], IN[d], AXES[d, 0], AXES[d, 1]
+        m = singles(o, x, k, i)
+        for shape in range(5):
+            s = rears(o, x, k, i) if shape == 0 else low_ends(m, shape, STEP[e], IN[e], STEP[f], IN[f])
+            while s != ZERO:
+                if n >= len(moves):
+                    raise OverflowError("more legal moves than the buffer holds")
+                moves[n] = (5 * d + shape) << 6 | ctz(s)
+                n += 1
+                s &= s - ONE
+    return n
 
 
 @jit

@@ -55,7 +55,6 @@ __all__ = [
     "forcing",
     "in_check",
     "legal",
-    "perft",
     "play",
     "playout",
     "result",
@@ -675,41 +674,7 @@ def is_bare(u: Any, v: Any) -> Any:
     return occupied(u) == u[6] and occupied(v) == v[6] and u[6] != NONE and v[6] != NONE
 
 
-# Counting and playing many positions
-
-
-@jit
-def perft_below(u: Any, v: Any, depth: Any, style: Any) -> Any:
-    """Leaves at exactly `depth` >= 1 plies below a position."""
-    check, pins, baits = guard(u, v, style)
-    if depth == 1:
-        return np.int64(count_moves(u, v, check, pins, baits, style))
-    own = occupied(u)
-    foe = occupied(v)
-    z = frozen_squares(u, v, style)
-    risk = own if check else touchy(u, foe, pins)
-    n = np.int64(0)
-    rest = own
-    while rest:
-        f = ONE << np.uint64(ctz(rest))
-        rest ^= f
-        piece = kind(u, f)
-        d = legal_from(f, u, v, own, foe, z, (f & risk) != NONE, baits, style)
-        while d:
-            t = ONE << np.uint64(ctz(d))
-            d ^= t
-            x = captured(piece, f, t, u, v, own, foe, style)
-            n += perft_below(without(v, x), moved(u, piece, f | t), depth - 1, style)
-    return n
-
-
-@jit
-def perft(state: Any, config: Any, depth: Any) -> Any:
-    """See `referee.rules.rules.Kernel`."""
-    if depth <= 0:
-        return np.int64(1)
-    u, v = sides(state)
-    return perft_below(u, v, depth, style_of(config))
+# Random games
 
 
 @jit

@@ -16,7 +16,6 @@ from referee.rules.loa.kernel_lines import (
     list_lines,
     load,
     make,
-    perft_lines,
     sides,
     signed,
     words,
@@ -29,7 +28,6 @@ from referee.rules.loa.kernel_ternary import (
     lead8,
     list8,
     load8,
-    perft8,
     put,
     random8,
 )
@@ -67,7 +65,6 @@ __all__ = [
     "count",
     "evaluate",
     "legal",
-    "perft",
     "play",
     "playout",
     "result",
@@ -223,26 +220,6 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
 
 
 @jit
-def perft(state: Any, config: Any, depth: int) -> int:
-    """See `Kernel.perft`."""
-    code, k = board_result(state, config)
-    if depth == 0:
-        return 1
-    if depth == 1 or code != 0:
-        return k
-    s, z, ban = sides(state)
-    n, passes = config[SIZE], config[NO_MOVES] == 0
-    if n == 8:
-        X = np.empty(LINES8, dtype=np.int64)
-        load8(state, X)
-        return perft8(X, state[FIRST + 3 * s], state[SECOND - 3 * s], s, passes, depth)
-    L = np.empty((3, LINES), dtype=np.int64)
-    load(state, n, L)
-    buffers = np.empty((depth + 1, MAX_MOVES), dtype=np.int64)
-    return perft_lines(L, buffers, s, n, z, ban, config[HOLE], passes, depth)
-
-
-@jit
 def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
     """See `Kernel.playout`."""
     plies = signed(state[PLIES])
@@ -305,7 +282,7 @@ def playout_lines(state: Any, config: Any, rng: Any, last: int) -> tuple[int, in
             return code, done
         ban = NOWHERE
         if k > 0:
-            z, ban, _ = make(L, s, z, config[HOLE], moves[random_below(rng, k)])
+            z, ban = make(L, s, z, config[HOLE], moves[random_below(rng, k)])
         s = 1 - s
         done += 1
 

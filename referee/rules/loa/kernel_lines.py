@@ -17,7 +17,7 @@ import numpy as np
 
 from referee.rules.jit import ctz, jit, popcount
 from referee.rules.loa.state import BAN, FIRST, NEUTRAL, SIDE
-from referee.rules.loa.tables import BLACK, LINE_MASK, NOWHERE, THIRD, WHITE
+from referee.rules.loa.tables import LINE_MASK, NOWHERE, THIRD
 
 U1, U16, U48 = np.uint64(1), np.uint64(16), np.uint64(48)
 
@@ -225,74 +225,25 @@ def connected(L: Any, s: int) -> bool:
 
 
 @jit
-def make(L: Any, s: int, z: int, hole: int, move: int) -> tuple[int, int, int]:
-    """Play a move of side `s` on `L`: (the neutral piece's square after it, the new ban, what stood on the target).
-
-    The last is 0 nothing, 1 an opposing piece, 2 the neutral piece; `unmake` wants it back.
-    """
+def make(L: Any, s: int, z: int, hole: int, move: int) -> tuple[int, int]:
+    """Play a move of side `s` on `L`: (the neutral piece's square after it, the new ban)."""
     source, target = move >> 8, move & 255
-    taken = 0
     if L[1 - s, target >> 4] >> (target & 15) & 1:
         flip(L, 1 - s, target)
-        taken = 1
     if source == z:
         flip(L, THIRD, source)
         flip(L, THIRD, target)
-        return target, source, taken
+        return target, source
     flip(L, s, source)
     if target == z:
         flip(L, THIRD, target)
-        z, taken = NOWHERE, 2
+        z = NOWHERE
     if target != hole:
         flip(L, s, target)
-    return z, NOWHERE, taken
-
-
-@jit
-def unmake(L: Any, s: int, z: int, hole: int, move: int, taken: int) -> None:
-    """Take back a move; `z` is the neutral piece's square before it."""
-    source, target = move >> 8, move & 255
-    if source == z:
-        flip(L, THIRD, source)
-        flip(L, THIRD, target)
-    else:
-        flip(L, s, source)
-        if target != hole:
-            flip(L, s, target)
-    if taken == 1:
-        flip(L, 1 - s, target)
-    elif taken == 2:
-        flip(L, THIRD, target)
+    return z, NOWHERE
 
 
 @jit
 def sides(state: Any) -> tuple[Any, Any, Any]:
     """(side to move, the neutral piece's square or -1, banned square or -1) of a state."""
     return signed(state[SIDE]), signed(state[NEUTRAL]) - 1, signed(state[BAN]) - 1
-
-
-@jit
-def perft_lines(L: Any, buffers: Any, s: int, n: int, z: int, ban: int, hole: int, passes: bool, depth: int) -> int:
-    """Leaves at exactly `depth` plies below the position; `buffers` is a row of moves for every depth."""
-    if depth == 0:
-        return 1
-    if connected(L, BLACK) or connected(L, WHITE):
-        return 0
-    if depth == 1:
-        total = count_lines(L, s, n, z, ban)
-        if total == 0 and passes and count_lines(L, 1 - s, n, z, NOWHERE) > 0:
-            return 1
-        return total
-    moves = buffers[depth]
-    k = list_lines(L, s, n, z, ban, moves)
-    if k == 0:
-        if not passes or count_lines(L, 1 - s, n, z, NOWHERE) == 0:
-            return 0
-        # Not a bare -1: a literal would be a second signature, and a recursion over two crashes when loaded from cache.
-        return perft_lines(L, buffers, 1 - s, n, z, NOWHERE, hole, passes, depth - 1)
-    total = 0
-    for i in range(k):
-        after, barred, taken = make(L, s, z, hole, moves[i])
-        total += perft_lines(L, buffers, 1 - s, n, after, barred, hole, passes, depth - 1)
-        unmake(L, s, z, hole, moves[i], taken)
-    return total

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from referee.rules.jit import ctz, jit, popcount, random_below
-from referee.rules.pijersi.kernel_leaves import MAX_TURNS, count_turns, two_plies
 from referee.rules.pijersi.kernel_score import static_score
 from referee.rules.pijersi.kernel_turns import MAX_PAIRS, has_turn, is_won, list_pairs, play_turn
 from referee.rules.pijersi.state import (
@@ -30,14 +29,14 @@ __all__ = [
     "count",
     "evaluate",
     "legal",
-    "perft",
     "play",
     "playout",
     "result",
 ]
 
 DTYPE = np.int64
-MAX_MOVES = MAX_TURNS
+MAX_MOVES = 4096
+"""More than any position has: a stack has at most 6 + 6 * 14 = 90 turns, a single cube 6 * 13, and cells are 45."""
 
 GOAL = 0  # indices into Rules.reasons
 NO_CAPTURE = 1
@@ -94,9 +93,14 @@ def count(state: Any, config: Any) -> Any:
     if is_won(state):
         return 0
     if state[PHASE] & SWAPPING:
-        n = popcount(_swappable(state))
-        return n * (n - 1) // 2 + 1
-    return count_turns(state)
+        cubes = popcount(_swappable(state))
+        return cubes * (cubes - 1) // 2 + 1
+    starts = np.empty(MAX_PAIRS, dtype=np.int64)
+    thirds = np.empty(MAX_PAIRS, dtype=np.int64)
+    n = 0
+    for pair in range(list_pairs(state, starts, thirds)):
+        n += popcount(thirds[pair])
+    return n
 
 
 @jit
@@ -119,45 +123,6 @@ def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
     if config[REPETITION] and occurrences >= config[REPETITION]:
         return REPEATED * 4 + DRAW
     return 0
-
-
-@jit
-def _walk(states: Any, config: Any, depth: Any, moves: Any, quiet: Any, catches: Any, w: Any, b: Any) -> Any:
-    """Leaves below states[depth], which is not won; states[k], moves[k] serve the node k plies above the leaves."""
-    state = states[depth]
-    if depth == 0:
-        return 1
-    swapping = state[PHASE] & SWAPPING
-    if depth == 1 and swapping:
-        n = popcount(_swappable(state))
-        return n * (n - 1) // 2 + 1
-    if depth == 1:
-        return count_turns(state)
-    if depth == 2 and not swapping:
-        return two_plies(state, quiet, catches, w, b)
-    total = 0
-    for place in range(legal(state, config, moves[depth])):
-        play_turn(state, moves[depth, place], states[depth - 1])
-        if not is_won(states[depth - 1]):
-            total += _walk(states, config, depth - 1, moves, quiet, catches, w, b)
-    return total
-
-
-@jit
-def perft(state: Any, config: Any, depth: Any) -> Any:
-    """See `Kernel.perft`."""
-    if depth <= 0:
-        return 1
-    if is_won(state):
-        return 0
-    states = np.empty((depth + 1, STATE_SIZE), dtype=np.int64)
-    states[depth] = state
-    moves = np.empty((depth + 1, MAX_TURNS), dtype=np.int64)
-    quiet = np.empty((4, MAX_TURNS), dtype=np.int64)
-    catches = np.empty((5, MAX_TURNS), dtype=np.int64)
-    w = np.empty((4, 6), dtype=np.int64)
-    b = np.empty((4, 3), dtype=np.int64)
-    return _walk(states, config, depth, moves, quiet, catches, w, b)
 
 
 @jit

@@ -74,6 +74,3 @@ JUMPS = _jumps()
 
 EDGE = np.array([sum(1 << cell for cell in range(CELL_COUNT) if _ray(cell, d, 1)) for d in range(6)], dtype=np.int64)
 """For each direction the cells that have a neighbour there."""
-
-STEP_BITS = np.array([[_ray(cell, d, 1) for d in range(6)] for cell in range(CELL_COUNT)], dtype=np.int64)
-"""[cell, direction]: the neighbour there as a one-bit set, 0 off the board."""

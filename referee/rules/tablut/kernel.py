@@ -25,7 +25,6 @@ from referee.rules.tablut.kernel_board import (
 )
 from referee.rules.tablut.kernel_line import movement
 from referee.rules.tablut.kernel_move import list_moves, nth_move, play_into
-from referee.rules.tablut.kernel_perft import MAX_MOVES, perft
 from referee.rules.tablut.kernel_score import evaluate
 from referee.rules.tablut.state import (
     DEFENDERS_LOSE,
@@ -46,12 +45,13 @@ from referee.rules.tablut.state import (
     STATE_SIZE,
 )
 
-__all__ = ["DTYPE", "KEY_SIZE", "MAX_MOVES", "STATE_SIZE", "count", "evaluate", "free_ways", "legal", "perft", "play"]
+__all__ = ["DTYPE", "KEY_SIZE", "MAX_MOVES", "STATE_SIZE", "count", "evaluate", "free_ways", "legal", "play"]
 __all__ += ["playout", "result"]
 
 DTYPE = np.int32
-# MAX_MOVES: n pieces have at most 16 n moves, and each of the 81 - n empty cells is entered by at most 4 of them, one
-# from each direction. min(16 n, 4 (81 - n)) is at most 256, whatever stands on the board and whatever the options.
+# n pieces have at most 16 n moves, and each of the 81 - n empty cells is entered by at most 4 of them, one from each
+# direction. min(16 n, 4 (81 - n)) is at most 256, whatever stands on the board and whatever the options.
+MAX_MOVES = 256
 
 
 @borrowing

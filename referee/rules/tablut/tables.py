@@ -157,9 +157,6 @@ BARRED = _table(
 ).reshape(-1)
 """[live * 18 + line]: the bits that are cells of the bases in `live` (1 west, 2 south, 4 north, 8 east)."""
 
-POWERS = _table([2 * 3**place for place in range(SIZE)])
-"""What one more blocked place adds to an index of `SLIDES`."""
-
 OWN_BASE = _table(_own_bases())
 """[line * 9 + place]: the bits of the line in the same base as that cell; 0 for a cell in none."""
 

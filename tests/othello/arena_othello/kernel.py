@@ -18,7 +18,6 @@ __all__ = [
     "count",
     "evaluate",
     "legal",
-    "perft",
     "play",
     "playout",
     "result",
@@ -103,22 +102,6 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
         return 0
     more = difference(state)
     return 3 if more == 0 else 1 if more > 0 else 2
-
-
-@jit
-def perft(state: Any, config: Any, depth: int) -> int:
-    """See `Kernel.perft`."""
-    if depth == 0:
-        return 1
-    moves = np.empty(MAX_MOVES, dtype=np.int64)
-    k = legal(state, config, moves)
-    if depth == 1:
-        return k
-    total, out = 0, np.empty_like(state)
-    for i in range(k):
-        play(state, config, moves[i], out)
-        total += perft(out, config, depth - 1)
-    return total
 
 
 @jit
