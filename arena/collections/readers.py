@@ -10,8 +10,6 @@ from itertools import pairwise
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
-from referee.rules.garbage import uncollected
-
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -31,8 +29,7 @@ def read_apart(read: Callable[[Sequence[T]], R], all_of_it: Sequence[T], count: 
     """
     count = max(1, min(count, len(all_of_it) // LEAST))
     ends = [len(all_of_it) * place // count for place in range(count + 1)]
-    with uncollected():
-        return _read([all_of_it[begin:end] for begin, end in pairwise(ends)], read)
+    return _read([all_of_it[begin:end] for begin, end in pairwise(ends)], read)
 
 
 def _read(shares: Sequence[Sequence[T]], read: Callable[[Sequence[T]], R]) -> list[R]:

@@ -2,7 +2,8 @@
 
 Compiled code is cached on disk in a folder named after a digest of the sources it was compiled from, so neither an
 edited helper nor an upgrade can ever meet a stale cache, and the same sources elsewhere are not compiled again. In it
-each signature of a function has a file named after both, so processes that compile at the same time cannot mix them up.
+each signature of a function has a file of its own: numba's own cache keeps an index beside numbered files, and two
+processes that compile at once can leave an index that names the other's code (numba #4807), whose load crashes.
 Where that folder is not writable (for a sandboxed bot), what is in it is used and the rest is compiled in memory.
 
 A kernel is plain module-level functions: a closure, a jitclass or a function passed as an argument never hits the disk
@@ -15,7 +16,10 @@ import hashlib
 import inspect
 import os
 import pickle
+import sys
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,14 +27,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from referee.rules.cache import IS_COMPILED, cache_root, is_writable
-from referee.rules.garbage import uncollected
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+TESTED = "0.61 to 0.68"
+"""The versions of numba whose cache interface the tests have seen. `pyproject.toml` names the same."""
 
 
 @cache
 def cache_folder(*source_folders: str) -> Path:
-    """Where code compiled from `source_folders` is kept; the folder need not exist."""
+    """Return where code compiled from `source_folders` is kept; the folder need not exist."""
     import numba
 
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
@@ -44,117 +50,93 @@ def cache_folder(*source_folders: str) -> Path:
 _is_writable = cache(is_writable)
 
 if IS_COMPILED:
-    with uncollected():
-        import numba
+    import numba
+
+    # numba promises none of these from one version to the next; they are called and extended, never replaced.
+    try:
         from numba import types
-        from numba.core import caching, sigutils
+        from numba.core import sigutils
+        from numba.core.caching import NullCache
+        from numba.core.compiler import CompileResult
+        from numba.core.registry import CPUDispatcher
         from numba.core.runtime import rtsys
+        from numba.core.serialize import dumps
         from numba.core.typing import signature as typing_signature
         from numba.extending import intrinsic
 
-        from referee.rules import inference, loading
+        _reduced, _rebuilt = CompileResult._reduce, CompileResult._rebuild
+    except (ImportError, AttributeError) as error:
+        raise ImportError(
+            f"numba {numba.__version__} does not keep compiled code as numba {TESTED} does: install one of these"
+        ) from error
 
-    loading.spare()
-    inference.spare()
-    _HASHING = b"_numba_hashsecret"
-    """What stands in compiled code that hashes."""
-    _NumbasLocator: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
+    class _Cache(NullCache):  # type: ignore[misc]
+        """The compiled code of one function: a file for each signature, written whole or not at all."""
 
-    class _Locator(_NumbasLocator):  # type: ignore[misc]
-        """A folder for each module by its name: numba's own is named after the path of its source."""
+        def __init__(self, function: Any, folder: Path, *, is_writable: bool) -> None:
+            place = f"{function.__module__}.{function.__qualname__}-{function.__code__.co_firstlineno}"
+            self._start = folder / f"{place}.py{sys.version_info.major}{sys.version_info.minor}"
+            self._is_writable = is_writable
 
-        def __init__(self, function: Any, source: str) -> None:
-            super().__init__(function, source)
-            self._cache_path = os.path.join(numba.config.CACHE_DIR, function.__module__)
+        @property
+        def cache_path(self) -> str:
+            """The folder, for numba's statistics."""
+            return str(self._start.parent)
 
-    class _ReadOnlyLocator(_Locator):
-        """Finds what others have compiled, in a folder that this process may not write."""
-
-        def ensure_cache_path(self) -> None:
-            pass
-
-    class _CacheImpl(caching.FunctionCache._impl_class):  # type: ignore[misc]
-        _locator_classes = (_Locator,)
-
-    class _ReadOnlyCacheImpl(caching.FunctionCache._impl_class):  # type: ignore[misc]
-        _locator_classes = (_ReadOnlyLocator,)
-
-    class _CacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]
-        """A file for each signature, and no index.
-
-        numba numbers the files and keeps an index, written apart: of two processes that compile different signatures
-        at once, one may leave its index beside the other's code, and whoever loads that crashes.
-        """
-
-        def save(self, key: Any, data: Any) -> None:
-            """Keep what was compiled for `key`."""
-            self._save_data(self._file_name(key), data)
-
-        def load(self, key: Any) -> Any:
-            """What was compiled for `key`, or None where that is not there or cut short."""
-            name = self._file_name(key)
-            try:
-                if _HASHING in Path(self._data_path(name)).read_bytes():
-                    from numba.cpython import hashing  # noqa: F401 - what code that hashes refers to
-                return self._load_data(name)
-            except (OSError, EOFError, pickle.UnpicklingError):
-                return None
-
-        def _file_name(self, key: Any) -> Any:
-            return self._data_name(int(hashlib.sha256(repr(key).encode()).hexdigest()[:16], 16))
-
-    class _Cache(caching.FunctionCache):  # type: ignore[misc]
-        _impl_class = _CacheImpl
-
-        def __init__(self, function: Any) -> None:
-            super().__init__(function)
-            self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, None)
+        def file(self, sig: Any, context: Any) -> Path:
+            """Return where the code for a signature on this kind of processor is kept."""
+            key = hashlib.sha256(repr((sig, context.codegen().magic_tuple())).encode()).hexdigest()
+            return self._start.with_name(f"{self._start.name}.{key[:16]}.nbc")
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
-            """What was compiled for a signature, without all that compiling would need.
+            """Return what was compiled for a signature, or None where that is not there or cut short.
 
-            numba's own first imports how everything it knows is compiled, and SciPy where there is one: a third of a
-            second. What compiles does so itself.
+            numba's own cache first imports all that compiling would need, and SciPy where there is one: a third of a
+            second for every bot and slot. Loaded code needs numba's runtime, and its hashing where it has sets.
             """
+            try:
+                parts = pickle.loads(self.file(sig, target_context).read_bytes())  # noqa: S301 - as numba's own cache
+            except (OSError, EOFError, pickle.UnpicklingError):
+                return None
+            from numba.cpython import hashing  # noqa: F401
+
             rtsys.initialize(target_context)
-            with self._guard_against_spurious_io_errors():
-                return self._load_overload(sig, target_context)
-
-    class _ReadOnlyCache(_Cache):
-        """The cache of a sandboxed bot: numba's own gives up on a folder that it cannot write."""
-
-        _impl_class = _ReadOnlyCacheImpl
+            return _rebuilt(target_context, *parts)
 
         def save_overload(self, sig: Any, data: Any) -> None:
-            """What is compiled here is not kept."""
+            """Keep what was compiled, unless the folder is not writable (the cache of a sandboxed bot) or full."""
+            if not self._is_writable or data.library.has_dynamic_globals:
+                return
+            path, content = self.file(sig, data.target_context), dumps(_reduced(data))
+            with suppress(OSError), tempfile.TemporaryDirectory(dir=path.parent) as beside:
+                written = Path(beside) / path.name
+                written.write_bytes(content)
+                written.replace(path)
+
+    class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
+        """A compiled function that keeps its code in `_Cache`."""
+
+        def keep_in(self, folder: Path) -> None:
+            """Use the cache in a folder, where that is possible."""
+            # Not for closures: the name of the file does not say what they have closed over.
+            if self.py_func.__closure__ is None and (_is_writable(folder) or folder.is_dir()):
+                self._cache = _Cache(self.py_func, folder, is_writable=_is_writable(folder))
 
     def jit(function: F, *, also: tuple[str, ...] = (), borrows: bool = False, inlined: bool = False) -> F:
         """Compile a module-level function (nopython, GIL released), cached on disk where that is possible.
 
         `also` names further folders of sources that are compiled into the function. One that `borrows` makes no array
-        and leaves it to its caller to keep those it is given: counting who uses them takes a fifth of a search. What is
-        `inlined` becomes a part of its callers: an array takes seven arguments.
+        and leaves it to its caller to keep those it is given. What is `inlined` becomes a part of its callers: an array
+        takes seven arguments.
         """
-        # Told either way: what is not told, a function takes over from the one whose compilation asked for it.
-        settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": not borrows, "forceinline": inlined}
-        settings["no_cfunc_wrapper"] = True  # for C that calls it by its own convention: nothing does
-        dispatcher = numba.njit(**settings)(function)
-        loading.alone(dispatcher)
-        compiler = dispatcher._compiler
-        compiler.compile = uncollected()(compiler.compile)
-        folder = cache_folder(os.path.dirname(inspect.getfile(function)), *also)
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)
-        try:
-            if _is_writable(folder):
-                dispatcher._cache = _Cache(function)
-            elif folder.is_dir():
-                dispatcher._cache = _ReadOnlyCache(function)
-        except RuntimeError:  # numba finds no place for a cache
-            pass
-        finally:
-            numba.config.CACHE_DIR = before
-        return dispatcher  # type: ignore[no-any-return]
+        # Set either way: a flag that is not set, a function inherits from the one whose compilation asked for it.
+        settings: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": inlined}
+        # Without reference counts, for which numba has no other option: they cost a search a fifth to two fifths.
+        settings["_nrt"] = not borrows
+        settings["no_cfunc_wrapper"] = True  # that is for C code which calls the function: nothing does
+        dispatcher = _Dispatcher(function, targetoptions=settings)
+        dispatcher.keep_in(cache_folder(os.path.dirname(inspect.getfile(function)), *also))
+        return dispatcher
 
     def c_function(name: str, signature: str) -> Any:
         """A function of the C library, for compiled code to call; numbers and addresses only: `i8(i4,u8,u8)`."""

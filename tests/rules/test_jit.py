@@ -2,51 +2,88 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from referee.rules import cache, jit
 
-SIGNATURES = ["array(int64, 1d, C)", "Array(int64, 1, 'C', False, aligned=True)", "int64", "uint64"]
-
 pytestmark = pytest.mark.skipif(not cache.IS_COMPILED, reason="optional: nothing is compiled here (NUMBA_DISABLE_JIT)")
 
 
-def test_signatures_kept_at_the_same_time_are_not_mixed_up(tmp_path: Path) -> None:
-    barrier = threading.Barrier(len(SIGNATURES), timeout=60)
-
-    def keep(signature: str) -> None:
-        for number in range(100):
-            barrier.wait()
-            jit._CacheFile(str(tmp_path), f"f{number}", None).save((signature,), f"code for {signature}")
-
-    threads = [threading.Thread(target=keep, args=(signature,)) for signature in SIGNATURES]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for number in range(100):
-        found = jit._CacheFile(str(tmp_path), f"f{number}", None)
-        assert [found.load((signature,)) for signature in SIGNATURES] == [f"code for {one}" for one in SIGNATURES]
-        assert found.load(("float64",)) is None
+KERNEL = "from referee.rules.jit import jit\n@jit\ndef total(a, b):\n    return a + b\n"
+COUNT = "print(total(1, 2), total(1.5, 2), sum(total.stats.cache_hits.values()))"
 
 
-def test_what_is_cut_short_is_compiled_again(tmp_path: Path) -> None:
-    file = jit._CacheFile(str(tmp_path), "f", None)
-    file.save(("int64",), "code")
-    (path,) = tmp_path.iterdir()
-    for size in (0, 5):
-        os.truncate(path, size)
-        assert file.load(("int64",)) is None
-    file.save(("int64",), "code")
-    assert file.load(("int64",)) == "code"
+def test_processes_that_compile_different_signatures_at_once_keep_both(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    calls = ["total(1, 2)", "total(1.5, 2)", "total(1, 2.5)", "total(True, 2)", "total(1, 2)", "total(1.5, 2)"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    line = [sys.executable, "-c", "from kernel import total; import sys; print(eval(sys.argv[1]))"]
+    started = [subprocess.Popen([*line, call], env=environment, stdout=subprocess.PIPE, text=True) for call in calls]
+    assert [process.communicate()[0] for process in started] == ["3\n", "3.5\n", "3.5\n", "3\n", "3\n", "3.5\n"]
+    assert len([path for path in (tmp_path / "cache").rglob("*") if path.is_file()]) == 4
+    again = f"from kernel import total; {COUNT}"
+    done = subprocess.run([sys.executable, "-c", again], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "3 3.5 2\n"
+
+
+@pytest.mark.parametrize("size", [0, 5, 500])
+def test_a_file_that_is_cut_short_is_compiled_again(tmp_path: Path, size: int) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    ask = [sys.executable, "-c", "from kernel import total; print(total(1, 2), sum(total.stats.cache_hits.values()))"]
+
+    def run() -> str:
+        return subprocess.run(ask, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert (run(), run()) == ("3 0\n", "3 1\n")
+    (path,) = (tmp_path / "cache").rglob("*.nbc")
+    os.truncate(path, size)
+    assert (run(), run()) == ("3 0\n", "3 1\n")
+
+
+def test_a_cache_that_cannot_be_written_is_used_and_what_it_lacks_is_compiled(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+
+    def run(text: str) -> str:
+        line = [sys.executable, "-c", text]
+        return subprocess.run(line, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert run("from kernel import total; print(total(1, 2))") == "3\n"
+    not_writable = "import referee.rules.cache as cache; cache.is_writable = lambda folder: False\n"
+    assert run(f"{not_writable}from kernel import total; {COUNT}") == "3 3.5 1\n"
+    assert run(f"{not_writable}from kernel import total; {COUNT}") == "3 3.5 1\n", "nothing was kept"
+
+
+def test_closures_are_compiled_each_for_itself(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text("""
+from referee.rules.jit import jit
+
+def adder(n):
+    @jit
+    def add(a):
+        return a + n
+    return add
+""")
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    ask = "import kernel; print(kernel.adder(1)(5), kernel.adder(2)(5))"
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout == "6 7\n"
+
+
+def test_a_numba_without_the_interface_of_its_cache_is_refused_with_the_tested_versions() -> None:
+    ask = "import numba.core.caching as caching; del caching.NullCache; import referee.rules.jit"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("ImportError: numba 0.")
+    assert said.endswith(f"does not keep compiled code as numba {jit.TESTED} does: install one of these")
 
 
 def test_arrays_that_may_and_may_not_be_written_are_kept_apart(tmp_path: Path) -> None:
@@ -178,11 +215,3 @@ def grown(n):
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
         assert done.stdout == "2.5 0.75 False 5.5\n"
-
-
-def test_nothing_is_collected_while_a_function_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiler: Any = jit.random64._compiler  # type: ignore[attr-defined]
-    monkeypatch.setattr(compiler, "_compile_cached", lambda arguments, returned: (True, gc.isenabled()))
-    assert gc.isenabled()
-    assert compiler.compile((), None) is False
-    assert gc.isenabled()
