@@ -78,11 +78,6 @@ if IS_COMPILED:
             self._start = folder / f"{place}.py{sys.version_info.major}{sys.version_info.minor}"
             self._is_writable = is_writable
 
-        @property
-        def cache_path(self) -> str:
-            """The folder, for numba's statistics."""
-            return str(self._start.parent)
-
         def file(self, sig: Any, context: Any) -> Path:
             """Return where the code for a signature on this kind of processor is kept."""
             key = hashlib.sha256(repr((sig, context.codegen().magic_tuple())).encode()).hexdigest()
