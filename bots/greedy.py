@@ -30,18 +30,6 @@ def successors(ruleset: Ruleset, state: State, moves: tuple[int, ...]) -> Iterat
         yield after
 
 
-def earlier(position: Position) -> dict[bytes, tuple[int, int]]:
-    """By key: how often each position has stood on the board, and how many plies ago last."""
-    seen: dict[bytes, tuple[int, int]] = {}
-    distance, one = 0, position
-    while True:
-        times, gap = seen.get(one.key, (0, distance))
-        seen[one.key] = (times + 1, gap)
-        if one.previous is None:
-            return seen
-        distance, one = distance + 1, one.previous
-
-
 def loses_at_once(ruleset: Ruleset, state: State, mover: int) -> bool:
     """Whether the opponent of `mover` (0 or 1), to move in `state`, has a winning reply."""
     import numpy as np
@@ -69,12 +57,11 @@ class Greedy(Bot):
         """The best move by one ply."""
         ruleset, kernel, config = position.ruleset, position.ruleset.rules.kernel, position.ruleset.config
         mover = 0 if position.side == "first" else 1
-        size, seen = kernel.KEY_SIZE, earlier(position)
+        size, history = kernel.KEY_SIZE, position.history
         scores: dict[int, int] = {}
         states: dict[int, State] = {}
         for move, after in zip(position.moves, successors(ruleset, position.state, position.moves), strict=True):
-            times, distance = seen.get(after[:size].tobytes(), (0, -1))
-            winner = int(kernel.result(after, config, times + 1, distance + 1)) % 4
+            winner = int(kernel.result(after, config, *history.if_next(after[:size].tobytes()))) % 4
             scores[move] = (-int(kernel.evaluate(after, config)), *((WIN, -WIN) if mover == 0 else (-WIN, WIN)), 0)[
                 winner
             ]

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from referee.adjudicate import Adjudicator
+from referee.move_text import move_texts
 from referee.record import GameRecord, RecordError, positions, read_record
-from referee.replay import Replay
 from referee.rules import load
 from referee.rules.core import SIDES, Kind, Outcome, Side, Termination
+from referee.rules.history import LineOfPlay
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset, State, Value
 from referee.spec import LEAST_SCALE, MOST_SCALE, Adjudication, GameSpec
@@ -20,8 +21,6 @@ _BY_SCORE_OR_LENGTH = (Termination.MAX_PLIES, Termination.DRAW_BY_SCORE, Termina
 _BY_THE_MOVER = (Termination.RESIGNED, Termination.ILLEGAL_MOVE, Termination.TIME)
 """A bot that lost by these was to move; people may resign at any time."""
 _RULED = (*_BY_SCORE_OR_LENGTH, Termination.DRAW_AGREED)
-MANY = 500
-"""From so many games on it is worth while to load what plays whole games."""
 _MOST_STARTS = 10_000
 _PLANNED = ("family", "variant", "sequence", "round", "pair")
 
@@ -49,19 +48,14 @@ def verify(record: GameRecord, spec: GameSpec | None = None) -> Position:
 class Verifier:
     """Verifies many records with the verdicts of `problem_of`.
 
-    A game that is plainly right is played by one compiled call; whatever is not goes the long way, which says why.
+    A game that is plainly right is played by codes looked up; whatever is not goes the long way, which says why.
     """
 
-    def __init__(self, many: int = MANY) -> None:
-        self._left = many
+    def __init__(self) -> None:
         self._starts = _Starts()
-        self._replays: dict[str, Replay] = {}
 
     def problem_of(self, line: str | bytes, spec: GameSpec | None = None, name: str | None = None) -> str:
         """See `problem_of`."""
-        self._left -= 1
-        if self._left >= 0:
-            return problem_of(line, spec, name)
         try:
             record = read_record(line)
             if name in (None, record.id) and self._is_right(record, spec):
@@ -77,22 +71,29 @@ class Verifier:
             return False
         if spec is not None:
             _compare(record, spec, self._starts)
-        replay = self._replays.get(record.family) or self._replays.setdefault(record.family, Replay(ruleset))
-        codes = replay.codes(ruleset, start, record.moves)
-        played = None if codes is None else replay.play(ruleset, start, codes)
+        played = _played(ruleset, start, record.moves)
         if played is None:
             return False
-        _judge(record, played.outcome, ruleset.write(played.final))
-        rules = ruleset.rules
+        _judge(record, played.outcome, ruleset.write(played.state))
         if spec is not None:
-            _blame(record, SIDES[rules.side(played.final, ruleset.config)])
+            _blame(record, played.side)
         rulings = _rulings(record, spec)
         if rulings is not None and record.kind is not Kind.VOID:
-            is_by_side = rulings.resign_moves or rulings.draw_moves or record.termination is Termination.DRAW_AGREED
-            states = played.states if is_by_side else ()
-            sides = [SIDES[rules.side(state, ruleset.config)] for state in states] or SIDES[:1] * len(record.plies)
+            first = ruleset.rules.side(start, ruleset.config)
+            sides = [SIDES[(first + ply) % 2] for ply in range(played.plies + 1)]  # sides alternate: a law
             _adjudicate(record, sides, (), played.outcome, rulings)
         return True
+
+
+def _played(ruleset: Ruleset, start: State, moves: Sequence[str]) -> LineOfPlay | None:
+    """Return the game after moves in canonical text; None where one is written otherwise, or is not legal."""
+    line, texts = LineOfPlay(ruleset, start), move_texts(ruleset.rules.family)
+    for move in moves:
+        code = texts.code(move, line)
+        if code is None or move != (texts.names.get(code) or texts.write(code)) or not line.is_legal(code):
+            return None
+        line.push(code)
+    return line
 
 
 class _Starts:

@@ -48,9 +48,7 @@ def get_ready(family: str) -> None:
 
 
 def warm(family: str) -> Warmed:
-    """Call every function of a family's kernel once, and what replays whole games with it."""
-    from referee.replay import Replay
-
+    """Call every function of a family's kernel once, and perft over it."""
     started = time.perf_counter()
     ruleset = load(family).settle()
     kernel, config, state = ruleset.rules.kernel, ruleset.config, ruleset.read()
@@ -62,7 +60,6 @@ def warm(family: str) -> Warmed:
     kernel.result(state, config, 1, 0)
     perft(ruleset, state, 1)
     kernel.playout(state, config, np.array([1], dtype=np.uint64), 1)
-    Replay(ruleset).play(ruleset, state, [int(move) for move in moves[: min(found, 1)]])
     kernel.evaluate(state, config)
     statistics = [function.stats for function in vars(kernel).values() if hasattr(function, "stats")]
     return Warmed(

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from arena.collections.readers import read_apart
-from referee.replay import Replay
+from referee.move_text import move_texts
 from referee.rules import load
 from referee.rules.core import Outcome, ParseError
 from referee.rules.gametitle import is_number, looks_like_title
@@ -30,8 +30,6 @@ _NUMBER_ONE = re.compile(r"[\s|]*1(?:\.(?!\.|[wb]\s)|\)|\s+[^\s.]|\s*\|)")
 _FIRST = 10
 """Parts of a long text that tell which notations it may be in."""
 _BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
-_MANY = 100
-"""From so many parts on it is worth while to load what plays whole games."""
 _PARTIAL = re.compile(r"\S*\Z")
 """The beginning of the word in which a reader stopped."""
 
@@ -138,21 +136,17 @@ def read_collection(text: str, form: GameFormat, ruleset: Ruleset, *, at_once: i
     """Every game of a text in one notation, so many of them at once (see `read_apart`). Raises ValueError for a text
     without any game, good or bad."""
     found, parts = Collection(form.name), list(pieces(text))
-    read = partial(_reading, form=form, ruleset=ruleset, replay=_replay(parts, ruleset))
+    read = partial(_reading, form=form, ruleset=ruleset)
     found.add(*read_apart(read, parts, at_once))
     if not found.games and not found.problems:
         raise ValueError("no game in it")
     return found
 
 
-def _replay(parts: Sequence[tuple[int, str]], ruleset: Ruleset) -> Replay | None:
-    return Replay(ruleset) if len(parts) >= _MANY else None
-
-
-def _reading(parts: Sequence[tuple[int, str]], form: GameFormat, ruleset: Ruleset, replay: Replay | None) -> Collection:
+def _reading(parts: Sequence[tuple[int, str]], form: GameFormat, ruleset: Ruleset) -> Collection:
     found = Collection(form.name)
     for part in parts:
-        _read_piece(part, form, ruleset, replay, found)
+        _read_piece(part, form, ruleset, found)
     return found
 
 
@@ -165,36 +159,34 @@ def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...], *, 
     """
     # Parts are read each by itself: a notation that cannot read the first ones reads no text better than one that can.
     parts = list(pieces(text))
-    able, replay = forms, _replay(parts, ruleset)
+    able = forms
     if len(parts) > _FIRST:
-        readings = _readings(parts[:_FIRST], forms, ruleset, replay)
+        readings = _readings(parts[:_FIRST], forms, ruleset)
         readings = [one for one in readings if one.games and not one.problems]
         if readings:
             best = _best(readings, forms)
             able = tuple(form for form in forms if form.name in {one.format for one in readings})
             form = next(form for form in forms if form.name == best.format)
-            read = partial(_reading, form=form, ruleset=ruleset, replay=replay)
+            read = partial(_reading, form=form, ruleset=ruleset)
             best.add(*read_apart(read, parts[_FIRST:], at_once))
             if not best.problems:
                 return best
-    readings = _readings(parts, able, ruleset, replay)
+    readings = _readings(parts, able, ruleset)
     if len(able) < len(forms) and all(found.problems for found in readings):
-        readings = _readings(parts, forms, ruleset, replay)
+        readings = _readings(parts, forms, ruleset)
     readings = [found for found in readings if found.games or found.problems]
     if not readings:
         raise ValueError("no game in it")
     return _best(readings, forms)
 
 
-def _readings(
-    parts: Sequence[tuple[int, str]], forms: Iterable[GameFormat], ruleset: Ruleset, replay: Replay | None
-) -> list[Collection]:
+def _readings(parts: Sequence[tuple[int, str]], forms: Iterable[GameFormat], ruleset: Ruleset) -> list[Collection]:
     """A reading for each notation; those that have a reader in common are read once."""
     found: list[Collection] = []
     by_reader: dict[Callable[[str, Ruleset], Sequence[GameText]], Collection] = {}
     for form in forms:
         if form.read not in by_reader:
-            by_reader[form.read] = _reading(parts, form, ruleset, replay)
+            by_reader[form.read] = _reading(parts, form, ruleset)
         mine = Collection(form.name)
         mine.add(by_reader[form.read])
         found.append(mine)
@@ -219,9 +211,7 @@ def _lines_apart(found: Collection, write: Callable[[GameText, Ruleset], str]) -
         return one.text.count("\n")
 
 
-def _read_piece(
-    part: tuple[int, str], form: GameFormat, ruleset: Ruleset, replay: Replay | None, found: Collection
-) -> None:
+def _read_piece(part: tuple[int, str], form: GameFormat, ruleset: Ruleset, found: Collection) -> None:
     line, piece = part
     try:
         games = form.read(piece, ruleset)
@@ -236,7 +226,7 @@ def _read_piece(
         return
     for number, game in enumerate(games):
         try:
-            found.games.append(_replayed(game, piece, line, ruleset, replay) or played(game, piece, line, ruleset))
+            found.games.append(played(game, piece, line, ruleset))
         except BadGame as bad:
             where = line + _line_of(piece, number, bad.ply, form, ruleset)
             found.problems.append(GameProblem(where, bad.ply, bad.position, bad.message))
@@ -249,24 +239,6 @@ class BadGame(Exception):  # noqa: N818 - told as a problem
         self.ply, self.position, self.message = ply, position, message
 
 
-def _replayed(game: GameText, piece: str, line: int, ruleset: Ruleset, replay: Replay | None) -> CollectedGame | None:
-    """What `played` says of a game that is plainly right, by one compiled call; None for any other."""
-    if replay is None or not game.moves:
-        return None
-    try:
-        settled = settle(game, ruleset)
-        start = settled.read(game.position)
-    except ValueError:
-        return None
-    codes = replay.codes(settled, start, game.moves)
-    found = None if codes is None else replay.play(settled, start, codes)
-    winner = WINNERS.get(game.result)
-    if found is None or (found.outcome is not None and winner not in (None, found.outcome.winner)):
-        return None
-    winner = found.outcome.winner if found.outcome else winner
-    return CollectedGame(game, piece, line, settled, found.final.copy(), found.outcome, winner)
-
-
 def played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> CollectedGame:
     """A game played through, `piece` its text and `line` where that stands. Raises BadGame at the first move that
     cannot be."""
@@ -275,16 +247,13 @@ def played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> Collected
         here = LineOfPlay(settled, game.position)
     except ValueError as error:
         raise BadGame(0, "", str(error)) from None
-    read, config = settled.rules.notation.read_move, settled.config
+    texts = move_texts(settled.rules.family)
     for ply, move in enumerate(game.moves, 1):
         outcome = here.outcome
         if outcome is not None:
             raise BadGame(ply, settled.write(here.state), f"{move} after the end of the game ({outcome.reason})")
-        try:
-            code = read(move, here.state, config)
-        except ParseError:
-            code = -1
-        if code < 0 or not here.is_legal(code):
+        code = texts.code(move, here)
+        if code is None or not here.is_legal(code):
             raise BadGame(ply, settled.write(here.state), f"illegal move {move}")
         here.push(code)
     if not game.moves and not game.position:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
@@ -13,14 +12,11 @@ import numpy as np
 
 from arena.store.positions import Entries
 from referee.record import GameRecord, Ply
-from referee.replay import Replay
 from referee.rules import load
 from referee.rules.core import Termination
 from referee.rules.rules import Ruleset, Value
 from referee.rules.symmetry import Keys, States, keys_of
 
-_MANY = 100
-"""From so many games on it is worth while to load what plays whole games."""
 OPENING = 12
 """So many first moves can be searched for at once: an index entry for each number of them."""
 HERE = "arena"
@@ -63,15 +59,11 @@ class ArchivedGame:
         """The rules it was played by."""
         return load(self.family).settle(self.variant, self.options)
 
-    def states(self, replay: Replay | None = None) -> States:
-        """Every position, the start first, a row each; by one compiled call, given what makes it. Raises ValueError for
-        a move that cannot be read."""
+    def states(self) -> States:
+        """Return every position, the start first, a row each. Raises ValueError for a move that cannot be read."""
         ruleset = self.ruleset()
         kernel, notation, config = ruleset.rules.kernel, ruleset.rules.notation, ruleset.config
         start = ruleset.read(self.position or None)
-        known = None if replay is None else replay.codes(ruleset, start, self.moves)
-        if replay is not None and known is not None and (played := replay.play(ruleset, start, known)) is not None:
-            return played.states.copy()  # type: ignore[no-any-return]
         found = np.empty((len(self.moves) + 1, len(start)), start.dtype)
         found[0] = start
         codes = _CODES.setdefault(self.family, {})
@@ -129,11 +121,9 @@ def entries_of(games: Sequence[ArchivedGame]) -> list[Entries]:
     alike: dict[str, list[int]] = {}
     for place, game in enumerate(games):
         alike.setdefault(f"{game.family} {game.variant} {sorted(game.options.items())}", []).append(place)
-    counts = Counter(game.family for game in games)
-    replays = {family: Replay(load(family).settle()) for family, count in counts.items() if count >= _MANY}
     for places in alike.values():
         ruleset = games[places[0]].ruleset()
-        states = [games[place].states(replays.get(ruleset.rules.family)) for place in places]
+        states = [games[place].states() for place in places]
         keys = keys_of(ruleset, np.concatenate(states))
         ends = np.cumsum([len(one) for one in states])[:-1]
         for place, mine in zip(places, np.split(keys, ends), strict=True):

@@ -1,6 +1,7 @@
 """Which positions have stood on the board before: digests of positions, and how often one recurs in a line of play.
 
-Works on the states of any family. Refuses to know what a repetition means.
+Works on the states of any family. The rules count repetitions by `referee.rules.repetition.History`; a compiled search
+cannot call Python objects in its inner loop and keeps digests in an array.
 """
 
 from __future__ import annotations

@@ -12,16 +12,17 @@ import numpy.typing as npt
 
 from referee.rules.core import SIDES, Outcome, Side
 from referee.rules.position import Position, outcome_of
+from referee.rules.repetition import History
 from referee.rules.rules import Ruleset, State
 
 
 class LineOfPlay:
     """A game being played: `push` moves, read `outcome`, `side` and `state`."""
 
-    def __init__(self, ruleset: Ruleset, position: str | None = None) -> None:
+    def __init__(self, ruleset: Ruleset, position: str | State | None = None) -> None:
         rules = ruleset.rules
         self.ruleset = ruleset
-        self.state: State = ruleset.read(position)
+        self.state: State = position.copy() if isinstance(position, np.ndarray) else ruleset.read(position)
         self.start = self.state.copy()
         self.codes: list[int] = []
         """The moves that led here."""
@@ -32,7 +33,7 @@ class LineOfPlay:
         self._moves = memoryview(self._buffer)  # type: ignore[arg-type]
         """The same, quicker to look into."""
         self._key_size = self._kernel.KEY_SIZE
-        self._seen: dict[bytes, tuple[int, int]] = {}
+        self._history = History()
         self.outcome: Outcome | None = self._judge()
 
     @property
@@ -41,11 +42,8 @@ class LineOfPlay:
         return len(self.codes)
 
     def _judge(self) -> Outcome | None:
-        plies = len(self.codes)
-        key = self.state[: self._key_size].tobytes()
-        count, last = self._seen.get(key, (0, plies))
-        self._seen[key] = (count + 1, plies)
-        code = int(self._kernel.result(self.state, self._config, count + 1, plies - last))
+        times, gap = self._history.add(self.state[: self._key_size].tobytes())
+        code = int(self._kernel.result(self.state, self._config, times, gap))
         return outcome_of(self.ruleset, code) if code else None
 
     @property

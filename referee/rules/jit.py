@@ -55,13 +55,11 @@ if IS_COMPILED:
     # numba promises none of these from one version to the next; they are called and extended, never replaced.
     try:
         from numba import types
-        from numba.core import sigutils
         from numba.core.caching import NullCache
         from numba.core.compiler import CompileResult
         from numba.core.registry import CPUDispatcher
         from numba.core.runtime import rtsys
         from numba.core.serialize import dumps
-        from numba.core.typing import signature as typing_signature
         from numba.extending import intrinsic
 
         _reduced, _rebuilt = CompileResult._reduce, CompileResult._rebuild
@@ -132,11 +130,6 @@ if IS_COMPILED:
         dispatcher = _Dispatcher(function, targetoptions=settings)
         dispatcher.keep_in(cache_folder(os.path.dirname(inspect.getfile(function)), *also))
         return dispatcher
-
-    def c_function(name: str, signature: str) -> Any:
-        """A function of the C library, for compiled code to call; numbers and addresses only: `i8(i4,u8,u8)`."""
-        arguments, found = sigutils.normalize_signature(signature)
-        return types.ExternalFunction(name, typing_signature(found, *arguments))
 
     @intrinsic  # type: ignore[untyped-decorator]
     def prefetch(typingctx: Any, array: Any, row: Any) -> Any:

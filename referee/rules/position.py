@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from referee.rules.core import SIDES, Outcome, Side, Winner
+from referee.rules.repetition import History
 from referee.rules.rules import Board, Ruleset, State
 
 _WINNERS: tuple[Winner, Winner, Winner] = ("first", "second", "draw")
@@ -23,37 +24,6 @@ class IllegalMoveError(ValueError):
 def outcome_of(ruleset: Ruleset, code: int) -> Outcome | None:
     """The outcome a kernel's result code stands for; None for 0."""
     return Outcome(_WINNERS[code % 4 - 1], ruleset.rules.reasons[code // 4]) if code else None
-
-
-class _Seen:
-    """Which positions a line of play has seen: one book for all positions of the line, written on by its last one.
-
-    `turn` counts the entries; the position that made the last one may hand the book to one continuation.
-    """
-
-    def __init__(self) -> None:
-        self.turn = 0
-        self._places: dict[bytes, tuple[int, int]] = {}
-
-    @classmethod
-    def of(cls, position: Position) -> _Seen:
-        """The book of a position and all before it."""
-        line: list[Position] = []
-        at: Position | None = position
-        while at is not None:
-            line.append(at)
-            at = at.previous
-        found = cls()
-        for one in reversed(line):
-            found.add(one.key, one._ply)
-        return found
-
-    def add(self, key: bytes, ply: int) -> tuple[int, tuple[int, int]]:
-        """The turn, and (occurrences, plies since the previous one or 0) of a position that is reached now."""
-        count, last = self._places.get(key, (0, ply))
-        self._places[key] = (count + 1, ply)
-        self.turn += 1
-        return self.turn, (count + 1, ply - last)
 
 
 class Position:
@@ -69,8 +39,7 @@ class Position:
         self.move = move
         """The code of the move that led here; None at the start."""
         self._ply: int = 0 if previous is None else previous._ply + 1
-        self._seen: _Seen | None = None
-        self._turn = 0
+        self._history: History | None = None
 
     @classmethod
     def start(cls, ruleset: Ruleset, position: str | None = None) -> Position:
@@ -82,34 +51,31 @@ class Position:
         """The side to move."""
         return SIDES[self.ruleset.rules.side(self.state, self.ruleset.config)]
 
-    @property
+    @cached_property
     def key(self) -> bytes:
         """What repetition compares: equal keys are the same position."""
         return self.state[: self.ruleset.rules.kernel.KEY_SIZE].tobytes()
 
+    @property
+    def history(self) -> History:
+        """The positions of the game up to this one; valid until a position after it is asked about its own."""
+        if self._history is None or self._history.plies != self._ply:  # another continuation has taken it over
+            line: list[Position] = []
+            at: Position | None = self
+            while at is not None:
+                line.append(at)
+                at = at.previous
+            self._history = History(position.key for position in reversed(line))
+        return self._history
+
     @cached_property
     def repeats(self) -> tuple[int, int]:
         """(occurrences of this position so far, this one included; plies since the previous one, 0 = none)."""
-        before = self.previous
-        if before is None:
+        if self.previous is None:
             return 1, 0
-        if before._seen is None:
-            before._seen = _Seen.of(before)
-            before._turn = before._seen.turn
-        if before._seen.turn != before._turn:  # another continuation of it has the book already
-            return self._walk(before)
-        self._seen = before._seen
-        self._turn, found = self._seen.add(self.key, self._ply)
-        return found
-
-    def _walk(self, earlier: Position | None) -> tuple[int, int]:
-        count, last, key = 1, self._ply, self.key
-        while earlier is not None:
-            if earlier.key == key:
-                count += 1
-                last = earlier._ply if last == self._ply else last
-            earlier = earlier.previous
-        return count, self._ply - last
+        # A game is one line as a rule: each position takes over its history, so that none is made twice.
+        self._history = self.previous.history
+        return self._history.add(self.key)
 
     @cached_property
     def outcome(self) -> Outcome | None:

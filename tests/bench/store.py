@@ -179,7 +179,7 @@ def _verified(rounds: int) -> Iterator[Figure]:
         spec = GameSpec(family, record.variant, *seats, adjudication=Adjudication(max_plies=PLIES))
         stored.append((pack(record), json.loads(json.dumps(spec.as_json()))))
     rates = []
-    for judge in (problem_of, Verifier(many=0).problem_of):
+    for judge in (problem_of, Verifier().problem_of):
         for warm in (True, False):
             begin = time.process_time()
             for _ in range(1 if warm else rounds):

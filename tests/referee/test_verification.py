@@ -57,7 +57,7 @@ def refused(record: GameRecord, spec: GameSpec, words: str) -> None:
         with pytest.raises(RecordError, match=words):
             verify(record, given)
         assert words in problem_of(record.line(), given)
-        assert Verifier(many=0).problem_of(record.line(), given) == problem_of(record.line(), given)
+        assert Verifier().problem_of(record.line(), given) == problem_of(record.line(), given)
 
 
 def test_a_game_ends_by_its_length_where_its_plan_says() -> None:
@@ -197,7 +197,7 @@ FAULTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("family", families())
 def test_many_records_are_judged_as_one_is(family: str) -> None:
-    verifier = Verifier(many=0)
+    verifier = Verifier()
     verdicts = set()
     for seed in range(3):
         right = _random_game(family, seed)
@@ -241,6 +241,6 @@ def _random_game(family: str, seed: int) -> GameRecord:
 
 @pytest.mark.parametrize("family", families())
 def test_a_game_that_is_plainly_right_is_not_judged_the_long_way(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    verifier, line = Verifier(many=0), _random_game(family, 1).line()
+    verifier, line = Verifier(), _random_game(family, 1).line()
     monkeypatch.setattr("referee.verification.verify", lambda *_: pytest.fail("the long way"))
     assert verifier.problem_of(line) == ""

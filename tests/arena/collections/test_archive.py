@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import io
 import json
 import os
@@ -239,12 +238,6 @@ def test_what_a_process_does_not_bring_is_read_here() -> None:
     assert list(chain(*read_apart(read, range(4 * LEAST), 4))) == list(range(4 * LEAST))
     assert len(read_apart(read, range(4 * LEAST), 99)) == 4
     assert read_apart(read, range(0), 2) == [[]]
-
-
-def test_nothing_is_collected_while_many_games_are_read() -> None:
-    assert gc.isenabled()
-    assert read_apart(lambda _: gc.isenabled(), range(2 * LEAST), 2) == [False, False]
-    assert gc.isenabled()
 
 
 def test_a_number_below_a_title_begins_no_game() -> None:

@@ -1,0 +1,33 @@
+"""How often positions have occurred in a game: what `Kernel.result` is given to judge a repetition.
+
+Compiled searches keep digests in an array instead (`bots.search.line`): no Python object fits into their inner loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class History:
+    """The positions of a game so far, by their keys (see `Position.key`)."""
+
+    __slots__ = ("_seen", "plies")
+
+    def __init__(self, keys: Iterable[bytes] = ()) -> None:
+        self._seen: dict[bytes, tuple[int, int]] = {}
+        self.plies = -1
+        """How many moves led to the last position; -1 before the first."""
+        for key in keys:
+            self.add(key)
+
+    def if_next(self, key: bytes) -> tuple[int, int]:
+        """Return (occurrences, this one included; plies since the previous one, 0 = none) if a position came now."""
+        count, last = self._seen.get(key, (0, self.plies + 1))
+        return count + 1, self.plies + 1 - last
+
+    def add(self, key: bytes) -> tuple[int, int]:
+        """Add the position that came now; return what `if_next` says of it."""
+        found = self.if_next(key)
+        self.plies += 1
+        self._seen[key] = found[0], self.plies
+        return found
