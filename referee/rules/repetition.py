@@ -27,7 +27,7 @@ class History:
 
     def add(self, key: bytes) -> tuple[int, int]:
         """Add the position that came now; return what `if_next` says of it."""
-        found = self.if_next(key)
-        self.plies += 1
-        self._seen[key] = found[0], self.plies
-        return found
+        plies = self.plies = self.plies + 1
+        count, last = self._seen.get(key, (0, plies))
+        self._seen[key] = count + 1, plies
+        return count + 1, plies - last

@@ -264,6 +264,8 @@ def test_a_taken_stack_is_gone_with_its_bottom_and_the_count_starts_again() -> N
         ("6/7/6/7/6/s-s-5/W-w-4 w 20 22", {}, "draw", "no-capture"),
         ("6/7/6/7/6/s-s-5/W-w-4 w 20 22", {"no_capture_limit": 0}, "second", "no-moves"),
         ("6/7/6/7/6/s-s-5/W-w-4 w 19 22", {}, "second", "no-moves"),
+        # The wise pair may not climb the rock beside it, and the rock may climb no pair.
+        ("6/7/6/7/6/p-p-p-4/WWR-w-3 w 0 1", {}, "second", "no-moves"),
         ("6/7/6/7/6/7/6 b 0 1", {}, "first", "no-moves"),
         ("2WW3/7/6/7/6/6p-/6 b 1 1", {}, None, None),
     ],

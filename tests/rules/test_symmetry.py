@@ -145,6 +145,13 @@ def test_who_is_to_move_the_board_and_the_hole_are_told_apart() -> None:
     assert len(empty) == len(boards) > 1
 
 
+def test_positions_in_and_out_of_the_swap_phase_are_told_apart() -> None:
+    ruleset = load("pijersi").settle("standard", {"swap_phase": True})
+    states = np.repeat(ruleset.read()[np.newaxis], 4, axis=0)
+    states[:, pijersi.PHASE] = [0, 1, pijersi.SWAPPING, pijersi.SWAPPING | 1]
+    assert len(set(keys_of(ruleset, states).tolist())) == 4
+
+
 def test_a_family_without_symmetry_compares_what_repetition_compares() -> None:
     ruleset = load("loa").settle()
     plain = Ruleset(replace(ruleset.rules, symmetry=None), ruleset.variant, ruleset.values)
