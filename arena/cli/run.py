@@ -105,6 +105,8 @@ def judge(error: Exception) -> tuple[Exit, str] | None:
         found = Exit.USAGE, message
     elif _is_one(error, "referee.rules.position", "IllegalMoveError"):
         found = Exit.USAGE, f"{message}; `arena rules moves` lists the legal ones"
+    elif _is_one(error, "referee.rules.cache", "NumbaVersionError"):
+        found = Exit.FAILED, message
     return found
 
 

@@ -9,6 +9,10 @@ from pathlib import Path
 IS_COMPILED: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
+class NumbaVersionError(ImportError):
+    """The numba that is installed keeps compiled code in another way than those that were tested."""
+
+
 def cache_root() -> Path:
     """The folder of all compiled kernels: `NUMBA_CACHE_DIR`, else `bot-arena/numba` under the user's cache folder."""
     given = os.environ.get("NUMBA_CACHE_DIR")

@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from referee.rules.cache import IS_COMPILED, cache_root, is_writable
+from referee.rules.cache import IS_COMPILED, NumbaVersionError, cache_root, is_writable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,7 +64,7 @@ if IS_COMPILED:
 
         _reduced, _rebuilt = CompileResult._reduce, CompileResult._rebuild
     except (ImportError, AttributeError) as error:
-        raise ImportError(
+        raise NumbaVersionError(
             f"numba {numba.__version__} does not keep compiled code as numba {TESTED} does: install one of these"
         ) from error
 
