@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from referee.sandbox.reaper import wake_at_death_of_parent
 
-HelperProcess: TypeAlias = subprocess.Popen[bytes]
+Popen: TypeAlias = subprocess.Popen[bytes]
 PIPE, NOTHING = subprocess.PIPE, subprocess.DEVNULL
 # Not `-m`: jobs name functions of an imported module, not of __main__.
 _ENTER = "from referee.helper import enter; enter()"
@@ -31,7 +31,7 @@ def start(
     stdout: int | None = None,
     stderr: int | None = None,
     pass_fds: Sequence[int] = (),
-) -> HelperProcess:
+) -> Popen:
     """Start a module as `python -m MODULE WORDS…` would; its `main` is called. Raises OSError."""
     line = [sys.executable, "-c", _ENTER, str(os.getpid()), module, *map(str, words)]
     return subprocess.Popen(line, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=pass_fds, process_group=0)

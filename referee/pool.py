@@ -113,7 +113,7 @@ class SlotPool(Executor):
     # -- one thread per slot -------------------------------------------------------------------------------------
 
     def _run(self, number: int, core: int) -> None:
-        process: helper.HelperProcess | None = None
+        process: helper.Popen | None = None
         connection: Connection | None = None
         while job := self._jobs.get():
             future, function, arguments = job
@@ -155,7 +155,7 @@ class SlotPool(Executor):
             self._forget(connection)
             process.wait()
 
-    def _spawn(self, number: int, core: int) -> tuple[helper.HelperProcess, Connection]:
+    def _spawn(self, number: int, core: int) -> tuple[helper.Popen, Connection]:
         ours, theirs = socket.socketpair()
         with theirs:
             opened = (self.sandbox, int(self._is_own))

@@ -128,7 +128,6 @@ def _open(arguments: argparse.Namespace) -> Iterator[Arena]:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    from arena.collections.readers import readers
     from arena.services.archive import find_format, read_text, take_in
 
     ruleset = choice.settle(arguments)
@@ -139,7 +138,7 @@ def _import(arguments: argparse.Namespace) -> int:
     read = []
     for name, text in texts:
         try:
-            read.append((name, read_text(text, ruleset, form, at_once=readers())))
+            read.append((name, read_text(text, ruleset, form)))
         except ArenaError as error:
             raise CommandError(f"{name}: {error}") from None
     files: list[dict[str, Any]] = []

@@ -10,10 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-from arena.collections.readers import read_apart
 from referee.move_text import move_texts
 from referee.rules import load
 from referee.rules.core import Outcome, ParseError
@@ -132,12 +130,9 @@ def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
     return ruleset.rules.settle(variant, {**kept, **game.options})
 
 
-def read_collection(text: str, form: GameFormat, ruleset: Ruleset, *, at_once: int = 1) -> Collection:
-    """Every game of a text in one notation, so many of them at once (see `read_apart`). Raises ValueError for a text
-    without any game, good or bad."""
-    found, parts = Collection(form.name), list(pieces(text))
-    read = partial(_reading, form=form, ruleset=ruleset)
-    found.add(*read_apart(read, parts, at_once))
+def read_collection(text: str, form: GameFormat, ruleset: Ruleset) -> Collection:
+    """Read every game of a text in one notation. Raises ValueError for a text without any game, good or bad."""
+    found = _reading(list(pieces(text)), form, ruleset)
     if not found.games and not found.problems:
         raise ValueError("no game in it")
     return found
@@ -150,9 +145,8 @@ def _reading(parts: Sequence[tuple[int, str]], form: GameFormat, ruleset: Rulese
     return found
 
 
-def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...], *, at_once: int = 1) -> Collection:
-    """The reading, among several notations, that leaves the fewest bad games and moves; of a long text so many games
-    are read at once (see `read_apart`). Raises ValueError.
+def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
+    """Return the reading, among several notations, that leaves the fewest bad games and moves. Raises ValueError.
 
     Of readings that are equally good it is the one whose notation would write the first game in as many lines. Of a
     long text the first games tell; the others are looked at in other notations only if some of them are bad.
@@ -167,8 +161,7 @@ def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...], *, 
             best = _best(readings, forms)
             able = tuple(form for form in forms if form.name in {one.format for one in readings})
             form = next(form for form in forms if form.name == best.format)
-            read = partial(_reading, form=form, ruleset=ruleset)
-            best.add(*read_apart(read, parts[_FIRST:], at_once))
+            best.add(_reading(parts[_FIRST:], form, ruleset))
             if not best.problems:
                 return best
     readings = _readings(parts, able, ruleset)

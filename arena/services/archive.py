@@ -354,14 +354,11 @@ def take_in(arena: Arena, read: Collection, source: str) -> Import:
     return Import(source, read.format, len(games), arena.store.archive.add(games), read.problems)
 
 
-def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None, *, at_once: int = 1) -> Collection:
-    """The games of a text, in `form` or in what fits best; of a long one so many at once, where no other threads run.
-
-    Raises NoGameError.
-    """
+def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None) -> Collection:
+    """Read the games of a text, in `form` or in what fits best. Raises NoGameError."""
     try:
         if form is not None:
-            return read_collection(text, form, ruleset, at_once=at_once)
-        return best_reading(text, ruleset, (*ruleset.rules.formats, RECORD), at_once=at_once)
+            return read_collection(text, form, ruleset)
+        return best_reading(text, ruleset, (*ruleset.rules.formats, RECORD))
     except ValueError as error:
         raise NoGameError(f"{error}; it should hold games of {ruleset.rules.family}") from None

@@ -26,7 +26,6 @@ from sqlalchemy import text
 
 from arena.collections.conversion import to_archived
 from arena.collections.notation import write
-from arena.collections.readers import readers
 from arena.services.archive import read_text
 from arena.store import Store
 from arena.store.archive_entry import NewGame, insert_games
@@ -51,10 +50,7 @@ def run(quick: bool) -> Iterator[Figure]:
     entries = entries_of(games)
     taken = time.perf_counter() - begin
     yield Figure("archive", "games made ready for the index", len(games) / taken, "games/s")
-    yield Figure("archive", "games imported from a text, one process", imported(games, 1), "games/s")
-    many = readers()
-    title = f"games imported from a text, {many} processes"
-    yield Figure("archive", title, imported(games, many), "games/s", goal=">= 1000")
+    yield Figure("archive", "games imported from a text", imported(games), "games/s")
     count = 5_000 if quick else 50_000
     with tempfile.TemporaryDirectory() as name, closing(Store.in_folder(Path(name))) as store:
         begin = time.perf_counter()
@@ -72,7 +68,7 @@ def run(quick: bool) -> Iterator[Figure]:
         yield Figure("archive", f"explorer in {count:,} games, p99", p99, "ms", SCAN, scan, "< 50")
 
 
-def imported(games: Sequence[ArchivedGame], at_once: int) -> float:
+def imported(games: Sequence[ArchivedGame]) -> float:
     """How many games of a text, in a notation that is found out, a new archive takes in a second: the mean of all
     families. Each game is there several times, between other players, so that texts are long."""
     taken = 0.0
@@ -88,7 +84,7 @@ def imported(games: Sequence[ArchivedGame], at_once: int) -> float:
         read_text("\n".join(written[:30]), rules.settle())
         with tempfile.TemporaryDirectory() as name, closing(Store.in_folder(Path(name))) as store:
             begin = time.perf_counter()
-            found = read_text("\n".join(written), rules.settle(), at_once=at_once)
+            found = read_text("\n".join(written), rules.settle())
             assert store.archive.add([to_archived(one, "bench", found.format) for one in found.games]) == len(mine)
             taken += time.perf_counter() - begin
     return len(games) * ALIKE / taken

@@ -5,13 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import random
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,6 @@ from arena.cli.run import run
 from arena.collections.collection import Collection, best_reading, pieces, read_collection
 from arena.collections.conversion import to_archived, to_text
 from arena.collections.notation import write_record
-from arena.collections.readers import LEAST, read_apart
 from arena.collections.record_format import RECORD
 from arena.store import Store
 from arena.store.archive import Archive
@@ -206,38 +202,6 @@ def test_a_long_text_whose_later_games_are_of_another_notation_is_read_as_that()
     alone = [read_collection(mixed, form, rules) for form in rules.rules.formats]
     found = best_reading(mixed, rules, rules.rules.formats)
     assert len(found.problems) == min(len(one.problems) for one in alone)
-
-
-@pytest.mark.parametrize("family", families())
-def test_a_long_text_read_by_several_processes_is_read_the_same(family: str) -> None:
-    rules = load(family).settle()
-    form = rules.rules.formats[0]
-    move = rules.rules.notation.write_move(Position.start(rules).moves[0])
-    games = [
-        form.write(GameText((move,), rules.variant.name, tags={"Number": str(number)}), rules) for number in range(220)
-    ]
-    games[200] = games[200].replace(move[:2], "z9").replace(move[2:4], "z9")
-    text = "\n".join(games)
-    for one, several in (
-        (best_reading(text, rules, rules.rules.formats), best_reading(text, rules, rules.rules.formats, at_once=3)),
-        (read_collection(text, form, rules), read_collection(text, form, rules, at_once=4)),
-    ):
-        assert several.games == one.games
-        assert several.problems == one.problems != []
-        assert [game.ruleset for game in several.games] == [game.ruleset for game in one.games]
-
-
-def test_what_a_process_does_not_bring_is_read_here() -> None:
-    here = os.getpid()
-
-    def read(numbers: Sequence[int]) -> list[int]:
-        if os.getpid() != here and 3 * LEAST in numbers:
-            os._exit(1)
-        return list(numbers)
-
-    assert list(chain(*read_apart(read, range(4 * LEAST), 4))) == list(range(4 * LEAST))
-    assert len(read_apart(read, range(4 * LEAST), 99)) == 4
-    assert read_apart(read, range(0), 2) == [[]]
 
 
 def test_a_number_below_a_title_begins_no_game() -> None:
