@@ -1,6 +1,8 @@
 """For developers: write the next revision from what the models have and the revisions so far do not.
 
 python -m arena.migrations "Bots have colours"
+
+Without any revision it writes the first one, of all tables.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ def main(message: str) -> None:
         engine = open_engine(f"sqlite:///{folder}/empty.sqlite3")
         if schema.revisions():
             schema.upgrade(engine)
-        number = f"{len(schema.revisions()) + 1:04}"
+        number = str(schema.FIRST + len(schema.revisions()))
         with schema.alone(engine) as connection:
             command.revision(schema.config(connection), message=message, autogenerate=True, rev_id=number)
         engine.dispose()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from alembic import context
+from alembic.operations.ops import ExecuteSQLOp, MigrationScript
 from sqlmodel import AutoString, SQLModel
 
 from arena.store.models import Utc
@@ -19,12 +20,19 @@ def render(kind: str, item: Any, _: Any) -> str | Literal[False]:
     return False
 
 
+def fill(_: Any, revision: tuple[str, ...], scripts: list[MigrationScript]) -> None:
+    """Have the first revision also make what no table is of use without: the counter of commits."""
+    if not revision and (upgrade := scripts[0].upgrade_ops):
+        upgrade.ops.append(ExecuteSQLOp("INSERT INTO counters (name, value) VALUES ('commit', 0)"))
+
+
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=SQLModel.metadata,
     render_as_batch=True,
     render_item=render,
     compare_type=True,
+    process_revision_directives=fill,
     transactional_ddl=True,
 )
 with context.begin_transaction():

@@ -10,7 +10,7 @@ import base64
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -29,19 +29,9 @@ from arena.store.models import Utc
 from arena.store.sqlite_backup import remove, settle
 from referee.input_file import refuse_special
 
-Renamed = Mapping[tuple[str, str], str]
-"""(table, column) as a dump calls it → the column's name now."""
-
 _FORM = "arena-dump-1"
-_LIVE = ("logins", "leases", "answers", "guesses")
+_LIVE = ("logins", "leases", "answers", "guesses", "rebuilds", "rebuilt_changes")
 """What is worth nothing tomorrow."""
-_RENAMED: Mapping[str, Renamed] = {
-    "0001": {("games", "worker"): "lease_owner", ("voids", "worker"): "lease_owner"},
-    "0002": {},
-    "0003": {},
-    "0004": {},
-}
-"""By schema of an older dump that can be loaded: columns that have another name now."""
 
 
 def dump(engine: Engine, path: Path) -> int:
@@ -94,38 +84,35 @@ def load_new(file: Path, path: Path) -> int:
 
 
 def load(engine: Engine, path: Path) -> int:
-    """Fill an empty database from a dump of its schema or an older one, all of it or nothing; how many rows.
+    """Fill an empty database from a dump of its schema, all of it or nothing; how many rows.
 
     Raises BadValueError for what is no dump or was cut, TakenError for a database that is not empty.
     """
     tables = {table.name: table for table in _tables()}
     with Sessions(engine).writing() as session, _reader(path) as lines:
-        renamed = _read_head(path, next(lines, {}))
+        _read_head(path, next(lines, {}))
         for table in tables.values():
             if table.name != "counters" and session.scalar(select(func.count()).select_from(table)):
                 raise TakenError(f"the database is not empty: there are rows in {table.name}")
         session.execute(tables["counters"].delete())
-        count = _fill(session, tables, path, lines, renamed)
+        count = _fill(session, tables, path, lines)
         if engine.dialect.name == "postgresql":
             _go_on_counting(session, tables.values())
     return count
 
 
-def _read_head(path: Path, head: dict[str, Any]) -> Renamed:
-    """The columns that have another name now than in the dump. Raises BadValueError."""
+def _read_head(path: Path, head: dict[str, Any]) -> None:
+    """Raise BadValueError unless this is the first line of a dump that can be loaded."""
     if head.get("form") != _FORM:
         raise BadValueError(f"{path} is not a dump of an arena")
     found = str(head.get("schema"))
-    if found != schema.head() and found not in _RENAMED:
+    if found != schema.head():
         raise BadValueError(
             f"the dump has schema {found}, the program {schema.head()}; load it with the program that wrote it"
         )
-    return _RENAMED.get(found, {})
 
 
-def _fill(
-    session: Session, tables: dict[str, Table], path: Path, lines: Iterator[dict[str, Any]], renamed: Renamed
-) -> int:
+def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterator[dict[str, Any]]) -> int:
     """Store all rows; how many. Raises BadValueError unless the last line gives just that number."""
     count = 0
     for name, rows in _groups(lines):
@@ -136,7 +123,7 @@ def _fill(
         if name not in tables:
             raise BadValueError(f"{path}: no table {name!r} is known")
         for part in batched(rows):
-            session.execute(insert(tables[name]), [_row(tables[name], row, renamed) for row in part])
+            session.execute(insert(tables[name]), [_row(tables[name], row) for row in part])
         count += len(rows)
     raise BadValueError(f"{path} was cut: it does not end as it should")
 
@@ -163,11 +150,10 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-def _row(table: Table, row: dict[str, Any], renamed: Renamed) -> dict[str, Any]:
+def _row(table: Table, row: dict[str, Any]) -> dict[str, Any]:
     """The values of a row as the table takes them."""
     found = {}
-    for written, value in row.items():
-        name = renamed.get((table.name, written), written)
+    for name, value in row.items():
         if name not in table.columns:
             raise BadValueError(f"{table.name} has no column {name!r}")
         kind = table.columns[name].type

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, MetaData, Text, UniqueConstraint, false
+from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, MetaData, Text, UniqueConstraint
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
@@ -76,9 +76,9 @@ class User(SQLModel, table=True):
     role: str = Field(default="author", max_length=16)
     password_hash: str | None = None
     is_active: bool = True
-    about: str = Field(default="", max_length=MAX_ABOUT, sa_column_kwargs={"server_default": ""})
+    about: str = Field(default="", max_length=MAX_ABOUT)
     """What they say of themselves, and an address of theirs: shown to everybody."""
-    link: str = Field(default="", max_length=MAX_LINK, sa_column_kwargs={"server_default": ""})
+    link: str = Field(default="", max_length=MAX_LINK)
     created: datetime = _created()
 
 
@@ -147,7 +147,7 @@ class Bot(SQLModel, table=True):
     owner_id: int = Field(foreign_key="users.id", index=True)
     description: str = ""
     is_retired: bool = False
-    plays_people: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    plays_people: bool = Field(default=False)
     """Whether its owner lets people play against it."""
     created: datetime = _created()
 
@@ -175,7 +175,7 @@ class Version(SQLModel, table=True):
     report: dict[str, Any] = _json(dict)
     log: str = Field(default="", sa_column=Column(Text, nullable=False))
     problem: str = ""
-    place: str = Field(default="", max_length=16, sa_column_kwargs={"server_default": ""})
+    place: str = Field(default="", max_length=16)
     """Where it runs: empty in the sandbox of the arena, `remote` on its author's machine."""
     follows_id: int | None = Field(default=None, foreign_key="versions.id", index=True)
     """The version whose ratings this one starts from (its mu, with a wide sigma)."""
@@ -286,7 +286,7 @@ class Entry(SQLModel, table=True):
     seat: int
     eligibility: str = ""
     withdrawn: datetime | None = _time(nullable=True)
-    suspended: str = Field(default="", sa_column_kwargs={"server_default": ""})
+    suspended: str = Field(default="")
 
 
 # -- games -------------------------------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ class Game(SQLModel, table=True):
     state: str = Field(default="planned", max_length=16)
     attempt: int = 0
     lease_owner: str = Field(default="", max_length=120)
-    worker: str = Field(default="", max_length=120, sa_column_kwargs={"server_default": ""})
+    worker: str = Field(default="", max_length=120)
     started: datetime | None = _time(nullable=True)
     finished: datetime | None = _time(nullable=True)
     committed: int | None = Field(default=None, unique=True)
@@ -420,6 +420,33 @@ class RatingChange(SQLModel, table=True):
     sigma_before: float
     mu: float
     sigma: float
+
+
+class Rebuild(SQLModel, table=True):
+    """A rebuild of all ratings that is under way or was killed; up to the commit number `last` it is done.
+
+    `without`: the SHA-256 of the games it leaves out, empty for none.
+    """
+
+    __tablename__ = "rebuilds"
+    id: str = Field(primary_key=True, max_length=32)
+    without: str = Field(default="", max_length=64)
+    last: int = 0
+
+
+class RebuiltChange(SQLModel, table=True):
+    """A rating change as a rebuild wants it, other than it is stored; without numbers where there should be none."""
+
+    __tablename__ = "rebuilt_changes"
+    rebuild_id: str = Field(primary_key=True, max_length=32)
+    game_id: str = Field(primary_key=True, max_length=32)
+    version_id: int = Field(primary_key=True)
+    pool: str = Field(max_length=200)
+    committed: int
+    mu_before: float | None = None
+    sigma_before: float | None = None
+    mu: float | None = None
+    sigma: float | None = None
 
 
 # -- the archive -------------------------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _FOLDER = Path(models.__file__).parents[1] / "migrations"
+FIRST = 1001
+"""The number of the first revision. Those of programs before 1.0 were 0001 to 0012, and lead nowhere."""
 _LOCK = 0x6172656E61
 """The advisory lock of PostgreSQL that upgrades take: they wait for one another."""
 
@@ -37,11 +39,11 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
     """Bring the database to the program's schema; the revisions before (None = new) and after.
 
     Whoever coordinated by the schema before has its lease no more: it writes nothing into the new one, and ends.
-    Raises SchemaError for a database newer than the program.
+    Raises SchemaError for a database that is not this program's to bring up.
     """
     with alone(engine) as connection:
         before = _revision(connection)
-        _require_known(before)
+        _require_known(before, connection)
         if before != head():
             from alembic import command
 
@@ -66,15 +68,16 @@ def revision(engine: Engine) -> str | None:
 
 def require(engine: Engine) -> None:
     """Raise SchemaError, naming the command that helps, unless the database has the program's schema."""
-    present = revision(engine)
-    if present == head():
-        return
+    with translated(), engine.connect() as connection:
+        present = _revision(connection)
+        if present == head():
+            return
+        _require_known(present, connection)
     if present is None:
         raise EmptyDatabaseError(
             "the database is empty: it has no tables; run `arena init`, or `arena db upgrade`",
             hint="or look at --data and --database",
         )
-    _require_known(present)
     raise SchemaError(f"the database has schema {present}, the program needs {head()}; run `arena db upgrade`")
 
 
@@ -106,9 +109,26 @@ def _revision(connection: Connection) -> str | None:
     return found
 
 
-def _require_known(present: str | None) -> None:
-    if present is not None and present not in revisions():
-        raise SchemaError(f"the database has schema {present}, which is newer than this program; upgrade the program")
+def _require_known(present: str | None, connection: Connection) -> None:
+    """Raise SchemaError, saying what to do, for a schema that no revision of this program made."""
+    if present in revisions():
+        return
+    if present is None:
+        if taken := sorted(set(inspect(connection).get_table_names()) & set(SQLModel.metadata.tables)):
+            raise SchemaError(
+                f"the database has a table {taken[0]} but no arena's schema: it is another program's; "
+                "name an empty or a new database with --database"
+            )
+    elif present.isdecimal() and int(present) < FIRST:
+        raise SchemaError(
+            f"the database has schema {present}, of a program before 1.0, which cannot be brought up; "
+            "start a new arena: `arena init --data NEW`, and read the old one with the program that made it"
+        )
+    else:
+        raise SchemaError(
+            f"the database has schema {present}, which is newer than this program, or another program's; "
+            "upgrade the program, or name the right database with --database"
+        )
 
 
 def config(connection: Connection) -> Config:

@@ -104,19 +104,22 @@ def _people(base: sqlite3.Connection, tournaments: int) -> None:
     when = "'2026-01-01 00:00:00'"
     versions = tournaments * ENTRIES
     bots = versions // VERSIONS_EACH
-    base.execute(f"INSERT INTO users (id, name, role, is_active, created) VALUES (1, 'owner', 'author', 1, {when})")
+    base.execute(
+        f"""INSERT INTO users (id, name, role, is_active, about, link, created)
+        VALUES (1, 'owner', 'author', 1, '', '', {when})"""
+    )
     base.execute(
         f"""WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < {bots})
-        INSERT INTO bots (id, name, owner_id, description, is_retired, created)
-        SELECT i, 'bot' || i, 1, 'made up', 0, {when} FROM n"""
+        INSERT INTO bots (id, name, owner_id, description, is_retired, plays_people, created)
+        SELECT i, 'bot' || i, 1, 'made up', 0, 0, {when} FROM n"""
     )
     base.execute(
         f"""WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < {versions})
         INSERT INTO versions (id, bot_id, number, name, bundle, size_bytes, command, options, limits, capabilities,
-            state, report, log, problem, created)
+            state, report, log, problem, place, created)
         SELECT i, (i - 1) / {VERSIONS_EACH} + 1, (i - 1) % {VERSIONS_EACH} + 1,
             'bot' || ((i - 1) / {VERSIONS_EACH} + 1) || ' v' || ((i - 1) % {VERSIONS_EACH} + 1),
-            '', 1000, '["./bot"]', '{{}}', '{{}}', '{{}}', 'active', '{{}}', '', '', {when} FROM n"""
+            '', 1000, '["./bot"]', '{{}}', '{{}}', '{{}}', 'active', '{{}}', '', '', '', {when} FROM n"""
     )
 
 
@@ -142,8 +145,8 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
     )
     base.execute(
         numbers.format(ENTRIES - 1)
-        + f""" INSERT INTO entries (tournament_id, version_id, seat, eligibility)
-        SELECT {number}, {low} + i + 1, i, 'named' FROM n"""
+        + f""" INSERT INTO entries (tournament_id, version_id, seat, eligibility, suspended)
+        SELECT {number}, {low} + i + 1, i, 'named', '' FROM n"""
     )
     record = short_game(family)
     spec = GameSpec(family, variant, BotSpec("@1", ("./bot",)), BotSpec("@2", ("./bot",)))
@@ -153,11 +156,11 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
         + f""", g AS (SELECT i, {commits} + i + 1 AS c, {low} + 1 + i / {ENTRIES} AS a,
             {low} + 1 + (i % {ENTRIES} + (i % {ENTRIES} = i / {ENTRIES})) % {ENTRIES} AS b, (i * 7) % 10 AS r FROM n)
         INSERT INTO games (id, tournament_id, sequence, round, pair, family, pool, variant, first_id, second_id, first,
-            second, spec, is_rated, state, attempt, lease_owner, started, finished, committed, winner, termination,
-            kind, detail, plies)
+            second, spec, is_rated, state, attempt, lease_owner, worker, started, finished, committed, winner,
+            termination, kind, detail, plies)
         SELECT printf('%08x%024x', (c * 2654435761) % 4294967296, c), {number}, i + 1, i / {ENTRIES} + 1, i / 2 + 1,
             ?, ?, ?, a, b, v.name, w.name, replace(replace(?, '@1', v.name), '@2', w.name), 1, 'finished', 1, 'made up',
-            {when}, {when}, c, CASE WHEN r < 5 THEN 'first' WHEN r < 9 THEN 'second' ELSE 'draw' END,
+            '', {when}, {when}, c, CASE WHEN r < 5 THEN 'first' WHEN r < 9 THEN 'second' ELSE 'draw' END,
             CASE WHEN r = 0 THEN 'crashed' WHEN r = 9 THEN 'repetition' ELSE ? END,
             CASE WHEN r = 0 THEN 'forfeit' ELSE 'rules' END, '', {PLIES}
         FROM g JOIN versions v ON v.id = a JOIN versions w ON w.id = b""",

@@ -76,7 +76,8 @@ def test_what_is_no_dump(sqlite_store: Store, tmp_path: Path) -> None:
         "other.ndjson": b'{"form":"x"}\n',
         "text.ndjson": b"hello\n",
         "empty.ndjson": b"",
-        "newer.ndjson": data.replace(b'"schema":"0', b'"schema":"9', 1),
+        "newer.ndjson": data.replace(b'"schema":"1', b'"schema":"9', 1),
+        "older.ndjson": data.replace(b'"schema":"1', b'"schema":"0', 1),
         "cut.ndjson.zst": zstandard.ZstdCompressor().compress(data)[:-20],
         "none.ndjson.zst": data,
     }
