@@ -102,8 +102,6 @@ def warm_with_samples(family: str) -> Warmed:
 def main() -> int:
     """Compile the kernels of all families and what the sample bots call, a family per processor at once."""
     from referee.pool import SlotPool
-    from referee.ratings.two_players import is_exact
-    from referee.rules import load
 
     problems = 0
     with SlotPool(os.cpu_count() or 1) as pool:
@@ -113,7 +111,6 @@ def main() -> int:
                 f"{warmed.family}: {warmed.compiled} functions compiled; {problem or 'sample bots ready'}\n"
             )
             problems += bool(problem)
-    is_exact(load(next(iter(homes()))).draw_probability)  # compiles what rebuilds of ratings use
     return 1 if problems else 0
 
 

@@ -14,7 +14,6 @@ from referee.ratings.sprt import Verdict
 from referee.ratings.standings import crosstable, standings, terminations
 from referee.ratings.strength import Estimate, estimates
 from referee.ratings.trueskill import fold, leaderboard
-from referee.ratings.two_players import update_quickly
 from referee.record import GameRecord
 from referee.rules import load
 
@@ -42,7 +41,7 @@ def summarise(
     found: dict[str, Any] = {
         "standings": [standing.as_json() for standing in standings(records, names)],
         "crosstable": crosstable(records, names),
-        "ratings": leaderboard(fold(records, draw_probability, by=update_quickly)),
+        "ratings": leaderboard(fold(records, draw_probability)),
         "terminations": terminations(records),
         "elapsed_s": round(elapsed, 3),
         "moves": moves,

@@ -29,7 +29,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Warm the families, several at once; a line per family as it is done."""
     from referee.pool import SlotPool
-    from referee.ratings.two_players import is_exact
     from referee.rules import families, load
     from referee.warmup import warm
 
@@ -43,7 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
         for warmed in as_completed([pool.submit(warm, name) for name in names]):
             done.append(warmed.result())
             _tell(done[-1])
-    is_exact(load(names[0]).draw_probability)  # compiles what rebuilds of ratings use
     if arguments.bots:
         warm_bots(names, jobs)
     seconds = time.perf_counter() - started

@@ -6,7 +6,7 @@
     bots, versions, presences, checks, samples, usage    what plays
     tournaments, queue, games, results, voids, ratings, rating_history, schedules    what is played, and what follows
     leases, audit, answers, daily_tasks, notices    how the arena is run
-    commit, fold, folding, rebuild   how a result becomes part of the arena, and how all ratings follow from results
+    commit, fold, rebuild   how a result becomes part of the arena, and how all ratings follow from results
     archive, archived_game, archive_columns, positions    games of all times, numbered, and found by anything
     analyses                what judges thought of games, and what is to be analysed
     schema, backup          the tables, and all that is in them as a file

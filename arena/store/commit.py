@@ -112,7 +112,7 @@ class LiveTable:
         return self._session.scalar(_FOLLOWS, {"version": version_id})
 
     def put(self, pool: str, version_id: int, line: fold.FoldedRating) -> None:
-        """The line from now on."""
+        """See `fold.RatingTable`."""
         self._lines[pool, version_id] = self._changed[pool, version_id] = line
 
     def write(self) -> None:
@@ -198,10 +198,8 @@ def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "
             record.kind.value,
             plan.is_rated,
         )
-        changes = fold.step(table, played) if played.counts else ()
-        for change in changes:
-            table.put(plan.pool, change.version_id, change.after)
-            changed.append(change_row(played, change))
+        changes = fold.fold(table, played)
+        changed += [change_row(played, change) for change in changes]
         finished.append(_finished(record, number, lease_owner))
         found[record.id] = Committed(record.id, plan.tournament_id, number, plan.pool, changes)
     if taken:

@@ -1,4 +1,4 @@
-"""What one game does to two ratings: the single step that live recording and rebuilding share. Knows no SQL."""
+"""What a game does to two ratings: the one fold, of live commits and of rebuilds alike. Knows no SQL."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Change:
 
 
 class RatingTable(Protocol):
-    """Where the fold finds what it needs."""
+    """Where the fold finds the lines, and puts them."""
 
     def line(self, pool: str, version_id: int) -> FoldedRating | None:
         """The present line, None for a version new to the pool."""
@@ -58,18 +58,25 @@ class RatingTable(Protocol):
     def follows(self, version_id: int) -> int | None:
         """The version this one continues, if any."""
 
+    def put(self, pool: str, version_id: int, line: FoldedRating) -> None:
+        """The line from now on."""
 
-def step(table: RatingTable, game: FoldedGame) -> tuple[Change, Change]:
-    """Both lines after a game that counts."""
-    one, two = (present_line(table, game.pool, version) for version in (game.first_id, game.second_id))
+
+def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = trueskill.update) -> tuple[Change, ...]:
+    """Put both lines after a game into the table, first's before second's; nothing for one that does not count."""
+    if not game.counts:
+        return ()
+    one, two = (_present_line(table, game.pool, version) for version in (game.first_id, game.second_id))
     points = {"first": 1.0, "second": 0.0}.get(game.winner or "", 0.5)
-    chance = load(game.family).draw_probability
-    first, second = trueskill.update(one.rating, two.rating, points, chance)
+    first, second = update(one.rating, two.rating, points, load(game.family).draw_probability)
     is_forfeit = game.kind == Kind.FORFEIT.value
-    return (
+    changes = (
         _change(game, game.first_id, one, two, rating=first, has_forfeited=is_forfeit and points == 0),
         _change(game, game.second_id, two, one, rating=second, has_forfeited=is_forfeit and points == 1),
     )
+    for change in changes:
+        table.put(game.pool, change.version_id, change.after)
+    return changes
 
 
 def _change(
@@ -85,7 +92,7 @@ def _change(
     return Change(version_id, mine, after)
 
 
-def present_line(table: RatingTable, pool: str, version_id: int) -> FoldedRating:
+def _present_line(table: RatingTable, pool: str, version_id: int) -> FoldedRating:
     """The present line; a new one starts from the mu of the version it follows, with a wide sigma."""
     if line := table.line(pool, version_id):
         return line

@@ -223,10 +223,10 @@ class Ratings:
                 for version_id, mu_before, sigma_before, mu, sigma in fetch(session, query)
             }
 
-    def check(self) -> list[str]:
+    def check(self, tell: rebuild.Tell = rebuild.tell_nobody) -> list[str]:
         """Fold every game again in commit order; what differs from the stored numbers, in words."""
-        return rebuild.check(self._sessions)
+        return rebuild.check(self._sessions, tell)
 
-    def rebuild(self) -> int:
+    def rebuild(self, tell: rebuild.Tell = rebuild.tell_nobody) -> int:
         """Fold every game again and put right whatever differs; how many games counted. See `arena.store.rebuild`."""
-        return rebuild.rebuild(self._sessions)
+        return rebuild.rebuild(self._sessions, tell=tell)

@@ -1,223 +1,245 @@
-"""All ratings folded again from the games, in the order of their commits: what is stored must be just that."""
+"""All ratings folded again from the games, in the order of their commits: what is stored must be just that.
+
+A rebuild goes through the games in portions. It notes what is wrong beside the ratings (`rebuilt_changes`) and how far
+it came (`rebuilds`); after a kill, the next one continues there. A last transaction puts everything in place: until
+then everybody sees the old ratings, and results are committed as always.
+"""
 
 from __future__ import annotations
 
-import itertools
+import hashlib
+import uuid
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import and_, bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy import bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.store import fold
-from arena.store.commit import COUNTER, line_of, row_of
+from arena.store.commit import COUNTER, change_row, line_of, row_of
 from arena.store.engine import Sessions, batched, fetch, table_of
-from arena.store.folding import Folding
-from arena.store.folding import Game as FoldedGame
-from arena.store.models import Counter, Game, Rating, RatingChange, Version
+from arena.store.errors import ConflictError
+from arena.store.fold import FoldedGame, FoldedRating, fold
+from arena.store.models import Counter, Game, Rating, RatingChange, Rebuild, RebuiltChange, Version
+from referee.ratings import trueskill
 
-_BATCH = 10_000
-_CHANGE = ("game_id", "version_id", "pool", "committed", "mu_before", "sigma_before", "mu", "sigma")
-_CHANGES = table_of(RatingChange)
-_MENDED = ("of_game", "of_version", *_CHANGE[2:])
-_MEND = update(_CHANGES).where(
-    _CHANGES.c.game_id == bindparam("of_game"), _CHANGES.c.version_id == bindparam("of_version")
+PORTION = 5_000
+"""Games folded from one note of how far a rebuild is to the next: about a second's work."""
+
+_GAMES, _CHANGES, _REBUILT = (table_of(model) for model in (Game, RatingChange, RebuiltChange))
+_CHANGE = tuple(_CHANGES.c)
+_NEXT = (
+    select(*(_GAMES.c["id" if name == "game_id" else name] for name in FoldedGame.__dataclass_fields__))
+    .where(_GAMES.c.committed > bindparam("after"))
+    .order_by(_GAMES.c.committed)
+    .limit(PORTION)
 )
-_MEND_NUMBERS = (
-    "UPDATE rating_changes SET mu_before = new.column3, sigma_before = new.column4, mu = new.column5, "
-    "sigma = new.column6 FROM (VALUES {}) AS new WHERE game_id = new.column1 AND version_id = new.column2"
-)
-"""In the words that both databases share, not through SQLAlchemy: of many rows its part took longer than theirs."""
-_GAME = table_of(Game).c
-_FIRST, _SECOND = _CHANGES.alias("first"), _CHANGES.alias("second")
-_FIELDS = 9
-_GAMES = (
-    select(
-        _GAME.id,
-        _GAME.committed,
-        _GAME.family,
-        _GAME.pool,
-        _GAME.first_id,
-        _GAME.second_id,
-        _GAME.winner,
-        _GAME.kind,
-        _GAME.is_rated,
-        select(func.count()).where(_CHANGES.c.game_id == _GAME.id).scalar_subquery(),
-        and_(*(side.c[name] == _GAME[name] for side in (_FIRST, _SECOND) for name in ("pool", "committed"))),
-        *(side.c[name] for side in (_FIRST, _SECOND) for name in _CHANGE[4:]),
-    )
-    .select_from(
-        table_of(Game)
-        .outerjoin(_FIRST, and_(_FIRST.c.game_id == _GAME.id, _FIRST.c.version_id == _GAME.first_id))
-        .outerjoin(_SECOND, and_(_SECOND.c.game_id == _GAME.id, _SECOND.c.version_id == _GAME.second_id))
-    )
-    .where(_GAME.committed > bindparam("after"))
-    .order_by(_GAME.committed)
-    .limit(_BATCH)
-)
-"""The next results in commit order: `_FIELDS` of the fold, how many rating changes there are, and those of both."""
+_PORTION = select(_GAMES.c.id).where(_GAMES.c.committed > bindparam("after"), _GAMES.c.committed <= bindparam("until"))
+
+_NO_RESULT = select(_GAMES.c.id).where(_GAMES.c.committed.is_(None))
+
 _Key = tuple[str, int]
 _Row = tuple[Any, ...]
-_Floats = NDArray[np.float64]
-_Flags = NDArray[np.bool_]
+"""The columns of a rating change, in their order."""
+_Difference = tuple[_Row | None, _Row | None]
+"""What is stored, and what should be."""
+Tell = Callable[[int, int], None]
+"""Is called with how many games are folded, and how many there are."""
 
 
-class _Part(NamedTuple):
-    """Some games that follow one another, and what their changes should be: those of first, then of second.
+def tell_nobody(done: int, total: int) -> None:
+    """Nothing."""
 
-    Numbers that are none belong to games that do not count. `is_whole`: both changes are there, and but for their
-    numbers as they should be.
+
+class _Lines:
+    """The ratings after the games up to the commit number `last`, `without` some. A table of `fold`.
+
+    Up to the commit number `trusted`, changes are read instead of computed: as the rebuild with this id left them.
     """
 
-    games: list[FoldedGame]
-    expected: _Floats
-    is_right: _Flags
-    is_whole: _Flags
+    def __init__(
+        self, session: Session, without: frozenset[str] = frozenset(), trusted: int = 0, rebuild_id: str = ""
+    ) -> None:
+        query = select(col(Version.id), col(Version.follows_id)).where(col(Version.follows_id).is_not(None))
+        self._follows: dict[int, int] = dict(fetch(session, query))
+        self.by_key: dict[_Key, FoldedRating] = {}
+        self.last = self.seen = self.count = 0
+        """The last commit number, how many games there were so far, and how many of them moved ratings."""
+        self.rebuild_id, self.noted = rebuild_id, trusted
+        self._without, self._trusted = without, trusted
+
+    def line(self, pool: str, version_id: int) -> FoldedRating | None:
+        """See `fold.RatingTable`."""
+        return self.by_key.get((pool, version_id))
+
+    def follows(self, version_id: int) -> int | None:
+        """See `fold.RatingTable`."""
+        return self._follows.get(version_id)
+
+    def put(self, pool: str, version_id: int, line: FoldedRating) -> None:
+        """See `fold.RatingTable`."""
+        self.by_key[pool, version_id] = line
+
+    def read_on(self, session: Session) -> list[_Difference] | None:
+        """Fold the next portion; which of its changes are wrong, or None where there are no more games."""
+        games = [FoldedGame(*row) for row in session.execute(_NEXT, {"after": self.last})]
+        if not games:
+            return None
+        stored, wrong = self._stored(session, games[-1].committed), []
+        for game in games:
+            found = stored.get(game.game_id, {})
+            is_trusted = game.committed <= self._trusted
+            changes = () if game.game_id in self._without else fold(self, game, _update(game, found, is_trusted))
+            self.count += bool(changes)
+            expected = {change.version_id: tuple(change_row(game, change).values()) for change in changes}
+            if found != expected and not is_trusted:
+                versions = sorted(found.keys() | expected.keys())
+                wrong += [(found.get(version), expected.get(version)) for version in versions]
+        self.last = games[-1].committed
+        self.seen += len(games)
+        return [(old, new) for old, new in wrong if old != new]
+
+    def _stored(self, session: Session, until: int) -> dict[str, dict[int, _Row]]:
+        """The changes of the next games, by game and version: as they stand, or as this rebuild left them."""
+        which: dict[str, Any] = {"after": self.last, "until": until}
+        found: dict[str, dict[int, _Row]] = defaultdict(dict)
+        for row in session.execute(select(*_CHANGE).where(_CHANGES.c.game_id.in_(_PORTION)), which):
+            found[row[0]][row[1]] = tuple(row)
+        if self.last < self._trusted:
+            mine = _REBUILT.c.rebuild_id == self.rebuild_id, _REBUILT.c.game_id.in_(_PORTION)
+            for row in session.execute(select(*(_REBUILT.c[one.name] for one in _CHANGE)).where(*mine), which):
+                found[row[0]][row[1]] = tuple(row)
+        return found
 
 
-def check(sessions: Sessions) -> list[str]:
+def _update(game: FoldedGame, stored: dict[int, _Row], is_trusted: bool) -> trueskill.Update:
+    """How ratings change by a game: by what is stored, if that is to be trusted and whole, else by TrueSkill."""
+    rows = [stored.get(version) for version in (game.first_id, game.second_id)]
+    if not is_trusted or any(row is None or row[-1] is None for row in rows):
+        return trueskill.update
+    (*_, first_mu, first_sigma), (*_, second_mu, second_sigma) = (row for row in rows if row is not None)
+    return lambda one, two, points, _: (
+        trueskill.counted(one, first_mu, first_sigma, points),
+        trueskill.counted(two, second_mu, second_sigma, 1 - points),
+    )
+
+
+def check(sessions: Sessions, tell: Tell = tell_nobody) -> list[str]:
     """Fold every game again in commit order; what differs from the stored numbers, in words."""
-    table = Folding()
+    problems: list[str] = []
     with sessions.reading() as session:
-        problems = [
-            f"game {game}, version {version}: stored {old}, rebuilt {new}"
-            for part in _folded(session, table)
-            for (game, version), old, new in _differences(session, part, ~part.is_right)
-        ]
-        problems += [
-            f"game {game}, version {version}: stored {old}, rebuilt None"
-            for (game, version), old in _left(session).items()
-        ]
+        lines, total = _Lines(session), _count(session)
+        while (wrong := lines.read_on(session)) is not None:
+            problems += [_in_words(*one) for one in wrong]
+            tell(lines.seen, total)
+        left = select(*_CHANGE).where(_CHANGES.c.game_id.in_(_NO_RESULT))
+        problems += [_in_words(tuple(row), None) for row in session.execute(left)]
         problems += [
             f"{pool}, version {version}: stored {old}, rebuilt {new}"
-            for (pool, version), old, new in _wrong_lines(session, table)
+            for (pool, version), old, new in _wrong_lines(session, lines)
         ]
     return problems
 
 
 def rebuild(
-    sessions: Sessions, without: Collection[str] = (), undo: Callable[[Session], None] = lambda session: None
+    sessions: Sessions,
+    without: Collection[str] = (),
+    undo: Callable[[Session], None] = lambda session: None,
+    tell: Tell = tell_nobody,
 ) -> int:
     """Fold every game again and put right whatever differs; returns how many games counted.
 
-    Results can be committed meanwhile: only the repair itself, with the games since, keeps them waiting. The results of
-    games in `without` are left out; `undo` takes them out of the database, in the transaction of the repair.
+    The results of games in `without` are left out, and changes before the first of them are not computed again; `undo`
+    takes them out of the database, in the last transaction. Raises ConflictError where another rebuild came first.
     """
-    table, repair = Folding(frozenset(without)), _Repair()
-    with sessions.reading() as session:
-        repair.look(session, table)
+    with sessions.writing() as session:
+        lines = _begin(session, frozenset(without))
+        total = _count(session)
+        tell(_count(session, until=lines.noted), total)
+    while True:
+        with sessions.reading() as session:
+            wrong = lines.read_on(session)
+        if wrong is None:
+            break
+        if lines.last > lines.noted:
+            with sessions.writing() as session:
+                _note(session, lines, wrong)
+            tell(lines.seen, total)
     with sessions.writing() as session:
         session.get(Counter, COUNTER, with_for_update=True)  # no commit in between
         undo(session)
-        repair.look(session, table)
-        repair.work(session)
-        for (pool, version), _, line in list(_wrong_lines(session, table)):
-            session.execute(delete(Rating).where(col(Rating.pool) == pool, col(Rating.version_id) == version))
-            if line is not None:
-                session.execute(insert(Rating).values(row_of(pool, version, line)))
-    return table.count
+        while (wrong := lines.read_on(session)) is not None:
+            _note(session, lines, wrong)
+        _finish(session, lines)
+    return lines.count
 
 
-class _Repair:
-    """What is to be put right: changes of which only the numbers are wrong, kept small, and all others."""
-
-    def __init__(self) -> None:
-        self._numbers: list[tuple[list[tuple[str, int, int]], _Floats]] = []
-        self._others: list[tuple[_Key, _Row | None, _Row | None]] = []
-
-    def look(self, session: Session, table: Folding) -> None:
-        """Fold the games behind `table.last` into it, and note what is wrong."""
-        for part in _folded(session, table):
-            only_numbers = np.flatnonzero(~part.is_right & part.is_whole)
-            if len(only_numbers):
-                games = [part.games[number] for number in only_numbers.tolist()]
-                self._numbers.append(([(game[0], *game[4:6]) for game in games], part.expected[only_numbers]))
-            self._others += _differences(session, part, ~part.is_right & ~part.is_whole)
-        self._others += [(key, old, None) for key, old in _left(session).items()]
-
-    def work(self, session: Session) -> None:
-        """Put it right."""
-        for games, expected in self._numbers:
-            changes = (
-                (game, *change)
-                for (game, first, second), numbers in zip(games, expected.tolist(), strict=True)
-                for change in ((first, *numbers[:4]), (second, *numbers[4:]))
-            )
-            for part in batched(changes):
-                _mend_numbers(session, part)
-        for wrong in batched(self._others):
-            if gone := [key for key, _, new in wrong if new is None]:
-                there = tuple_(_CHANGES.c.game_id, _CHANGES.c.version_id).in_(gone)
-                session.execute(delete(_CHANGES).where(there))
-            if missing := [new for _, old, new in wrong if old is None and new is not None]:
-                session.execute(insert(_CHANGES), [dict(zip(_CHANGE, new, strict=True)) for new in missing])
-            if other := [new for _, old, new in wrong if old is not None and new is not None]:
-                session.execute(_MEND, [dict(zip(_MENDED, new, strict=True)) for new in other])
+def _begin(session: Session, without: frozenset[str]) -> _Lines:
+    """Where the last rebuild without these games was left, or the beginning."""
+    digest = hashlib.sha256(" ".join(sorted(without)).encode()).hexdigest() if without else ""
+    found = session.scalar(select(Rebuild).where(col(Rebuild.without) == digest).limit(1))
+    if found is None:
+        first = [
+            session.scalar(select(func.min(_GAMES.c.committed)).where(_GAMES.c.id.in_(part)))
+            for part in batched(without)
+        ]
+        last = min((number for number in first if number is not None), default=1) - 1
+        found = Rebuild(id=uuid.uuid4().hex, without=digest, last=last)
+        session.add(found)
+    return _Lines(session, without, found.last, found.id)
 
 
-def _mend_numbers(session: Session, changes: list[tuple[Any, ...]]) -> None:
-    connection = session.connection()
-    mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
-    line = f"({', '.join([mark] * 6)})"
-    statement = _MEND_NUMBERS.format(", ".join([line] * len(changes)))
-    connection.exec_driver_sql(statement, tuple(itertools.chain.from_iterable(changes)))
+def _note(session: Session, lines: _Lines, wrong: list[_Difference]) -> None:
+    """Note what is wrong, and how far the rebuild is."""
+    mine = col(Rebuild.id) == lines.rebuild_id, col(Rebuild.last) == lines.noted
+    if not session.execute(update(Rebuild).where(*mine).values(last=lines.last)).rowcount:  # type: ignore[attr-defined]
+        raise ConflictError("another rebuild of the ratings has come first; wait for its end, then run this again")
+    lines.noted = lines.last
+    for part in batched(wrong):
+        session.execute(insert(_REBUILT), [{"rebuild_id": lines.rebuild_id, **_columns(*one)} for one in part])
 
 
-def _folded(session: Session, table: Folding) -> Iterator[_Part]:
-    """Fold the games behind `table.last` into it, and compare with what is stored of them."""
-    query = select(col(Version.id), col(Version.follows_id)).where(col(Version.follows_id).is_not(None))
-    table.earlier = dict(fetch(session, query))
-    while rows := session.execute(_GAMES, {"after": table.last}).all():
-        games: list[FoldedGame] = [tuple(row[:_FIELDS]) for row in rows]
-        counted = np.array([table.counts(game) for game in games])
-        expected = np.full((len(games), 8), np.nan)
-        expected[counted] = table.play(game for game, counts in zip(games, counted.tolist(), strict=True) if counts)
-        table.last = games[-1][1]
-        numbers, are_two, *stored = zip(*(row[_FIELDS:] for row in rows), strict=True)
-        are_same = (expected == np.array(stored, dtype=np.float64).T).all(axis=1)
-        is_whole = np.array([both is True for both in are_two])  # None where one is missing
-        is_right = np.where(counted, (np.array(numbers) == 2) & is_whole & are_same, np.array(numbers) == 0)
-        yield _Part(games, expected, is_right, counted & (np.array(numbers) == 2) & is_whole)
+def _columns(old: _Row | None, new: _Row | None) -> dict[str, Any]:
+    """A change as it should be; without numbers where there should be none."""
+    names = [one.name for one in _CHANGE]
+    if new is not None:
+        return dict(zip(names, new, strict=True))
+    assert old is not None
+    return dict(zip(names, [*old[:4], None, None, None, None], strict=True))
 
 
-def _differences(
-    session: Session, part: _Part, is_looked_at: _Flags
-) -> Iterator[tuple[_Key, _Row | None, _Row | None]]:
-    """Every change of some games of a part that is not as it should be: key, old, new."""
-    for numbers in batched(np.flatnonzero(is_looked_at).tolist()):
-        expected: dict[_Key, _Row] = {}
-        for number in numbers:
-            game_id, committed, _, pool, *versions, _winner, _kind, _ = part.games[number]
-            values = part.expected[number].tolist()
-            for seat, version in enumerate(versions):
-                if values[0] == values[0]:  # it counts: there are numbers
-                    expected[game_id, version] = (game_id, version, pool, committed, *values[4 * seat : 4 * seat + 4])
-        stored = _stored(session, [part.games[number][0] for number in numbers])
-        for key in sorted(stored.keys() | expected.keys()):
-            if stored.get(key) != expected.get(key):
-                yield key, stored.get(key), expected.get(key)
+def _finish(session: Session, lines: _Lines) -> None:
+    """Put everything in place; other rebuilds that are under way have been for nothing."""
+    _note(session, lines, [])
+    mine = _REBUILT.c.rebuild_id == lines.rebuild_id
+    keys = select(_REBUILT.c.game_id, _REBUILT.c.version_id).where(mine)
+    session.execute(delete(_CHANGES).where(tuple_(_CHANGES.c.game_id, _CHANGES.c.version_id).in_(keys)))
+    session.execute(delete(_CHANGES).where(_CHANGES.c.game_id.in_(_NO_RESULT)))
+    right = select(*(_REBUILT.c[one.name] for one in _CHANGE)).where(mine, _REBUILT.c.mu.is_not(None))
+    session.execute(insert(_CHANGES).from_select(_CHANGE, right))
+    for (pool, version), _, line in list(_wrong_lines(session, lines)):
+        session.execute(delete(Rating).where(col(Rating.pool) == pool, col(Rating.version_id) == version))
+        if line is not None:
+            session.execute(insert(Rating).values(row_of(pool, version, line)))
+    session.execute(delete(_REBUILT))
+    session.execute(delete(Rebuild))
 
 
-def _left(session: Session) -> dict[_Key, _Row]:
-    """Changes of games that have no result."""
-    return _stored(session, select(col(Game.id)).where(col(Game.committed).is_(None)))
+def _count(session: Session, until: int | None = None) -> int:
+    """How many results there are, up to a commit number."""
+    mine = _GAMES.c.committed.is_not(None) if until is None else _GAMES.c.committed <= until
+    return session.scalar(select(func.count()).select_from(_GAMES).where(mine)) or 0
 
 
-def _stored(session: Session, games: Any) -> dict[_Key, _Row]:
-    """The stored changes of these games."""
-    query = select(*(col(getattr(RatingChange, name)) for name in _CHANGE)).where(col(RatingChange.game_id).in_(games))
-    return {(row[0], row[1]): tuple(row) for row in fetch(session, query)}
+def _in_words(old: _Row | None, new: _Row | None) -> str:
+    game, version, *_ = old or new or ()
+    return f"game {game}, version {version}: stored {old}, rebuilt {new}"
 
 
-def _wrong_lines(
-    session: Session, table: Folding
-) -> Iterator[tuple[_Key, fold.FoldedRating | None, fold.FoldedRating | None]]:
+def _wrong_lines(session: Session, lines: _Lines) -> Iterator[tuple[_Key, FoldedRating | None, FoldedRating | None]]:
     """Every rating that is not as it should be: key, old, new."""
-    lines = table.lines()
     stored = {(row.pool, row.version_id): line_of(row) for row in session.scalars(select(Rating))}
-    for key in sorted(stored.keys() | lines.keys()):
-        if stored.get(key) != lines.get(key):
-            yield key, stored.get(key), lines.get(key)
+    for key in sorted(stored.keys() | lines.by_key.keys()):
+        if stored.get(key) != lines.by_key.get(key):
+            yield key, stored.get(key), lines.by_key.get(key)

@@ -85,15 +85,6 @@ def _environment(draw_probability: float) -> Any:
     return trueskill.TrueSkill(MU, SIGMA, BETA, TAU, draw_probability)
 
 
-@lru_cache(maxsize=16)
-def draw_margin(draw_probability: float) -> float:
-    """How far apart two performances may be for a draw, in games of two."""
-    environment = _environment(draw_probability)
-    from trueskill import calc_draw_margin
-
-    return float(calc_draw_margin(draw_probability, 2, environment))
-
-
 def update(first: Rating, second: Rating, points: float, draw_probability: float) -> tuple[Rating, Rating]:
     """Both ratings after one game in which first scored `points` (1, 0.5 or 0)."""
     environment = _environment(draw_probability)
@@ -109,6 +100,7 @@ def update(first: Rating, second: Rating, points: float, draw_probability: float
 
 
 Update: TypeAlias = Callable[[Rating, Rating, float, float], tuple[Rating, Rating]]
+"""What `update` is."""
 
 
 def counted(before: Rating, mu: float, sigma: float, points: float) -> Rating:
@@ -124,18 +116,15 @@ def counted(before: Rating, mu: float, sigma: float, points: float) -> Rating:
 
 
 def fold(
-    records: Iterable[Scored], draw_probability: float, ratings: dict[str, Rating] | None = None, by: Update = update
+    records: Iterable[Scored], draw_probability: float, ratings: dict[str, Rating] | None = None
 ) -> dict[str, Rating]:
-    """The ratings after the records in the order given, from `ratings` (default: everybody new). Voids are left out.
-
-    `by`: this module's `update`, or what says the same.
-    """
+    """The ratings after the records in the order given, from `ratings` (default: everybody new). Voids are left out."""
     table = dict(ratings or {})
     for record in records:
         if record.kind is Kind.VOID or record.first == record.second:
             continue
         first, second = table.get(record.first, Rating()), table.get(record.second, Rating())
-        table[record.first], table[record.second] = by(first, second, record.points[0], draw_probability)
+        table[record.first], table[record.second] = update(first, second, record.points[0], draw_probability)
     return table
 
 
