@@ -145,8 +145,6 @@ class Limits:
     """Without a clock (depth, nodes): the longest wait for a `bestmove`."""
     margin_ms: int = 20
     """Added to every clock for scheduling noise; what was charged is recorded per ply."""
-    overshoot_ms: int = 300
-    """Without effect: it is measured (`referee.overshoot`). The ids of games are made of every limit, so it stays."""
     grace_ms: int = 250
     """After the flag: how long to wait for a late answer, to tell `time` from `stalled`."""
     quit_ms: int = 500

@@ -30,7 +30,7 @@ FILE = "bot.toml"
 KEYS = ("name", "families", "command", "options", "limits", "description", "capabilities")
 REMARKS = ("author", "version", "license", "url")
 """Allowed, and not looked at."""
-NEEDS = ("start_ms", "ready_ms", "move_ms", "quit_ms", "overshoot_ms", "memory_bytes", "processes")
+NEEDS = ("start_ms", "ready_ms", "move_ms", "quit_ms", "memory_bytes", "processes")
 _MAX_FILE = 64 * 1024
 _MAX_WORDS, _MAX_WORD = 32, 500
 _MAX_OPTIONS = 64

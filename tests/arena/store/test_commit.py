@@ -125,7 +125,7 @@ def test_of_results_together_all_are_kept_or_none(store: Store, field: Field) ->
 
 
 def test_ratings_are_those_of_the_fold(store: Store, field: Field) -> None:
-    records = field.play(40)
+    records = field.play(60)
     table = trueskill.fold(records, load("loa").draw_probability)
     lines = store.ratings.leaderboard("loa").items
     assert {line.name: (line.mu, line.sigma, line.games) for line in lines} == {
