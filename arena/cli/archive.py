@@ -106,12 +106,11 @@ def _open(arguments: argparse.Namespace) -> Iterator[Arena]:
     """The arena whose archive is meant; importing into a data folder without one makes it."""
     from arena.data_folder import make_folder
     from arena.services.arena import Arena
-    from arena.store import archive_file, schema
+    from arena.store import schema
 
     settings = settings_of(arguments)
     file = settings.database_url.removeprefix("sqlite:///")
-    older = archive_file.is_in(settings.data)
-    if arguments.act is not _import and not older and file != settings.database_url and not Path(file).exists():
+    if arguments.act is not _import and file != settings.database_url and not Path(file).exists():
         raise CommandError(
             f"no archive in {settings.data}; fill one with: arena archive import FILE --family F", Exit.NOT_FOUND
         )
@@ -120,7 +119,6 @@ def _open(arguments: argparse.Namespace) -> Iterator[Arena]:
         if schema.is_fresh(store.engine):
             store.upgrade()
         store.require()
-        archive_file.adopt(store.archive, settings.data)
         yield Arena(store, settings)
 
 

@@ -45,8 +45,6 @@ _IDENTITY = (
     "each",
 )
 """The arguments that make a run what it is: continuing it needs the same ones."""
-_UNNAMED = frozenset({"margin", "pondering", "first", "each"})
-"""Those that runs of earlier versions do not name."""
 
 
 class UnkeptRun:
@@ -164,11 +162,7 @@ def remembered(
 ) -> tuple[BotSpec, ...]:
     """The bots as an earlier start of the same run knew them. Raises FolderError where it was another one."""
     before = header.get("arguments", {})
-    changed = [
-        name
-        for name, value in identity_of(arguments).items()
-        if before.get(name) != value and not (name in _UNNAMED and name not in before)
-    ]
+    changed = [name for name, value in identity_of(arguments).items() if before.get(name) != value]
     if changed:
         raise FolderError(
             f"{arguments.out}: holds a run with another {', '.join(changed)}; "

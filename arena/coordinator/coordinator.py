@@ -166,7 +166,7 @@ class Coordinator:
         self._wake = asyncio.Event()
 
     def _following(self, settings: Settings, conditions: Conditions) -> Background:
-        follower = Follower(self._store, settings.data)
+        follower = Follower(self._store)
         return Background("archive", LOOK_S, follower.work, conditions, close=follower.process.close)
 
     def _analysing(self, settings: Settings, conditions: Conditions) -> Background:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 from arena.collections import following
 from arena.helper_process import HelperProcess
 from arena.log import logger
-from arena.store import Store, archive_file
+from arena.store import Store
 from arena.store.archive_entry import NewGame
 
 LOOK_S = 15.0
@@ -29,17 +28,16 @@ def prepared_aside(records: Sequence[bytes]) -> list[NewGame]:
 
 
 class Follower:
-    """Takes new games into the archive; `folder` may have an archive as it was once kept."""
+    """Takes new games into the archive."""
 
-    def __init__(self, store: Store, folder: Path, *, prepare: following.Prepare | None = None) -> None:
-        self._store, self._folder = store, folder
+    def __init__(self, store: Store, *, prepare: following.Prepare | None = None) -> None:
+        self._store = store
         self._prepare = prepare or self._prepare_aside
         self.process = HelperProcess()
         self._log = logger("archive")
 
     def work(self, stop: threading.Event) -> int:
         """Take in what is new; how many games."""
-        archive_file.adopt(self._store.archive, self._folder)
         count = following.follow(self._store, stop.is_set, self._prepare)
         if count:
             self._log.info("followed", games=count)

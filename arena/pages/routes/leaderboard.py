@@ -161,7 +161,7 @@ def _counted(line: RatingLine, score: Score) -> RatingLine:
 
 
 @routes.get("/{family}/leaderboard")
-@takes("pool", "variant", "pace", "state", "at", "mine", "retired", "after", "sort", "sides", "games")
+@takes("pool", "variant", "pace", "state", "at", "mine", "after", "sort", "sides", "games")
 async def show(request: web.Request) -> web.Response:
     """The ratings of a pool: `?pool=`, `?variant=`, `?pace=`, `?state=`, `?mine=1`, `?at=`, `?sort=`."""
     rules = family_in(request)
@@ -175,8 +175,7 @@ async def show(request: web.Request) -> web.Response:
     user = await session_of(request)
     is_mine = choice(query, "mine", ("0", "1"), "0") == "1"
     at = moment(query.get("at", ""))
-    # An address of old: ?retired=1.
-    state = choice(query, "state", [one for one in STATES if one], "all" if query.get("retired") == "1" else "")
+    state = choice(query, "state", [one for one in STATES if one])
     chosen = Filter(
         pool,
         variant=choice(query, "variant", [one.variant for one in sides]),

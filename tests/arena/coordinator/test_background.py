@@ -177,7 +177,7 @@ def test_work_of_who_has_lost_the_lease_writes_nothing(
 ) -> None:
     Field(sqlite_store).play(2)
     assert sqlite_store.leases.take(LEASE, owner, 3600)
-    follower = Follower(sqlite_store, tmp_path, prepare=following.prepared)
+    follower = Follower(sqlite_store, prepare=following.prepared)
     failures: list[str] = []
     fenced = Conditions(lambda: sqlite_store.leases.fencing(LEASE, "me"), Outage(lambda: 0), failures.append)
     once = Background("archive", None, follower.work, fenced)

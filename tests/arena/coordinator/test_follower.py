@@ -20,7 +20,7 @@ def field(sqlite_store: Store) -> Field:
 
 
 def test_games_are_in_the_archive_soon_after_their_commits(sqlite_store: Store, field: Field, tmp_path: Path) -> None:
-    follower, stop = Follower(sqlite_store, tmp_path, prepare=following.prepared), threading.Event()
+    follower, stop = Follower(sqlite_store, prepare=following.prepared), threading.Event()
     field.play(3)
     assert follower.work(stop) == 3
     field.play(2, first_sequence=4)
@@ -33,7 +33,7 @@ def test_games_are_in_the_archive_soon_after_their_commits(sqlite_store: Store, 
 
 
 def test_the_rules_are_asked_in_a_process(sqlite_store: Store, field: Field, tmp_path: Path) -> None:
-    follower, stop = Follower(sqlite_store, tmp_path), threading.Event()
+    follower, stop = Follower(sqlite_store), threading.Event()
     field.play(2)
     assert follower.work(stop) == 2
     assert follower.process.is_open

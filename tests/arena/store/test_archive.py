@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +12,7 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from arena.collections.following import follow, prepared, rebuild
-from arena.store import BadValueError, NotFoundError, Store, archive_file, positions
+from arena.store import BadValueError, NotFoundError, Store, positions
 from arena.store.archive_search import AFTER_OPENING, Search, _beginning_with
 from arena.store.archived_game import OPENING, ArchivedGame, day_of, entries_of
 from arena.store.models import ArchivePart, ArchivePosition
@@ -332,23 +328,3 @@ def test_a_game_that_the_rules_do_not_understand_is_found_by_what_else_it_has(st
     assert store.results.commit(record) is not None
     assert follow(store) == 1
     assert store.archive.count(Search(family="loa", longest=2)) == 1
-
-
-def test_the_archive_of_before_is_taken_over_once(
-    sqlite_store: Store, games: list[ArchivedGame], tmp_path: Path
-) -> None:
-    """With the numbers that games had there: the collection's, else the place in the file."""
-    with closing(sqlite3.connect(tmp_path / "archive.sqlite3")) as base:
-        base.execute("CREATE TABLE archive_game (serial INTEGER PRIMARY KEY, number TEXT, entry TEXT)")
-        for serial, game in enumerate(games[:4], 1):
-            entry = {name: value for name, value in asdict(game).items() if name != "serial"}
-            row = (serial, game.number or str(serial), json.dumps(entry))
-            base.execute("INSERT INTO archive_game VALUES (?, ?, ?)", row)
-        base.commit()
-    assert archive_file.is_in(tmp_path)
-    assert archive_file.adopt(sqlite_store.archive, tmp_path) == 4
-    assert not archive_file.is_in(tmp_path)
-    assert archive_file.adopt(sqlite_store.archive, tmp_path) == 0
-    found = sqlite_store.archive.find(Search())
-    assert [one.moves for one in found] == [one.moves for one in games[:4]]
-    assert [one.number for one in found] == [game.number or str(n) for n, game in enumerate(games[:4], 1)]
