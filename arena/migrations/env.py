@@ -20,7 +20,7 @@ def render(kind: str, item: Any, _: Any) -> str | Literal[False]:
     return False
 
 
-def fill(_: Any, revision: tuple[str, ...], scripts: list[MigrationScript]) -> None:
+def fill(_: Any, revision: Any, scripts: list[MigrationScript]) -> None:
     """Have the first revision also make what no table is of use without: the counter of commits."""
     if not revision and (upgrade := scripts[0].upgrade_ops):
         upgrade.ops.append(ExecuteSQLOp("INSERT INTO counters (name, value) VALUES ('commit', 0)"))

@@ -33,7 +33,7 @@ _NEXT = (
     select(*(_GAMES.c["id" if name == "game_id" else name] for name in FoldedGame.__dataclass_fields__))
     .where(_GAMES.c.committed > bindparam("after"))
     .order_by(_GAMES.c.committed)
-    .limit(PORTION)
+    .limit(bindparam("portion"))
 )
 _PORTION = select(_GAMES.c.id).where(_GAMES.c.committed > bindparam("after"), _GAMES.c.committed <= bindparam("until"))
 
@@ -83,7 +83,7 @@ class _Lines:
 
     def read_on(self, session: Session) -> list[_Difference] | None:
         """Fold the next portion; which of its changes are wrong, or None where there are no more games."""
-        games = [FoldedGame(*row) for row in session.execute(_NEXT, {"after": self.last})]
+        games = [FoldedGame(*row) for row in session.execute(_NEXT, {"after": self.last, "portion": PORTION})]
         if not games:
             return None
         stored, wrong = self._stored(session, games[-1].committed), []

@@ -9,14 +9,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from referee.openings import Opening
 from referee.plan import Plan, schedule
-from referee.ratings import two_players
 from referee.ratings.bradley_terry import fit
 from referee.ratings.standings import crosstable
-from referee.ratings.trueskill import SIGMA, fold
+from referee.ratings.trueskill import fold
 from referee.record import GameRecord
 from referee.rules import load
 from referee.rules.core import Kind, Termination
@@ -60,7 +57,6 @@ def run(quick: bool) -> Iterator[Figure]:
     fold(games, load("loa").draw_probability)
     seconds = (time.perf_counter() - begin) * 100_000 / count
     yield Figure("tables", "TrueSkill fold of 100,000 games", seconds, "s")
-    yield from _compiled(count)
     yield from _strengths()
     games = records(100, 10_000)
     names = [f"bot{number}" for number in range(100)]
@@ -84,30 +80,6 @@ def run(quick: bool) -> Iterator[Figure]:
         peak = tracemalloc.get_traced_memory()[1] / 2**20
         tracemalloc.stop()
         yield Figure("tables", "memory of that schedule", peak, "MB")
-
-
-def _compiled(count: int) -> Iterator[Figure]:
-    """Two-player TrueSkill compiled, beside the package: how fast, and how many games come out with another digit."""
-    rng = random.Random(1)
-    chance = load("loa").draw_probability
-    start = [(rng.uniform(0, 50), rng.uniform(0.5, SIGMA)) for _ in range(300)]
-    seats = np.array([rng.sample(range(300), 2) for _ in range(count)])
-    points = np.array([rng.choice((0.0, 0.5, 1.0)) for _ in range(count)])
-    table = np.array(start)
-    two_players.is_exact(chance)
-    begin = time.process_time()
-    mine = two_players.play(table, seats, points, [chance] * count)
-    compiled = time.process_time() - begin
-    begin = time.process_time()
-    canon = two_players.play(np.array(start), seats, points, [chance] * count, compiled=False)
-    package = time.process_time() - begin
-    scale = 1_000_000 / count
-    name = "TrueSkill of 1,000,000 games, compiled (CPU)"
-    yield Figure("tables", name, compiled * scale, "s", "by the package", package * scale)
-    other = float((mine != canon).any(axis=1).sum())
-    yield Figure(
-        "tables", f"of {count:,} random games, with another digit than the package's", other, "games", goal="0"
-    )
 
 
 def _strengths() -> Iterator[Figure]:

@@ -57,6 +57,33 @@ def test_an_unknown_schema_is_refused(own_store: Store) -> None:
         own_store.upgrade()
 
 
+@pytest.mark.parametrize("number", ["0001", "0012"])
+def test_schema_of_a_program_before_1_0_is_refused(own_store: Store, number: str) -> None:
+    with own_store.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :number"), {"number": number})
+    for act in (own_store.require, own_store.upgrade):
+        with pytest.raises(SchemaError, match=f"schema {number}, of a program before 1.0.*arena init --data NEW"):
+            act()
+    assert schema.revision(own_store.engine) == number
+
+
+def test_older_schema_names_the_command(own_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    newer = str(int(schema.head()) + 1)
+    monkeypatch.setattr(schema, "revisions", lambda found=(*schema.revisions(), newer): found)
+    with pytest.raises(SchemaError, match=f"the program needs {newer}; run `arena db upgrade`"):
+        own_store.require()
+
+
+def test_tables_of_another_program_are_left_alone(own_store: Store) -> None:
+    schema.downgrade(own_store.engine, "base")
+    with own_store.engine.begin() as connection:
+        connection.execute(text("CREATE TABLE users (id INTEGER)"))
+        connection.execute(text("DROP TABLE alembic_version"))
+    for act in (own_store.require, own_store.upgrade):
+        with pytest.raises(SchemaError, match="a table users but no arena's schema.*--database"):
+            act()
+
+
 def test_a_store_without_tables_says_so(tmp_path: Path) -> None:
     store = Store(url_in(tmp_path))
     with pytest.raises(SchemaError, match="arena db upgrade"):
