@@ -152,7 +152,7 @@ class Coordinator:
         )
         self._checks = Background("checks", TICK_S, checks.work, conditions)
         self._background = (
-            self._following(settings, conditions),
+            self._following(conditions),
             self._analysing(settings, conditions),
             self._maintaining(maintenance or Maintenance.of(settings, store, place.open), conditions),
             *([self._presence(lobby, conditions)] if lobby is not None else ()),
@@ -165,7 +165,7 @@ class Coordinator:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
 
-    def _following(self, settings: Settings, conditions: Conditions) -> Background:
+    def _following(self, conditions: Conditions) -> Background:
         follower = Follower(self._store)
         return Background("archive", LOOK_S, follower.work, conditions, close=follower.process.close)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
@@ -172,9 +171,7 @@ def test_what_does_not_end_in_time_is_left_alone_and_never_done_twice_at_once() 
 
 
 @pytest.mark.parametrize(("owner", "games"), [("me", 2), ("somebody else", 0)])
-def test_work_of_who_has_lost_the_lease_writes_nothing(
-    sqlite_store: Store, tmp_path: Path, owner: str, games: int
-) -> None:
+def test_work_of_who_has_lost_the_lease_writes_nothing(sqlite_store: Store, owner: str, games: int) -> None:
     Field(sqlite_store).play(2)
     assert sqlite_store.leases.take(LEASE, owner, 3600)
     follower = Follower(sqlite_store, prepare=following.prepared)
