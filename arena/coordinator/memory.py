@@ -30,6 +30,11 @@ class Job:
     """Who was given it."""
 
     @property
+    def is_over(self) -> bool:
+        """Whether all of its results have come; its slot is about to say so."""
+        return len(self.brought) == len(self.waiting)
+
+    @property
     def games(self) -> list[PlannedGame]:
         """The games to be played, in order."""
         return [one.game for one in self.waiting]
@@ -59,7 +64,7 @@ class Memory:
 
     def is_out(self, tournament_id: int) -> bool:
         """Whether games of a tournament are with a slot."""
-        return any(job.tournament_id == tournament_id for job in self.jobs.values())
+        return any(job.tournament_id == tournament_id and not job.is_over for job in self.jobs.values())
 
     def forget(self) -> None:
         """Begin anew: what was known concerns this process no more."""

@@ -139,6 +139,8 @@ class Recorder:
             return False
         if job:
             job.brought.add(record.id)
+            if job.is_over:
+                self._memory.changed.add(tournament)
         inspected = self._inspected(record.worker, [record], job.games if job else None)
         self._memory.unrecorded.extend((one, tournament) for one in inspected)
         return True

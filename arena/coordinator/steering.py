@@ -74,6 +74,8 @@ class Steering:
         """Call off the jobs of tournaments that were paused or cancelled, and what a draining one has not begun."""
         states = {found.id: found.state for found in live}
         for future, job in list(self._memory.jobs.items()):
+            if job.is_over:
+                continue
             state = states.get(job.tournament_id)
             if state is None or (state == "draining" and not job.playing and future.cancel()):
                 self._handout.call_off([future])

@@ -285,6 +285,26 @@ def test_the_result_of_a_game_is_there_when_the_next_of_its_job_begins(stage: St
     assert (waiting(coordinator), dropped(coordinator, "over")) == (0, None)
 
 
+def test_a_tournament_is_over_with_its_last_result_whenever_its_job_ends(stage: Stage) -> None:
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    dice = Dice(is_held=True)
+    coordinator = stage.coordinator(dice)
+    coordinator.turn()
+    dice.begin()
+    future, games = dice.held.pop()
+    for game in games:
+        coordinator.spool.keep(record_of(game))
+        told(coordinator, stage, game=game.id)
+    coordinator.turn()
+    assert stage.tournament(number).state == "finished"
+    coordinator.turn()
+    assert dice.called_off == []
+    future.set_result([])
+    coordinator.turn()
+    assert coordinator.memory.jobs == {}
+    stage.check_exactly_once(number, 2)
+
+
 @pytest.mark.parametrize("answer", [[], ["no record"], "nothing", None, [1], [["x"]]])
 def test_a_job_that_ends_without_a_result_is_charged_to_its_worker_and_played_again(stage: Stage, answer: Any) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
