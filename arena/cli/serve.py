@@ -122,14 +122,13 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
 
 
 def _read_ahead(arena: Arena, app: web.Application) -> None:
-    """So that the first visitor of a page, the explorer or a leaderboard does not wait; whoever comes earlier does."""
+    """So that the first visitor of a page or a leaderboard does not wait; whoever comes earlier does."""
     from arena.http.garbage import set_aside
     from arena.pages import site
     from arena.store import StoreError
 
     site.read_ahead(app)
     with contextlib.suppress(StoreError):  # then whoever asks first reads it, or is told why not
-        arena.store.archive.explorer.read_ahead()
         arena.advantages.read_ahead(arena.store)
     set_aside()
 

@@ -32,7 +32,6 @@ def follow(store: Store, must_stop: Callable[[], bool] = lambda: False, prepare:
         games = (prepare or prepared)([data for _, data in records])
         if store.archive.follow(after, records[-1][0], games):
             taken += len(games)
-        store.archive.merge()
     return taken
 
 

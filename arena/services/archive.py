@@ -16,8 +16,8 @@ from arena.errors import ArenaError, ForbiddenError, did_you_mean, near
 from arena.services.arena import Arena
 from arena.store import BadValueError, Identity, NotFoundError
 from arena.store.analyses import AnalysisFilter
-from arena.store.archive import Found
-from arena.store.archive_line import ArchiveLine
+from arena.store.archive import Found, Meeting
+from arena.store.archive_line import ArchiveLine, date_of
 from arena.store.archive_search import Search
 from arena.store.archived_game import ArchivedGame, day_of
 from arena.store.page import DEFAULT_LIMIT, bounded
@@ -275,25 +275,27 @@ class Player:
 
 def read_player(arena: Arena, name: str, most_opponents: int = 20) -> Player:
     """A player by the whole name. Raises NotFoundError that names near ones."""
-    lines = arena.store.archive.of_player(name)
-    if not lines:
+    meetings = arena.store.archive.of_player(name)
+    if not meetings:
         raise NotFoundError("player of the archive", name, arena.store.archive.names("player"))
-    found, opponents = [], Counter(line.second if line.first == name else line.first for line in lines)
-    for family in sorted({line.family for line in lines}):
-        mine = [line for line in lines if line.family == family]
-        results = Counter(_result_of(line, name) for line in mine)
-        found.append(
-            PlayerFigures(family, len(mine), results["win"], results["draw"], results["loss"], results["other"])
-        )
-    dates = sorted(line.date for line in lines if line.day)
-    since, until = (dates[0], dates[-1]) if dates else ("", "")
-    return Player(name, found, opponents.most_common(most_opponents), since, until)
+    results: dict[str, Counter[str]] = {}
+    opponents: Counter[str] = Counter()
+    for one in meetings:
+        results.setdefault(one.family, Counter())[_result_of(one, name)] += one.games
+        opponents[one.second if one.first == name else one.first] += one.games
+    families = [
+        PlayerFigures(family, mine.total(), mine["win"], mine["draw"], mine["loss"], mine["other"])
+        for family, mine in sorted(results.items())
+    ]
+    since = min((one.since for one in meetings if one.since), default=0)
+    until = max(one.until for one in meetings)
+    return Player(name, families, opponents.most_common(most_opponents), date_of(since), date_of(until))
 
 
-def _result_of(line: ArchiveLine, name: str) -> str:
-    if line.winner in (None, "draw"):
-        return line.winner or "other"
-    winner = line.first if line.winner == "first" else line.second
+def _result_of(meeting: Meeting, name: str) -> str:
+    if meeting.winner in (None, "draw"):
+        return meeting.winner or "other"
+    winner = meeting.first if meeting.winner == "first" else meeting.second
     return "win" if winner == name else "loss"
 
 

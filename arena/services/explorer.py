@@ -17,7 +17,7 @@ import numpy as np
 from arena.services.archive import read_day
 from arena.services.arena import Arena
 from arena.store import BadValueError
-from arena.store.archive_line import ArchiveLine
+from arena.store.archive_line import ArchiveLine, date_of
 from arena.store.archive_search import Search
 from arena.store.explorer import Selection, Tally
 from referee.ratings.trueskill import BETA, pool_of
@@ -196,8 +196,6 @@ def _figures(tally: Tally, side: Side) -> dict[str, Any]:
     """The fields of `Figures`."""
     known = tally.first + tally.draw + tally.second
     points = (tally.first if side == "first" else tally.second) + tally.draw / 2
-    day = tally.last
-    parts = (f"{day // 10_000:04}", f"{day // 100 % 100:02}", f"{day % 100:02}")
     return {
         "games": tally.games,
         "first": tally.first,
@@ -207,7 +205,7 @@ def _figures(tally: Tally, side: Side) -> dict[str, Any]:
         "score": points / known if known else None,
         "rating": tally.rating,
         "performance": _performance(tally.opposition, points, known),
-        "last": "-".join(part for part in parts if int(part)),
+        "last": date_of(tally.last),
         "best": tally.best,
     }
 

@@ -14,12 +14,11 @@ from typing import Any
 
 import zstandard
 from sqlalchemy import ColumnElement, delete, func, select, update
-from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import NotFoundError, QuotaError
-from arena.store.models import Analysis, AnalysisRequest, ArchiveGame, Curve, Game, now
+from arena.store.models import Analysis, AnalysisRequest, Curve, Game, now
 
 LATEST = 1_000
 """So many of the latest results may be analysed without anybody asking."""
@@ -247,23 +246,6 @@ _WAITS = (col(AnalysisRequest.problem) == "", col(AnalysisRequest.is_done).is_(F
 
 def _waiting() -> Any:
     return select(func.count()).select_from(AnalysisRequest).where(*_WAITS)
-
-
-def serials(session: Session, filter_: AnalysisFilter) -> list[int]:
-    """The numbers in the archive of the games that were analysed and match."""
-    query = (
-        select(col(ArchiveGame.serial))
-        .join(Analysis, col(Analysis.game_id) == col(ArchiveGame.game_id))
-        .where(*filter_.conditions)
-    )
-    return list(session.scalars(query))
-
-
-def by_figure(session: Session, name: str) -> list[int]:
-    """The numbers in the archive of all games that were analysed, by a figure in `BY_ANALYSIS`, least first."""
-    column = col(getattr(Analysis, name))
-    query = select(col(ArchiveGame.serial)).join(Analysis, col(Analysis.game_id) == col(ArchiveGame.game_id))
-    return list(session.scalars(query.where(column.is_not(None)).order_by(column, col(ArchiveGame.serial))))
 
 
 def _unpacked(data: bytes) -> dict[str, Any]:

@@ -10,14 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from sqlalchemy import select
+from sqlalchemy import Select, false, func, select, tuple_
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store import positions
-from arena.store.analyses import BY_ANALYSIS, by_figure
-from arena.store.archive_columns import ArchiveColumns
+from arena.store.analyses import BY_ANALYSIS
 from arena.store.archive_entry import (
     SERIALS,
     NewGame,
@@ -30,20 +28,21 @@ from arena.store.archive_entry import (
     set_counter,
     withdraw,
 )
-from arena.store.archive_line import ArchiveLine, games_of, line_at, lines_of
-from arena.store.archive_search import Search, matching
-from arena.store.archived_game import ArchivedGame, entries_of
-from arena.store.engine import BATCH, Sessions
+from arena.store.archive_line import ArchiveLine, games_of, lines_of, names_of
+from arena.store.archive_search import MAX_SERIAL, Matches, Search
+from arena.store.archived_game import WINNERS, ArchivedGame, entries_of
+from arena.store.engine import BATCH, Sessions, fetch
 from arena.store.errors import BadValueError, NotFoundError
 from arena.store.explorer import Explorer
-from arena.store.models import ArchiveGame, Game, Record
+from arena.store.models import Analysis, ArchiveGame, ArchiveName, Game, Record
 from arena.store.page import DEFAULT_LIMIT
 
-Places = npt.NDArray[np.integer[Any]]
 FOLLOWED = "archive-followed"
 """The counter of the commit number up to which games played here are in the archive."""
-SORTS = {"number": "", "date": "day", "length": "plies"}
-"""What lists can be sorted by, and the column it is; the number is the order they are in."""
+SORTS = {"number": ArchiveGame.serial, "date": ArchiveGame.day, "length": ArchiveGame.plies}
+"""What lists can be sorted by, and the column it is."""
+SCANNED = 4
+"""From one game in so many on, SQLite finds a page sooner by the order than by the filters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +54,27 @@ class Found:
     next: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Games of the same two people in the same variant that ended alike. Days are 0 where none is known."""
+
+    family: str
+    first: str
+    second: str
+    winner: str | None
+    games: int
+    since: int
+    until: int
+    serial: int
+    """The first of them."""
+
+
 class Archive:
     """The archive of a database."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._columns = ArchiveColumns()
-        self.explorer = Explorer(sessions, self._columns)
+        self.explorer = Explorer(sessions)
 
     # -- what comes in -------------------------------------------------------------------------------------------------
 
@@ -77,7 +90,6 @@ class Archive:
             if new:
                 with self._sessions.writing() as session:
                     added += insert_games(session, new)
-            self.merge()
         return added
 
     def _unknown(self, games: Sequence[ArchivedGame]) -> list[ArchivedGame]:
@@ -85,11 +97,6 @@ class Archive:
         with self._sessions.reading() as session:
             there = known(session, [game.id for game in games])
         return list({game.id: game for game in games if game.id not in there}.values())
-
-    def merge(self) -> None:
-        """Make few parts of the many that additions leave."""
-        while positions.merge(self._sessions):
-            pass
 
     def to_follow(self, limit: int) -> tuple[int, list[tuple[int, bytes]]]:
         """Up to which commit number games are there, and the next ones: (commit number, stored record)."""
@@ -128,8 +135,8 @@ class Archive:
     def index(self, first: int, last: int, games: Sequence[NewGame]) -> None:
         """The positions of games that are there, with serials from `first` to `last`."""
         with self._sessions.writing() as session:
+            advance(session, SERIALS, 0)
             add_positions(session, first, last, {new.game.serial: new.entries for new in games})
-        self.merge()
 
     def between(self, first: int, last: int) -> list[ArchivedGame]:
         """The games with serials from `first` to `last`, whole."""
@@ -151,46 +158,35 @@ class Archive:
         """The games that match, from behind the one with serial `after`. Raises BadValueError."""
         if sort not in (*SORTS, *BY_ANALYSIS):
             raise BadValueError(f"games cannot be sorted by {sort!r}; by {', '.join((*SORTS, *BY_ANALYSIS))}")
+        by = sort if sort in BY_ANALYSIS else ""
+        key = col(getattr(Analysis, by)) if by else col(SORTS[sort])
         with self._sessions.reading() as session:
-            view = self._columns.view(session)
-            mask = matching(session, view, search)
-            order: Places = np.arange(len(mask))
-            if sort in BY_ANALYSIS:
-                order = np.array(by_figure(session, sort), dtype=np.int64) - 1
-                order = order[order < len(mask)]
-            elif SORTS[sort]:
-                order = view.order(SORTS[sort])
-            places = order[mask[order]]
-            if is_falling:
-                places = places[::-1]
-            total = len(places)
-            if after is not None:
-                behind = np.flatnonzero(places == after - 1)
-                offset = int(behind[0]) + 1 if len(behind) else total
-            chosen = [int(place) for place in places[offset : offset + limit]]
-            games = lines_of(session, view, chosen)
-        is_more = offset + len(chosen) < total
-        return Found(games, total, chosen[-1] + 1 if is_more and chosen else None)
+            matches = Matches(session, search, by=by)
+            total = matches.count()
+            matches.is_scan = SCANNED * total >= counter(session, SERIALS)
+            query = _page(session, matches, key, is_falling=is_falling, after=after)
+            chosen = list(session.scalars(query.offset(offset if after is None else 0).limit(limit + 1)))
+            games = lines_of(session, chosen[:limit])
+        return Found(games, total, chosen[limit - 1] if 0 < limit < len(chosen) else None)
 
     def count(self, search: Search) -> int:
         """How many games match."""
         with self._sessions.reading() as session:
-            return int(np.count_nonzero(matching(session, self._columns.view(session), search)))
+            return Matches(session, search).count()
 
     def find(self, search: Search, *, limit: int | None = None, offset: int = 0) -> list[ArchivedGame]:
         """The games that match, whole, in the order of their numbers."""
         with self._sessions.reading() as session:
-            places = np.flatnonzero(matching(session, self._columns.view(session), search))
-            stop = None if limit is None else offset + limit
-            return games_of(session, [int(place) + 1 for place in places[offset:stop]])
+            query = _page(session, Matches(session, search), col(ArchiveGame.serial))
+            return games_of(session, list(session.scalars(query.offset(offset).limit(limit))))
 
     def line(self, serial: int) -> ArchiveLine:
         """A game by its number in the archive. Raises NotFoundError."""
         with self._sessions.reading() as session:
-            view = self._columns.view(session)
-            if not 1 <= serial <= view.count:
-                raise NotFoundError("game of the archive", str(serial))
-            return lines_of(session, view, [serial - 1])[0]
+            found = lines_of(session, [serial]) if 0 < serial <= MAX_SERIAL else []
+        if not found:
+            raise NotFoundError("game of the archive", str(serial))
+        return found[0]
 
     def get(self, serial: int) -> ArchivedGame:
         """A game, whole, by its number in the archive. Raises NotFoundError."""
@@ -205,27 +201,60 @@ class Archive:
         with self._sessions.reading() as session:
             return session.scalar(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id) == game_id))
 
-    def of_player(self, name: str) -> list[ArchiveLine]:
-        """All games of somebody by the whole name, in the order of their numbers, without ids."""
+    def of_player(self, name: str) -> list[Meeting]:
+        """Add up the games of somebody by the whole name, in the order of the first of each kind."""
+        game = ArchiveGame
         with self._sessions.reading() as session:
-            view = self._columns.view(session)
-            places = np.flatnonzero(matching(session, view, Search(name=name)))
-        return [line_at(view, int(place)) for place in places]
+            columns = (game.first_id, game.second_id, game.variant_id, game.winner, game.day, game.serial)
+            found = Matches(session, Search(name=name)).select(*map(col, columns)).subquery().c
+            alike = (found.first_id, found.second_id, found.variant_id, found.winner)
+            days = (func.min(func.nullif(found.day, 0)), func.max(found.day))
+            query = select(*alike, func.count(), *days, func.min(found.serial)).group_by(*alike)
+            rows = fetch(session, query.order_by(func.min(found.serial)))
+            names = names_of(session, (number for row in rows for number in row[:3]))
+        return [
+            Meeting(
+                family=names[variant].partition(" ")[0],
+                first=names[first],
+                second=names[second],
+                winner=WINNERS[winner],
+                games=games,
+                since=since or 0,
+                until=until,
+                serial=serial,
+            )
+            for first, second, variant, winner, games, since, until, serial in rows
+        ]
 
     def sources(self) -> list[tuple[str, str, str, int]]:
         """(source, family, variant, games) of all there is."""
+        pair = (col(ArchiveGame.source_id), col(ArchiveGame.variant_id))
         with self._sessions.reading() as session:
-            view = self._columns.view(session)
-        columns = [view.columns[name][view.is_in] for name in ("source_id", "variant_id")]
-        pairs, counts = np.unique(np.stack(columns), axis=1, return_counts=True)
+            rows = fetch(session, select(*pair, func.count()).group_by(*pair))
+            names = names_of(session, (number for row in rows for number in row[:2]))
         found = []
-        for (source, variant), count in zip(pairs.T.tolist(), counts.tolist(), strict=True):
-            family, _, name = view.names["variant"].by_number[variant].partition(" ")
-            found.append((view.names["source"].by_number[source], family, name, count))
+        for source, variant, count in rows:
+            family, _, name = names[variant].partition(" ")
+            found.append((names[source], family, name, count))
         return sorted(found)
 
     def names(self, kind: str) -> tuple[str, ...]:
         """The different words of a kind (`player`, `variant`, `termination`, `source`), to suggest near ones."""
         with self._sessions.reading() as session:
-            names = self._columns.view(session).names[kind]
-        return tuple(sorted(names.by_number.copy().values()))
+            return tuple(sorted(session.scalars(select(col(ArchiveName.name)).where(col(ArchiveName.kind) == kind))))
+
+
+def _page(
+    session: Session, matches: Matches, key: Any, *, is_falling: bool = False, after: int | None = None
+) -> Select[Any]:
+    """The serials of matches in the order of a column, those alike in it by serial; from behind the serial `after`."""
+    found = matches.select(col(ArchiveGame.serial).label("serial"), key.label("key")).subquery().c
+    order = (found.key if matches.is_scan else matches.unindexed(found.key), found.serial)
+    query = select(found.serial).order_by(*(column.desc() if is_falling else column for column in order))
+    if after is None:
+        return query
+    last = session.execute(select(*order).where(found.serial == min(after, MAX_SERIAL))).one_or_none()
+    if last is None:
+        return query.where(false())
+    place = tuple_(*order)
+    return query.where(place < tuple(last) if is_falling else place > tuple(last))

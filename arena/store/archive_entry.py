@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 import zstandard
-from sqlalchemy import insert, select, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store import positions
-from arena.store.archive_columns import GENERATION, WINNERS
-from arena.store.archived_game import ArchivedGame
-from arena.store.engine import BATCH, table_of
-from arena.store.models import ArchiveGame, ArchiveName, ArchiveText, Counter
+from arena.store.archived_game import WINNERS, ArchivedGame
+from arena.store.engine import batched, table_of
+from arena.store.models import ArchiveGame, ArchiveName, ArchiveText, Counter, Game
 from arena.store.positions import Entries, joined
 
 SERIALS = "archive"
@@ -55,9 +54,13 @@ def insert_games(session: Session, games: Sequence[NewGame]) -> int:
     if not games:
         return 0
     advance(session, SERIALS, len(games))
-    ids = _name_ids(session, games)
+    words = [_words(new.game, pool) for new, pool in zip(games, _pools(session, games), strict=True)]
+    ids = _name_ids(session, {(kind, name) for mine in words for _, kind, name in mine})
     serials = range(last + 1, last + 1 + len(games))
-    rows = [_row(new.game, serial, ids) for serial, new in zip(serials, games, strict=True)]
+    rows = [
+        _row(new.game, serial) | {column: ids[kind, name] for column, kind, name in mine}
+        for serial, new, mine in zip(serials, games, words, strict=True)
+    ]
     session.execute(insert(table_of(ArchiveGame)), rows)
     texts = [{"serial": n, "data": new.text} for n, new in zip(serials, games, strict=True) if new.text is not None]
     if texts:
@@ -66,7 +69,7 @@ def insert_games(session: Session, games: Sequence[NewGame]) -> int:
     return len(games)
 
 
-def _row(game: ArchivedGame, serial: int, ids: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+def _row(game: ArchivedGame, serial: int) -> dict[str, Any]:
     return {
         "serial": serial,
         "game_id": game.id,
@@ -74,12 +77,10 @@ def _row(game: ArchivedGame, serial: int, ids: Mapping[tuple[str, str], int]) ->
         "winner": WINNERS.index(game.winner),
         "plies": game.plies,
         "day": game.day,
-        "is_withdrawn": False,
-        **{column: ids[kind, name] for column, kind, name in _words(game)},
     }
 
 
-def _words(game: ArchivedGame) -> tuple[tuple[str, str, str], ...]:
+def _words(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
     """(column, kind, name) of what a game shares with others."""
     return (
         ("variant_id", "variant", f"{game.family} {game.variant}"),
@@ -87,45 +88,51 @@ def _words(game: ArchivedGame) -> tuple[tuple[str, str, str], ...]:
         ("second_id", "player", game.second),
         ("termination_id", "termination", game.termination),
         ("source_id", "source", game.source),
+        ("pool_id", "pool", pool),
     )
 
 
-def _name_ids(session: Session, games: Sequence[NewGame]) -> dict[tuple[str, str], int]:
-    wanted = {(kind, name) for new in games for _, kind, name in _words(new.game)}
+def _pools(session: Session, games: Sequence[NewGame]) -> list[str]:
+    """The pool of each game; imported games have none."""
+    played = [new.game.id for new in games if new.text is None]
+    pools: dict[str, str] = {}
+    for ids in batched(played):
+        query = select(col(Game.id), col(Game.pool)).where(col(Game.id).in_(ids))
+        pools.update((game_id, pool) for game_id, pool in session.execute(query))
+    return [pools.get(new.game.id, "") for new in games]
+
+
+def _name_ids(session: Session, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
     columns = (col(ArchiveName.kind), col(ArchiveName.name), col(ArchiveName.id))
 
     def numbers() -> dict[tuple[str, str], int]:
-        names = sorted({name for _, name in wanted})
         rows = [
             row
-            for start in range(0, len(names), BATCH)
-            for row in session.execute(select(*columns).where(columns[1].in_(names[start : start + BATCH])))
+            for names in batched(sorted({name for _, name in wanted}))
+            for row in session.execute(select(*columns).where(columns[1].in_(names)))
         ]
         return {(row[0], row[1]): row[2] or 0 for row in rows}
 
     if missing := sorted(wanted - numbers().keys()):
-        session.execute(insert(table_of(ArchiveName)), [{"kind": kind, "name": name} for kind, name in missing])
+        lines = [{"kind": kind, "name": name, "folded": name.casefold()} for kind, name in missing]
+        session.execute(insert(table_of(ArchiveName)), lines)
     return numbers()
 
 
 def add_positions(session: Session, first: int, last: int, entries: Mapping[int, Entries]) -> None:
-    """Have games, by serial from `first` to `last`, found by their positions."""
+    """Have games, by serial from `first` to `last`, found by their positions. Whoever calls this has the counter of
+    serials, so that nobody else adds meanwhile."""
     counts = [len(one.keys) for one in entries.values()]
     whole = joined(list(entries.values()))
     serials = np.repeat(np.array(list(entries), dtype=np.int64), counts)
-    positions.add_part(session, first, last, Entries(whole.keys, serials, whole.tags))
+    positions.add(session, first, last, Entries(whole.keys, serials, whole.tags))
 
 
 def withdraw(session: Session, ids: Iterable[str]) -> None:
-    """Results that were undone: their rows are found no longer, and their ids are free for what was played instead."""
-    for game_id in ids:
-        serial = session.scalar(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id) == game_id))
-        session.execute(
-            update(ArchiveGame)
-            .where(col(ArchiveGame.game_id) == game_id)
-            .values(game_id=f"withdrawn-{serial}", is_withdrawn=True)
-        )
-        advance(session, GENERATION, 1)
+    """Delete the rows of results that were undone: their ids are free for what was played instead."""
+    serials = list(session.scalars(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id).in_(ids))))
+    session.execute(delete(ArchiveText).where(col(ArchiveText.serial).in_(serials)))
+    session.execute(delete(ArchiveGame).where(col(ArchiveGame.serial).in_(serials)))
 
 
 def counter(session: Session, name: str) -> int:

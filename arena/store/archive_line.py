@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import zstandard
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.store.archive_columns import WINNERS, View
-from arena.store.archived_game import HERE, ArchivedGame, of_record
+from arena.store.archived_game import HERE, WINNERS, ArchivedGame, of_record
 from arena.store.commit import unpack
-from arena.store.engine import BATCH
-from arena.store.models import ArchiveGame, ArchiveText, Record
+from arena.store.engine import BATCH, batched
+from arena.store.models import ArchiveGame, ArchiveName, ArchiveText, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +47,57 @@ class ArchiveLine:
     @property
     def date(self) -> str:
         """When it was played, as far as that is known: `2003-07`."""
-        parts = (f"{self.day // 10_000:04}", f"{self.day // 100 % 100:02}", f"{self.day % 100:02}")
-        return "-".join(part for part in parts if int(part))
+        return date_of(self.day)
 
 
-def lines_of(session: Session, view: View, places: Sequence[int]) -> list[ArchiveLine]:
-    """The games at these places of the columns, in this order."""
-    query = select(col(ArchiveGame.serial), col(ArchiveGame.game_id), col(ArchiveGame.label))
-    rows = session.execute(query.where(col(ArchiveGame.serial).in_([place + 1 for place in places]))).all()
-    known = {row.serial: row for row in rows}
-    return [line_at(view, place, known[place + 1]) for place in places if place + 1 in known]
+def date_of(day: int) -> str:
+    """Write a day such as 20030700 as far as it is known: `2003-07`."""
+    parts = (f"{day // 10_000:04}", f"{day // 100 % 100:02}", f"{day % 100:02}")
+    return "-".join(part for part in parts if int(part))
 
 
-def line_at(view: View, place: int, row: Any = None) -> ArchiveLine:
-    """The game at a place of the columns; the row has its id and label."""
-    numbers = {name: int(column[place]) for name, column in view.columns.items()}
+def lines_of(session: Session, serials: Sequence[int]) -> list[ArchiveLine]:
+    """Read the games with these serials, in this order."""
+    games = {
+        game.serial: game for game in session.scalars(select(ArchiveGame).where(col(ArchiveGame.serial).in_(serials)))
+    }
+    names = names_of(
+        session,
+        (
+            number
+            for game in games.values()
+            for number in (game.variant_id, game.first_id, game.second_id, game.termination_id, game.source_id)
+        ),
+    )
+    return [_line(games[serial], names) for serial in serials if serial in games]
 
-    def word(kind: str, column: str) -> str:
-        return view.names[kind].by_number[numbers[column]]
 
-    family, _, variant = word("variant", "variant_id").partition(" ")
+def names_of(session: Session, numbers: Iterable[int]) -> dict[int, str]:
+    """Read the words that have these numbers."""
+    return {
+        number or 0: name
+        for part in batched(sorted(set(numbers)))
+        for number, name in session.execute(
+            select(col(ArchiveName.id), col(ArchiveName.name)).where(col(ArchiveName.id).in_(part))
+        )
+    }
+
+
+def _line(game: ArchiveGame, names: Mapping[int, str]) -> ArchiveLine:
+    family, _, variant = names[game.variant_id].partition(" ")
     return ArchiveLine(
-        serial=place + 1,
-        id=row.game_id if row else "",
-        label=row.label if row else "",
+        serial=game.serial,
+        id=game.game_id,
+        label=game.label,
         family=family,
         variant=variant,
-        first=word("player", "first_id"),
-        second=word("player", "second_id"),
-        winner=WINNERS[numbers["winner"]],
-        termination=word("termination", "termination_id"),
-        source=word("source", "source_id"),
-        plies=numbers["plies"],
-        day=numbers["day"],
+        first=names[game.first_id],
+        second=names[game.second_id],
+        winner=WINNERS[game.winner],
+        termination=names[game.termination_id],
+        source=names[game.source_id],
+        plies=game.plies,
+        day=game.day,
     )
 
 

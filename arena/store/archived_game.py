@@ -19,6 +19,8 @@ from referee.rules.symmetry import Keys, States, keys_of
 
 OPENING = 12
 """So many first moves can be searched for at once: an index entry for each number of them."""
+WINNERS = (None, "first", "second", "draw")
+"""By the number in `ArchiveGame.winner`."""
 HERE = "arena"
 """The source of games that were played here."""
 _CODES: dict[str, dict[str, int]] = {}

@@ -1,37 +1,29 @@
 """What was played in a position: moves, results, how strong those were who played them, and the best games.
 
-Answered from the archive's index of positions and its columns in memory: nothing is stored for it, so nothing can be
-lost or counted twice, and a result that is undone is out of it at once. What many games had, such as the start, is
-kept unpacked (`_Runs`). Refuses to know moves: they are told apart by the position they lead to, up to symmetry.
+The position index says which games had a position, the archive's table how they went: nothing is stored for the
+explorer, so nothing can be lost or counted twice, and a result that is undone is out of it at once. Moves are told
+apart by the position they lead to, up to symmetry.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store import positions
-from arena.store.archive_columns import ArchiveColumns, Mask, View, among
 from arena.store.archive_line import ArchiveLine, lines_of
-from arena.store.archive_search import Search, matching
+from arena.store.archive_search import MAX_SERIAL, Matches, Search
 from arena.store.engine import Sessions, fetch
-from arena.store.models import ArchiveGame, Game, Rating, Version
-from arena.store.positions import Entries, PartId
-
-MANY = 2048
-"""So many games of a part in a position are kept unpacked."""
-ROOM = 64 * 1024 * 1024
-"""Bytes of what is kept unpacked, at most."""
-_AT_ONCE = 50_000
+from arena.store.models import ArchiveGame, ArchiveName, Rating, Version
+from arena.store.positions import Entries
 
 Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -78,231 +70,131 @@ class Explored:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    """The games of one part that were in a position, each once for each position that followed in it."""
+class _Games:
+    """Columns of games, by serial."""
 
-    places: npt.NDArray[np.int32]
-    tags: npt.NDArray[np.uint32]
-    """The different ones, ascending."""
-    which: npt.NDArray[np.uint16]
-    """By place: the number of its tag."""
-    is_again: Mask | None
-    """Which of them name a game that was named before; None where no game comes twice."""
+    serials: Numbers
+    winner: Numbers
+    day: Numbers
+    first: Numbers
+    """The number of the player's name."""
+    second: Numbers
 
-    @classmethod
-    def of(cls, entries: Entries) -> _Run:
-        """From entries of one key, by serial."""
-        serials, tags = entries.serials, entries.tags
-        if len(serials) > 1 and bool(np.any(serials[1:] == serials[:-1])):  # a repetition: some games come twice
-            both = np.unique(serials.astype(np.uint64) << np.uint64(32) | tags)
-            serials, tags = (both >> np.uint64(32)).astype(np.int64), (both & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-        again = np.zeros(len(serials), np.bool_)
-        again[1:] = serials[1:] == serials[:-1]
-        different, which = np.unique(tags, return_inverse=True)
-        return cls(
-            (serials - 1).astype(np.int32), different, which.astype(np.uint16), again if bool(again.any()) else None
-        )
-
-    @property
-    def size(self) -> int:
-        """Bytes, about."""
-        return 6 * len(self.places) + 200
-
-
-class _Runs:
-    """What many games had, unpacked, by key and part; the least lately used go first."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[int, PartId], _Run] = OrderedDict()
-        self._bytes = 0
-
-    def of(self, session: Session, key: int) -> list[_Run]:
-        """The games of every part that were in a position."""
-        with self._lock:
-            known = {part: run for (one, part), run in self._kept.items() if one == key}
-        found = []
-        for part, entries in positions.look_up_parts(session, key, known):
-            run = known.get(part) or _Run.of(entries)
-            found.append(run)
-            if len(run.places) >= MANY:
-                self._keep((key, part), run)
-        return found
-
-    def _keep(self, name: tuple[int, PartId], run: _Run) -> None:
-        with self._lock:
-            if name not in self._kept:
-                self._bytes += run.size
-            self._kept[name] = run
-            self._kept.move_to_end(name)
-            while self._bytes > ROOM:
-                self._bytes -= self._kept.popitem(last=False)[1].size
-
-
-class _Pools:
-    """By place: the number of the pool a game played here is in; 0 for imported ones. Read when first asked for."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._numbers: dict[str, int] = {"": 0}
-        self._pools = np.zeros(1024, np.int32)
-        self._count = 0
-
-    def mask(self, session: Session, pool: str, count: int) -> Mask:
-        """Which of the first `count` games are of a pool."""
-        with self._lock:
-            while self._count < count:
-                self._read(session, min(count, self._count + _AT_ONCE))
-            found: Mask = self._pools[:count] == self._numbers.get(pool, -1)
-            return found
-
-    def _read(self, session: Session, upto: int) -> None:
-        if upto > len(self._pools):
-            self._pools = np.concatenate([self._pools, np.zeros(2 * upto - len(self._pools), np.int32)])
-        query = (
-            select(col(ArchiveGame.serial), col(Game.pool))
-            .join(Game, col(Game.id) == col(ArchiveGame.game_id))
-            .where(col(ArchiveGame.serial) > self._count, col(ArchiveGame.serial) <= upto)
-        )
-        for serial, pool in session.execute(query):
-            self._pools[serial - 1] = self._numbers.setdefault(pool, len(self._numbers))
-        self._count = upto
+    def taken(self, places: Any) -> _Games:
+        """Those at some places, or where a mask is set."""
+        return _Games(*(getattr(self, name)[places] for name in self.__dataclass_fields__))
 
 
 class Explorer:
     """What was played in the positions of a database."""
 
-    def __init__(self, sessions: Sessions, columns: ArchiveColumns) -> None:
-        self._sessions, self._columns = sessions, columns
-        self._runs, self._pools = _Runs(), _Pools()
-
-    def read_ahead(self) -> None:
-        """Have in memory what the first question of each kind would have to read: of a million games some seconds."""
-        with self._sessions.reading() as session:
-            self._pools.mask(session, "", self._columns.view(session).count)
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
 
     def explore(self, key: int, chosen: Selection, tags: Collection[int], *, side: str) -> Explored:
-        """The games that were in the position with a key, `side` being to move, and those with each of these tags. A
-        game counts once, and once for each different position that followed in it."""
+        """Add up the games that were in the position with a key, `side` being to move, and those with each of these
+        tags. A game counts once, and once for each different position that followed in it."""
         with self._sessions.reading() as session:
-            view = self._columns.view(session)
-            strengths = self._strengths(session, view, chosen)
-            mask = self._mask(session, view, chosen, strengths)
-            count = _Count(view, mask, strengths, tags, side)
-            for run in self._runs.of(session, key):
-                count.add(run)
-            best = sorted(set(count.best.values()))
-            lines = dict(zip(best, lines_of(session, view, best), strict=True))
-        return count.explored(lines)
-
-    def _strengths(self, session: Session, view: View, chosen: Selection) -> Floats:
-        """The present mu of every player by the number of the name, nan for those without a rating in the pool."""
-        names = view.names["player"].by_name
-        found = np.full(1 + max(names.values(), default=0), np.nan)
-        query = select(col(Version.name), col(Rating.mu)).join(Version, col(Version.id) == col(Rating.version_id))
-        for name, mu in fetch(session, query.where(col(Rating.pool) == (chosen.pool or chosen.rated_in))):
-            if (number := names.get(name)) is not None:
-                found[number] = mu
-        return found
-
-    def _mask(self, session: Session, view: View, chosen: Selection, strengths: Floats) -> Mask:
-        mask = matching(session, view, chosen.search)
-        seats = [view.columns[f"{side}_id"] for side in ("first", "second")]
-        if chosen.pool is not None:
-            mask &= self._pools.mask(session, chosen.pool, view.count)
-        if chosen.bot:
-            name, prefix = chosen.bot, f"{chosen.bot} v"
-            numbers = view.names["player"].numbers(lambda one: one == name or one.startswith(prefix))
-            mask &= among(seats[0], numbers, len(strengths)) | among(seats[1], numbers, len(strengths))
-        if chosen.rating is not None:
-            is_strong = np.nan_to_num(strengths, nan=-np.inf) >= chosen.rating
-            mask &= is_strong[seats[0]] & is_strong[seats[1]]
-        return mask
+            entries = positions.look_up(session, key)
+            games = _games(session, chosen, np.unique(entries.serials))
+            strengths = _strengths(session, chosen, games)
+            if chosen.rating is not None:
+                is_strong = np.nan_to_num(strengths, nan=-np.inf) >= chosen.rating
+                games = games.taken(is_strong[games.first] & is_strong[games.second])
+            whole = _add_up(games, np.zeros(len(games.serials), np.int64), 1, strengths, side)
+            following = np.array(sorted(tags), np.int64)
+            pairs = _pairs(entries, games.serials, following)
+            by_tag = _add_up(games.taken(pairs.games), pairs.tags, len(following), strengths, side)
+            best = sorted({one.best for one in (*whole, *by_tag) if one.tally.games})
+            lines = {line.serial: line for line in lines_of(session, best)}
+        for one in (*whole, *by_tag):
+            one.tally.best = lines.get(one.best)
+        moves = {tag: one.tally for tag, one in zip(following.tolist(), by_tag, strict=True) if one.tally.games}
+        return Explored(whole[0].tally, moves)
 
 
-_MEANT = ("other", "first", "second", "draw")
-"""By the number in `ArchiveGame.winner`."""
-_RATED = ("rating", "opposition")
+def _games(session: Session, chosen: Selection, serials: Numbers) -> _Games:
+    """Those of some games that are chosen, whatever the strength of the players."""
+    columns = (ArchiveGame.serial, ArchiveGame.winner, ArchiveGame.day, ArchiveGame.first_id, ArchiveGame.second_id)
+    query = Matches(session, chosen.search, among=serials, pool=chosen.pool).select(*map(col, columns))
+    if chosen.bot:
+        bots = _bots(session, chosen.bot)
+        query = query.where(or_(col(ArchiveGame.first_id).in_(bots), col(ArchiveGame.second_id).in_(bots)))
+    rows = session.execute(query).all()
+    table = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(columns)).reshape(-1, len(columns))
+    return _Games(*table[np.argsort(table[:, 0])].T)
 
 
-class _Count:
-    """Runs counted together."""
+def _bots(session: Session, name: str) -> list[int]:
+    """The numbers of the names of a bot and its versions."""
+    query = select(col(ArchiveName.id), col(ArchiveName.name)).where(
+        col(ArchiveName.kind) == "player", col(ArchiveName.folded).startswith(name, autoescape=True)
+    )
+    rows = session.execute(query)
+    return [number or 0 for number, its in rows if its == name or its.startswith(f"{name} v")]
 
-    def __init__(self, view: View, mask: Mask, strengths: Floats, tags: Collection[int], side: str) -> None:
-        self._mask = mask
-        self._tags = {None, *tags}
-        self._winner, self._day = view.columns["winner"], view.columns["day"]
-        mover, other = ("first_id", "second_id") if side == "first" else ("second_id", "first_id")
-        self._seats = view.columns[mover], view.columns[other]
-        self._strengths = strengths
-        self._are_rated = ~np.isnan(strengths)
-        self._is_rated = bool(self._are_rated.any())
-        self._known = np.nan_to_num(strengths)
-        self._places_bits = max(1, int(view.count).bit_length())
-        self._tallies: dict[int | None, Tally] = {}
-        self._sums: dict[tuple[int | None, str], tuple[float, int]] = {}
-        self._best: dict[int | None, int] = {}
 
-    @property
-    def best(self) -> Mapping[int | None, int]:
-        """The place of the best game by tag, None for all of them."""
-        low = (1 << self._places_bits) - 1
-        return {tag: value & low for tag, value in self._best.items()}
+def _strengths(session: Session, chosen: Selection, games: _Games) -> Floats:
+    """The present mu of every player by the number of the name, nan for those without a rating in the pool."""
+    found = np.full(1 + max(games.first.max(initial=0), games.second.max(initial=0)), np.nan)
+    query = (
+        select(col(ArchiveName.id), col(Rating.mu))
+        .join(Version, col(Version.name) == col(ArchiveName.name))
+        .join(Rating, col(Rating.version_id) == col(Version.id))
+        .where(col(ArchiveName.kind) == "player", col(Rating.pool) == (chosen.pool or chosen.rated_in))
+    )
+    for number, mu in fetch(session, query):
+        if number < len(found):
+            found[number] = mu
+    return found
 
-    def add(self, run: _Run) -> None:
-        """Count the games of a run that are chosen."""
-        kept = self._mask[run.places[run.places < len(self._mask)]]
-        places, which = run.places[: len(kept)], run.which[: len(kept)]
-        again = None if run.is_again is None else run.is_again[: len(kept)]
-        if not kept.all():
-            places, which = places[kept], which[kept]
-            again = None if again is None else again[kept]
-        if not len(places):
-            return
-        self._add(places, which, run.tags.tolist())
-        if again is None:
-            whole = places
-        else:  # the first entry of a game is kept whenever another one is: the mask is one of games
-            whole = places[~again]
-        self._add(whole, np.zeros(len(whole), np.uint16), [None])
 
-    def _add(self, places: npt.NDArray[Any], which: npt.NDArray[Any], tags: Sequence[int | None]) -> None:
-        size = len(tags)
-        results = np.bincount(which.astype(np.int64) * 4 + self._winner[places], minlength=4 * size).reshape(size, 4)
-        last, best = np.zeros(size, np.int32), np.full(size, -1, np.int64)
-        np.maximum.at(last, which, self._day[places])
-        merit = np.zeros(len(places), np.int64)
-        sums = {}
-        if self._is_rated:
-            for name, seats in zip(_RATED, self._seats, strict=True):
-                strengths = self._known[seats[places]]
-                merit += ((strengths + 100.0) * 1000).astype(np.int64)
-                sums[name] = (
-                    np.bincount(which, strengths, size),
-                    np.bincount(which, self._are_rated[seats[places]], size),
-                )
-        np.maximum.at(best, which, np.maximum(merit, 0) << self._places_bits | places)
-        for number in np.flatnonzero(results.any(axis=1)).tolist():
-            tag = tags[number]
-            if tag not in self._tags:
-                continue
-            tally = self._tallies.setdefault(tag, Tally())
-            for meaning, count in zip(_MEANT, results[number].tolist(), strict=True):
-                setattr(tally, meaning, getattr(tally, meaning) + count)
-            tally.last = max(tally.last, int(last[number]))
-            self._best[tag] = max(self._best.get(tag, -1), int(best[number]))
-            for name, (total, rated) in sums.items():
-                before = self._sums.get((tag, name), (0.0, 0))
-                self._sums[tag, name] = before[0] + float(total[number]), before[1] + int(rated[number])
+class _Pairs(NamedTuple):
+    """Each game with each different position that followed in it: places of games, and of tags."""
 
-    def explored(self, lines: Mapping[int, ArchiveLine]) -> Explored:
-        """What was counted, with the lines of the best games by place."""
-        best = self.best
-        for tag, tally in self._tallies.items():
-            tally.games = tally.first + tally.second + tally.draw + tally.other
-            tally.best = lines[best[tag]]
-            for name in _RATED:
-                total, rated = self._sums.get((tag, name), (0.0, 0))
-                setattr(tally, name, total / rated if rated else None)
-        whole = self._tallies.pop(None, Tally())
-        return Explored(whole, {tag: tally for tag, tally in self._tallies.items() if tag is not None})
+    games: Numbers
+    tags: Numbers
+
+
+def _pairs(entries: Entries, serials: Numbers, tags: Numbers) -> _Pairs:
+    """Those of entries that have one of these serials and one of these tags, both ascending."""
+    both = np.unique(entries.serials.astype(np.uint64) << np.uint64(32) | entries.tags)
+    found = [(both >> np.uint64(32)).astype(np.int64), (both & np.uint64(0xFFFFFFFF)).astype(np.int64)]
+    places = [np.searchsorted(known, mine) for known, mine in zip((serials, tags), found, strict=True)]
+    is_known = np.ones(len(both), np.bool_)
+    for known, mine, place in zip((serials, tags), found, places, strict=True):
+        is_known &= place < len(known)
+        is_known[is_known] = known[place[is_known]] == mine[is_known]
+    return _Pairs(places[0][is_known], places[1][is_known])
+
+
+class _Sum(NamedTuple):
+    """A tally, and the serial of its best game."""
+
+    tally: Tally
+    best: int
+
+
+_SERIAL_BITS = 31
+"""A place for any serial below the merit of a game."""
+
+
+def _add_up(games: _Games, groups: Numbers, size: int, strengths: Floats, side: str) -> list[_Sum]:
+    """The games of each group, `groups` saying which one each is in."""
+    results = np.bincount(groups * 4 + games.winner, minlength=4 * size).reshape(size, 4)
+    last, best = np.zeros(size, np.int64), np.full(size, -1, np.int64)
+    np.maximum.at(last, groups, games.day)
+    merit, means = np.zeros(len(groups), np.int64), []
+    for players in (games.first, games.second) if side == "first" else (games.second, games.first):
+        mine = strengths[players]
+        is_rated = ~np.isnan(mine)
+        mine = np.nan_to_num(mine)
+        merit += ((mine + 100.0) * 1000).astype(np.int64)
+        means.append((np.bincount(groups, mine, size).tolist(), np.bincount(groups, is_rated, size).tolist()))
+    np.maximum.at(best, groups, np.maximum(merit, 0) << _SERIAL_BITS | games.serials)
+    found = []
+    for group, (other, first, second, draw) in enumerate(results.tolist()):
+        rating, opposition = (total[group] / rated[group] if rated[group] else None for total, rated in means)
+        tally = Tally(other + first + second + draw, first, second, draw, other, rating, opposition, int(last[group]))
+        found.append(_Sum(tally, int(best[group]) & MAX_SERIAL))
+    return found

@@ -453,24 +453,44 @@ class RebuiltChange(SQLModel, table=True):
 
 
 class ArchiveName(SQLModel, table=True):
-    """A word that games of the archive share: a `player`, a `variant` (`loa standard`), a `termination`, a `source`."""
+    """A word that games of the archive share: a `player`, a `variant` (`loa standard`), a `termination`, a `source`, a
+    `pool` of ratings. `folded` is the name without the case of letters, for searches by a part of it."""
 
     __tablename__ = "archive_names"
     __table_args__ = (UniqueConstraint("kind", "name"),)
     id: int | None = Field(default=None, primary_key=True)
     kind: str = Field(max_length=16)
     name: str = Field(sa_column=Column(Text, nullable=False))
+    folded: str = Field(sa_column=Column(Text, nullable=False))
+
+
+_SEARCHED = ("variant_id", "first_id", "second_id", "termination_id", "source_id", "winner", "plies", "day")
+
+
+def _covering(*first: str) -> Index:
+    """Order games by these columns; the other searched columns follow, so that filters read the index alone."""
+    rest = [name for name in _SEARCHED if name not in first]
+    return Index(f"ix_archive_games_{first[0]}", *first, *rest)
 
 
 class ArchiveGame(SQLModel, table=True):
-    """What the archive knows of a game, imported or played here: numbered for good, from 1 without a gap.
+    """What the archive knows of a game, imported or played here: numbered for good from 1.
 
     `game_id` is the id of a game played here, else the digest of the content; `label` the number in its collection, if
-    it has one. The four numbers refer to `archive_names`. `winner` is 0 for nobody, 1 first, 2 second, 3 draw; `day`
-    20260731, with zeros for what is not known. One that `is_withdrawn` was undone: its number is given to no other.
+    it has one. Columns that end in `_id` refer to `archive_names`; the pool of an imported game is empty. `winner` is 0
+    for nobody, 1 first, 2 second, 3 draw; `day` 20260731, with zeros for what is not known. The row of a result that
+    was undone is deleted, and its number is not used again.
     """
 
     __tablename__ = "archive_games"
+    __table_args__ = (
+        _covering("first_id"),
+        _covering("second_id"),
+        _covering("variant_id"),
+        _covering("source_id", "variant_id"),
+        _covering("day", "serial"),
+        _covering("plies", "serial"),
+    )
     serial: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     game_id: str = Field(unique=True, max_length=40)
     label: str = Field(default="", max_length=80, index=True)
@@ -479,10 +499,10 @@ class ArchiveGame(SQLModel, table=True):
     second_id: int
     termination_id: int
     source_id: int
+    pool_id: int
     winner: int
     plies: int
     day: int
-    is_withdrawn: bool = False
 
 
 class ArchiveText(SQLModel, table=True):
@@ -502,7 +522,6 @@ class ArchivePart(SQLModel, table=True):
     last: int
     bits: int
     entries: int
-    is_live: bool = Field(index=True)
 
 
 class ArchivePosition(SQLModel, table=True):

@@ -128,7 +128,6 @@ def fill(store: Store, count: int, games: Sequence[ArchivedGame], entries: Seque
         new = [_copy(number, games, entries, rng) for number in range(first, min(count, first + PORTION))]
         with store.writing() as session:
             insert_games(session, new)
-        store.archive.merge()
 
 
 def _copy(number: int, games: Sequence[ArchivedGame], entries: Sequence[Entries], rng: np.random.Generator) -> NewGame:

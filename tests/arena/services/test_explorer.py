@@ -15,7 +15,6 @@ from arena.config import read_settings
 from arena.services import Arena, explorer
 from arena.services.explorer import Figures, Found, Question
 from arena.store import BadValueError, Store
-from arena.store import explorer as index
 from arena.store.archived_game import HERE, ArchivedGame
 from referee.rules import families, load
 from referee.rules.position import Position
@@ -23,7 +22,6 @@ from referee.rules.symmetry import key_of, keys_of
 from tests.arena.field import Field
 from tests.arena.services.ear import Ear
 from tests.arena.store.test_archive import random_game, record_of_again
-from tests.arena.store.test_plans import statements
 
 
 @pytest.fixture
@@ -119,10 +117,7 @@ def at_random(games: Sequence[ArchivedGame], rng: random.Random) -> Position:
     )
 
 
-def test_the_explorer_says_what_a_look_at_every_game_finds(
-    arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(index, "MANY", 8)
+def test_the_explorer_says_what_a_look_at_every_game_finds(arena: Arena, field: Field) -> None:
     rng, store = random.Random(3), arena.store
     imported = [random_game(number, rng) for number in range(70)]
     for start in range(0, len(imported), 19):
@@ -154,23 +149,6 @@ def test_the_explorer_says_what_a_look_at_every_game_finds(
     before = explorer.explore(arena, asked(start))
     rebuild(store, lambda done: None)
     assert explorer.explore(arena, asked(start)) == before
-
-
-def test_the_pools_of_all_games_are_read_ahead_once(sqlite_store: Store, tmp_path: Path) -> None:
-    arena = Arena(sqlite_store, read_settings(None, data=tmp_path, allow_weak_sandbox=True), Ear())
-    field = Field(sqlite_store)
-    field.play(3)
-    follow(sqlite_store)
-    asked_of_pools = asked(Position.start(load("loa").settle()), pool="loa")
-    sqlite_store.archive.explorer.read_ahead()
-    with statements(sqlite_store) as found:
-        assert explorer.explore(arena, asked_of_pools).games == 3
-        assert not [statement for statement, _ in found if "games.pool" in statement]
-    field.play(1, first_sequence=50)
-    follow(sqlite_store)
-    with statements(sqlite_store) as found:
-        assert explorer.explore(arena, asked_of_pools).games == 4
-        assert [statement for statement, _ in found if "games.pool" in statement]
 
 
 def test_a_result_that_was_undone_counts_no_more(arena: Arena, field: Field) -> None:

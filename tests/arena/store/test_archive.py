@@ -12,8 +12,9 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from arena.collections.following import follow, prepared, rebuild
-from arena.store import BadValueError, NotFoundError, Store, positions
-from arena.store.archive_search import AFTER_OPENING, Search, _beginning_with
+from arena.store import BadValueError, NotFoundError, Store, archive_search, positions
+from arena.store.archive_line import ArchiveLine
+from arena.store.archive_search import Search
 from arena.store.archived_game import OPENING, ArchivedGame, day_of, entries_of
 from arena.store.models import ArchivePart, ArchivePosition
 from arena.store.positions import Entries
@@ -101,8 +102,21 @@ def test_searches_find_what_a_look_at_every_game_finds(store: Store, games: list
             found = store.archive.search(both, limit=100)
             assert [line.id for line in found.games] == wanted, both
             assert found.total == len(wanted)
+            assert paged(store, both, rng.choice(("number", "date", "length")), wanted)
             count += len(wanted)
     assert count > 50
+
+
+def paged(store: Store, search: Search, sort: str, wanted: list[str]) -> bool:
+    """Whether pages of two have the wanted games in an order, each page behind the one before."""
+    found: list[ArchiveLine] = []
+    while (page := store.archive.search(search, sort=sort, limit=2, after=found[-1].serial if found else None)).games:
+        found += page.games
+    keys = [{"number": 0, "date": line.day, "length": line.plies}[sort] for line in found]
+    in_order = sorted(zip(keys, (line.serial for line in found), strict=True))
+    return in_order == list(zip(keys, (line.serial for line in found), strict=True)) and sorted(
+        line.id for line in found
+    ) == sorted(wanted)
 
 
 def fields_of(search: Search) -> list[tuple[str, object]]:
@@ -166,7 +180,7 @@ def test_what_cannot_be_sorted_by_is_named(store: Store) -> None:
         store.archive.search(Search(), sort="family")
 
 
-def test_more_first_moves_than_the_index_has(store: Store) -> None:
+def test_more_first_moves_than_the_index_has(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = load("loa").settle()
     moves = ("b1b3", "a2c2", "b3b1", "c2a2") * 4
     start = rules.write(rules.read())
@@ -174,8 +188,9 @@ def test_more_first_moves_than_the_index_has(store: Store) -> None:
         store.archive.add([ArchivedGame(str(number), "loa", "standard", {}, start, played, "a", "b", None, "stopped")])
     counts = [store.archive.count(Search(moves=moves[:plies])) for plies in (OPENING, OPENING + 1, OPENING + 2)]
     assert counts == [3, 2, 1]
-    with store.reading() as session, pytest.raises(BadValueError, match="narrow the search"):
-        _beginning_with(session, moves, range(AFTER_OPENING + 1))
+    monkeypatch.setattr(archive_search, "AFTER_OPENING", 2)
+    with pytest.raises(BadValueError, match="3 games begin with .* narrow the search"):
+        store.archive.search(Search(moves=moves))
 
 
 @pytest.mark.parametrize(
@@ -211,17 +226,14 @@ def same(one: Entries, two: Entries) -> bool:
 
 def test_parts_are_merged_and_nothing_is_lost(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(positions, "BUCKET", 16)
-    monkeypatch.setattr(positions, "_RANGE_BITS", 2)
-    monkeypatch.setattr(positions, "_MUCH", 100)
     monkeypatch.setattr(positions, "SPAN", 40)
     rng, added, first = np.random.default_rng(4), [], 1
     for span in (1, 1, 1, 7, 2, 20, 1, 9, 30, 3):
         entries = some_entries(rng, first, first + span - 1, 12)
         with store.writing() as session:
-            positions.add_part(session, first, first + span - 1, entries)
+            positions.add(session, first, first + span - 1, entries)
         added.append(entries)
         first += span
-        store.archive.merge()
         whole = positions.joined(added)
         with store.reading() as session:
             for key in (*POPULAR.tolist(), int(whole.keys[-1]), 12345):
@@ -239,25 +251,20 @@ def test_parts_are_merged_and_nothing_is_lost(store: Store, monkeypatch: pytest.
         assert session.scalars(orphans).all() == []
 
 
-def test_of_two_that_merge_at_once_one_has_worked_in_vain(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(4)
-    for first in (1, 2):
+def test_a_part_filled_in_later_joins_only_what_lies_before_it(store: Store) -> None:
+    rng, added = np.random.default_rng(4), []
+    for first, last in ((1, 2), (50, 60), (3, 4), (5, 5)):
+        entries = some_entries(rng, first, last, 5)
         with store.writing() as session:
-            positions.add_part(session, first, first, some_entries(rng, first, first, 5))
-    replace_parts, calls = positions._replace, []
-
-    def meanwhile(*arguments: object) -> bool:
-        calls.append(1)
-        if len(calls) == 1:
-            assert positions.merge(store.sessions) == 2
-        return replace_parts(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(positions, "_replace", meanwhile)
-    assert positions.merge(store.sessions) == 0
+            positions.add(session, first, last, entries)
+        added.append(entries)
     with store.reading() as session:
-        parts = session.execute(select(col(ArchivePart.id), col(ArchivePart.is_live))).all()
-        assert [row.is_live for row in parts] == [True]
-        assert set(session.scalars(select(col(ArchivePosition.part_id)))) == {parts[0].id}
+        parts = session.execute(select(col(ArchivePart.first), col(ArchivePart.last)).order_by(col(ArchivePart.first)))
+        assert [tuple(row) for row in parts] == [(1, 4), (5, 5), (50, 60)]
+        found = positions.joined(
+            [positions.look_up(session, key) for key in np.unique(positions.joined(added).keys).tolist()]
+        )
+        assert same(found, positions.joined(added))
 
 
 # -- games played here -------------------------------------------------------------------------------------------------
