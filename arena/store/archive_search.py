@@ -1,13 +1,13 @@
 """What is looked for in the archive, as SQL: filters are conditions, positions and first moves come from their index.
 
-SQLite keeps no statistics here, so this module says which index it takes. A part of a condition in `_unindexed` form
-filters what another one has found. PostgreSQL decides by itself.
+SQLite keeps no statistics here, so this module rules out the indexes it must not take: a column in `unindexed` form
+only filters what another one has found. PostgreSQL decides by its statistics.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,16 +21,17 @@ from arena.store import positions
 from arena.store.analyses import AnalysisFilter
 from arena.store.archive_line import games_of
 from arena.store.archived_game import OPENING, WINNERS, opening_key
+from arena.store.engine import table_of
 from arena.store.errors import BadValueError
 from arena.store.models import Analysis, ArchiveGame, ArchiveName
 
 AFTER_OPENING = 5000
 """So many games that begin alike may be read to compare more moves than the index has."""
+FEW = 100
+"""From so many on, numbers go to the database as one parameter."""
 MAX_SERIAL = 2**31 - 1
 
 Serials = npt.NDArray[np.int64]
-_Column = Callable[[Any], ColumnElement[Any]]
-_Names = list[int] | Select[int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +65,20 @@ class Search:
 class Matches:
     """The games that match a search, to be counted and selected. Raises BadValueError.
 
-    `among`: only these serials, ascending; `by`: only games that were analysed, for a figure of the analysis;
-    `is_scan`: most games match, so the database had best go through all of them in the order asked for.
+    `among`: only these serials; `by`: only games that were analysed, for a figure of the analysis; `pool`: only games
+    played here in a pool of ratings.
     """
 
     def __init__(
         self, session: Session, search: Search, *, among: Serials | None = None, by: str = "", pool: str | None = None
     ) -> None:
-        self._session, self._search, self._by, self._pool = session, search, by, pool
+        self._session, self._search, self._by = session, search, by
         self._is_sqlite = session.get_bind().dialect.name == "sqlite"
-        self._among = _indexed(session, search, among)
         self.is_scan = False
+        """Set it when most games match, so that SQLite goes through all of them in the order asked for."""
+        self._named = dict(_named(session, search, pool))
+        self._seats = list(_seats(session, search))
+        self._among = _indexed(session, search, among)
         if len(search.moves) > OPENING:
             self._among = self._beginning_with(search.moves)
 
@@ -83,44 +87,75 @@ class Matches:
         found = self.select(col(ArchiveGame.serial)).subquery()
         return self._session.scalar(select(func.count()).select_from(found)) or 0
 
-    def plain(self, column: Any) -> ColumnElement[Any]:
-        """A column by whose index SQLite may go."""
-        return column  # type: ignore[no-any-return]
-
     def unindexed(self, column: Any) -> ColumnElement[Any]:
-        """A number by whose index SQLite does not go."""
+        """Write a number so that SQLite does not go by its index."""
         return column + 0 if self._is_sqlite else column  # type: ignore[no-any-return]
 
     def select(self, *columns: Any) -> Select[Any]:
-        """These columns of them."""
+        """Select these columns of them."""
         is_found = self._among is not None or bool(self._by) or self._search.analysed is not None
-        column = self.unindexed if is_found or self.is_scan else self.plain
-        rest = list(_conditions(self._session, self._search, self._pool, column))
-        rest += [col(getattr(Analysis, self._by)).is_not(None)] if self._by else []
-        seats = list(_seats(self._session, self._search))
-        if is_found or self.is_scan or not seats:
-            rest += [or_(_seat("first_id", names, column), _seat("second_id", names, column)) for names in seats]
-            return select(*columns).select_from(self._tables()).where(*rest)
-        (names, *others) = seats
-        rest += [or_(_seat("first_id", more, column), _seat("second_id", more, column)) for more in others]
-        return select(
-            union_all(  # SQLite goes by the index of each seat, and takes a game once
-                select(*columns).where(_seat("first_id", names, column), *rest),
-                select(*columns).where(
-                    _seat("second_id", names, column), ~_seat("first_id", names, self.unindexed), *rest
-                ),
-            ).subquery()
-        )
+        is_free = not (is_found or self.is_scan)
+        rest = list(self._conditions(is_free=is_free))
+        seats = self._seats
+        if is_free and seats:  # SQLite goes by the index of each seat, and takes a game once
+            first, second = (self._is_in(side, seats[0]) for side in ("first_id", "second_id"))
+            rest += [self._is_on_a_side(names) for names in seats[1:]]
+            not_first = ~self._is_in("first_id", seats[0], is_free=False)
+            return select(
+                union_all(
+                    select(*columns).where(first, *rest), select(*columns).where(second, not_first, *rest)
+                ).subquery()
+            )
+        rest += map(self._is_on_a_side, seats)
+        return select(*columns).select_from(self._tables()).where(*rest)
 
     def _tables(self) -> FromClause:
         """The games, found by serial or by analysis if there is such."""
-        games: Any = ArchiveGame.__table__  # type: ignore[attr-defined]
+        games: Any = table_of(ArchiveGame)
         if self._among is not None:
-            numbers = _numbers(self._among, is_sqlite=self._is_sqlite)
+            numbers = self._table(self._among.tolist())
             games = numbers.join(games, col(ArchiveGame.serial) == numbers.c.value)
         if self._by or self._search.analysed is not None:
             games = games.join(Analysis, col(Analysis.game_id) == col(ArchiveGame.game_id))
         return games  # type: ignore[no-any-return]
+
+    def _table(self, numbers: list[int]) -> Any:
+        """A table of numbers: its column is `value`."""
+        if self._is_sqlite:
+            return func.json_each(json.dumps(numbers)).table_valued("value")
+        return func.unnest(bindparam(None, numbers, ARRAY(Integer))).table_valued("value").render_derived()
+
+    def _is_in(self, column: str, numbers: list[int], *, is_free: bool = True) -> ColumnElement[bool]:
+        value = col(getattr(ArchiveGame, column))
+        return (value if is_free else self.unindexed(value)).in_(
+            numbers if len(numbers) < FEW else select(self._table(numbers).c.value)
+        )
+
+    def _is_on_a_side(self, names: list[int]) -> ColumnElement[bool]:
+        return or_(*(self._is_in(side, names, is_free=False) for side in ("first_id", "second_id")))
+
+    def _conditions(self, *, is_free: bool) -> Iterator[ColumnElement[bool]]:
+        """All but what is asked of both seats; `is_free`: SQLite may go by the index of any."""
+        search, game = self._search, ArchiveGame
+        if search.id:
+            yield col(game.game_id) == search.id
+        if search.number:
+            yield _numbered(search.number)
+        for column, numbers in self._named.items():
+            yield self._is_in(column, numbers, is_free=is_free)
+        if search.winner:
+            yield col(game.winner) == WINNERS.index(None if search.winner == "none" else search.winner)
+        since = search.since if search.since is None and search.until is None else max(1, search.since or 0)
+        for bounded, low, high in ((game.plies, search.shortest, search.longest), (game.day, since, search.until)):
+            value = col(bounded) if is_free else self.unindexed(col(bounded))
+            if low is not None:
+                yield value >= min(low, MAX_SERIAL)
+            if high is not None:
+                yield value <= min(high, MAX_SERIAL)
+        if search.analysed:
+            yield from search.analysed.conditions
+        if self._by:
+            yield col(getattr(Analysis, self._by)).is_not(None)
 
     def _beginning_with(self, moves: Sequence[str]) -> Serials:
         """The games that begin with these moves, of those found by the first of them. Raises BadValueError."""
@@ -141,73 +176,39 @@ def _indexed(session: Session, search: Search, among: Serials | None) -> Serials
     return among
 
 
-def _numbers(numbers: Serials, *, is_sqlite: bool) -> Any:
-    """A table of one column, `value`."""
-    if is_sqlite:
-        return func.json_each(json.dumps(numbers.tolist())).table_valued("value")
-    value = bindparam(None, numbers.tolist(), ARRAY(Integer))
-    return func.unnest(value).table_valued("value").render_derived()
-
-
-def _seats(session: Session, search: Search) -> Iterator[_Names]:
-    """The names that must be on either side."""
-    if search.name:
-        yield numbers_of(session, "player", search.name)
-    if search.player:
-        yield _containing(search.player)
-
-
-def _seat(side: str, names: _Names, column: _Column) -> ColumnElement[bool]:
-    return column(col(getattr(ArchiveGame, side))).in_(names)
-
-
-def _containing(part: str) -> Select[int | None]:
-    is_in = col(ArchiveName.folded).contains(part.casefold(), autoescape=True)
-    return select(col(ArchiveName.id)).where(col(ArchiveName.kind) == "player", is_in)
-
-
-def numbers_of(session: Session, kind: str, *names: str) -> list[int]:
-    """The numbers of names that there are."""
-    query = select(col(ArchiveName.id)).where(col(ArchiveName.kind) == kind, col(ArchiveName.name).in_(names))
-    return [number or 0 for number in session.scalars(query)]
-
-
-def _conditions(session: Session, search: Search, pool: str | None, column: _Column) -> Iterator[ColumnElement[bool]]:
-    """All but what is asked of both seats."""
-    game = ArchiveGame
-    if search.id:
-        yield col(game.game_id) == search.id
-    if search.number:
-        yield _numbered(search.number)
+def _named(session: Session, search: Search, pool: str | None) -> Iterator[tuple[str, list[int]]]:
+    """What is asked for by words: the column, and the numbers it may have."""
     if search.family or search.variant:
-        yield column(col(game.variant_id)).in_(_variants(session, search.family, search.variant))
-    exact = (("source", search.source or None), ("termination", search.termination or None), ("pool", pool))
-    for kind, name in exact:
+        yield "variant_id", _variants(session, search.family, search.variant)
+    for kind, name in (("source", search.source or None), ("termination", search.termination or None), ("pool", pool)):
         if name is not None:
-            yield column(col(getattr(game, f"{kind}_id"))).in_(numbers_of(session, kind, name))
+            yield f"{kind}_id", _numbers_of(session, kind, col(ArchiveName.name) == name)
     for side, part in (("first_id", search.first), ("second_id", search.second)):
         if part:
-            yield _seat(side, _containing(part), column)
-    if search.winner:
-        yield col(game.winner) == WINNERS.index(None if search.winner == "none" else search.winner)
-    yield from _bounds(column(col(game.plies)), search.shortest, search.longest)
-    if search.since is not None or search.until is not None:
-        yield from _bounds(column(col(game.day)), max(1, search.since or 0), search.until)
-    if search.analysed:
-        yield from search.analysed.conditions
+            yield side, _containing(session, part)
+
+
+def _seats(session: Session, search: Search) -> Iterator[list[int]]:
+    """The numbers of names that must be on either side."""
+    if search.name:
+        yield _numbers_of(session, "player", col(ArchiveName.name) == search.name)
+    if search.player:
+        yield _containing(session, search.player)
+
+
+def _containing(session: Session, part: str) -> list[int]:
+    return _numbers_of(session, "player", col(ArchiveName.folded).contains(part.casefold(), autoescape=True))
+
+
+def _numbers_of(session: Session, kind: str, condition: ColumnElement[bool]) -> list[int]:
+    query = select(col(ArchiveName.id)).where(col(ArchiveName.kind) == kind, condition)
+    return [number or 0 for number in session.scalars(query)]
 
 
 def _variants(session: Session, family: str | None, variant: str | None) -> list[int]:
     query = select(col(ArchiveName.id), col(ArchiveName.name)).where(col(ArchiveName.kind) == "variant")
     found = [(number or 0, *name.partition(" ")) for number, name in session.execute(query)]
     return [number for number, its, _, name in found if family in (None, "", its) and variant in (None, "", name)]
-
-
-def _bounds(column: ColumnElement[Any], low: int | None, high: int | None) -> Iterator[ColumnElement[bool]]:
-    if low is not None:
-        yield column >= min(low, MAX_SERIAL)
-    if high is not None:
-        yield column <= min(high, MAX_SERIAL)
 
 
 def _numbered(number: str) -> ColumnElement[bool]:
