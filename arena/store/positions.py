@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import zstandard
-from sqlalchemy import BigInteger, Row, delete, insert, literal, select
+from sqlalchemy import Row, delete, insert, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -30,8 +30,6 @@ SPAN = 16_384
 """The games of a part at most: they are merged in a second, and two bytes tell them apart."""
 BUCKET = 1024
 """Entries in a bucket, about."""
-_TOP_BITS = 32
-"""So many upper bits of a key can tell its bucket."""
 _ENTRY_BYTES = 14
 
 Array = npt.NDArray[np.uint64]
@@ -86,18 +84,18 @@ def _unpack(data: bytes, first: int) -> Entries:
 
 def look_up(session: Session, key: int) -> Entries:
     """Read the entries of a key, by serial."""
-    bucket = literal(key >> 64 - _TOP_BITS, BigInteger).op(">>")(_TOP_BITS - col(ArchivePart.bits))
-    query = (
-        select(col(ArchivePart.first), col(ArchivePosition.data))
-        .join(ArchivePosition, col(ArchivePosition.part_id) == col(ArchivePart.id))
-        .where(col(ArchivePosition.bucket) == bucket)
-    )
-    found = []
-    for first, data in sorted(session.execute(query).all(), key=lambda row: row[0]):
-        entries = _unpack(data, first)
-        begin, end = (int(np.searchsorted(entries.keys, np.uint64(key), side)) for side in ("left", "right"))
-        found.append(entries.between(begin, end))
-    return joined(found)
+    parts = session.execute(select(col(ArchivePart.id), col(ArchivePart.first), col(ArchivePart.bits))).all()
+    found: dict[int, Entries] = {}
+    for bits in {part.bits for part in parts}:  # a query for each: SQLite goes by no index in a join by bucket
+        firsts = {part.id: part.first for part in parts if part.bits == bits}
+        query = select(col(ArchivePosition.part_id), col(ArchivePosition.data)).where(
+            col(ArchivePosition.part_id).in_(firsts), col(ArchivePosition.bucket) == key >> 64 - bits
+        )
+        for number, data in session.execute(query):
+            entries = _unpack(data, firsts[number])
+            begin, end = (int(np.searchsorted(entries.keys, np.uint64(key), side)) for side in ("left", "right"))
+            found[firsts[number]] = entries.between(begin, end)
+    return joined([found[first] for first in sorted(found)])
 
 
 def add(session: Session, first: int, last: int, entries: Entries) -> None:
@@ -139,7 +137,7 @@ def _read(session: Session, part: Row[int | None, int]) -> Entries:
 
 def _rows(entries: Entries, part: ArchivePart) -> Iterator[dict[str, object]]:
     """The buckets of sorted entries; empty ones have no row."""
-    buckets = entries.keys >> np.uint64(64 - _TOP_BITS) >> np.uint64(_TOP_BITS - part.bits)
+    buckets = entries.keys >> np.uint64(32) >> np.uint64(32 - part.bits)  # no shift by 64
     found = (one.tolist() for one in np.unique(buckets, return_index=True, return_counts=True))
     for number, begin, count in zip(*found, strict=True):
         yield {"part_id": part.id, "bucket": number, "data": _pack(entries.between(begin, begin + count), part.first)}
