@@ -51,21 +51,52 @@ def upgrade() -> None:
         sa.Column("second_id", sa.Integer(), nullable=False),
         sa.Column("termination_id", sa.Integer(), nullable=False),
         sa.Column("source_id", sa.Integer(), nullable=False),
+        sa.Column("pool_id", sa.Integer(), nullable=False),
         sa.Column("winner", sa.Integer(), nullable=False),
         sa.Column("plies", sa.Integer(), nullable=False),
         sa.Column("day", sa.Integer(), nullable=False),
-        sa.Column("is_withdrawn", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("serial", name=op.f("pk_archive_games")),
         sa.UniqueConstraint("game_id", name=op.f("uq_archive_games_game_id")),
     )
     with op.batch_alter_table("archive_games", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_archive_games_day",
+            ["day", "serial", "variant_id", "first_id", "second_id", "termination_id", "source_id", "winner", "plies"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_archive_games_first_id",
+            ["first_id", "variant_id", "second_id", "termination_id", "source_id", "winner", "plies", "day"],
+            unique=False,
+        )
         batch_op.create_index(batch_op.f("ix_archive_games_label"), ["label"], unique=False)
+        batch_op.create_index(
+            "ix_archive_games_plies",
+            ["plies", "serial", "variant_id", "first_id", "second_id", "termination_id", "source_id", "winner", "day"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_archive_games_second_id",
+            ["second_id", "variant_id", "first_id", "termination_id", "source_id", "winner", "plies", "day"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_archive_games_source_id",
+            ["source_id", "variant_id", "first_id", "second_id", "termination_id", "winner", "plies", "day"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_archive_games_variant_id",
+            ["variant_id", "first_id", "second_id", "termination_id", "source_id", "winner", "plies", "day"],
+            unique=False,
+        )
 
     op.create_table(
         "archive_names",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("kind", sa.String(length=16), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("folded", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_archive_names")),
         sa.UniqueConstraint("kind", "name", name=op.f("uq_archive_names_kind_name")),
     )
@@ -76,12 +107,8 @@ def upgrade() -> None:
         sa.Column("last", sa.Integer(), nullable=False),
         sa.Column("bits", sa.Integer(), nullable=False),
         sa.Column("entries", sa.Integer(), nullable=False),
-        sa.Column("is_live", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_archive_parts")),
     )
-    with op.batch_alter_table("archive_parts", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_archive_parts_is_live"), ["is_live"], unique=False)
-
     op.create_table(
         "counters",
         sa.Column("name", sa.String(length=32), nullable=False),
@@ -662,13 +689,16 @@ def downgrade() -> None:
 
     op.drop_table("curves")
     op.drop_table("counters")
-    with op.batch_alter_table("archive_parts", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_archive_parts_is_live"))
-
     op.drop_table("archive_parts")
     op.drop_table("archive_names")
     with op.batch_alter_table("archive_games", schema=None) as batch_op:
+        batch_op.drop_index("ix_archive_games_variant_id")
+        batch_op.drop_index("ix_archive_games_source_id")
+        batch_op.drop_index("ix_archive_games_second_id")
+        batch_op.drop_index("ix_archive_games_plies")
         batch_op.drop_index(batch_op.f("ix_archive_games_label"))
+        batch_op.drop_index("ix_archive_games_first_id")
+        batch_op.drop_index("ix_archive_games_day")
 
     op.drop_table("archive_games")
     with op.batch_alter_table("analyses", schema=None) as batch_op:

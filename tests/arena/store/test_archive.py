@@ -189,7 +189,7 @@ def test_more_first_moves_than_the_index_has(store: Store, monkeypatch: pytest.M
     counts = [store.archive.count(Search(moves=moves[:plies])) for plies in (OPENING, OPENING + 1, OPENING + 2)]
     assert counts == [3, 2, 1]
     monkeypatch.setattr(archive_search, "AFTER_OPENING", 2)
-    with pytest.raises(BadValueError, match="3 games begin with .* narrow the search"):
+    with pytest.raises(BadValueError, match=r"3 games begin with .* narrow the search"):
         store.archive.search(Search(moves=moves))
 
 
