@@ -27,6 +27,7 @@ from arena.store.models import Analysis, ArchiveGame, ArchiveName
 
 AFTER_OPENING = 5000
 """So many games that begin alike may be read to compare more moves than the index has."""
+SEATS = (ArchiveGame.first_id, ArchiveGame.second_id)
 FEW = 100
 """From so many on, numbers go to the database as one parameter."""
 MAX_SERIAL = 2**31 - 1
@@ -76,7 +77,7 @@ class Matches:
         self._is_sqlite = session.get_bind().dialect.name == "sqlite"
         self.is_scan = False
         """Set it when most games match, so that SQLite goes through all of them in the order asked for."""
-        self._named = dict(_named(session, search, pool))
+        self._named = list(_named(session, search, pool))
         self._seats = list(_seats(session, search))
         self._among = _indexed(session, search, among)
         if len(search.moves) > OPENING:
@@ -98,9 +99,9 @@ class Matches:
         rest = list(self._conditions(is_free=is_free))
         seats = self._seats
         if is_free and seats:  # SQLite goes by the index of each seat, and takes a game once
-            first, second = (self._is_in(side, seats[0]) for side in ("first_id", "second_id"))
+            first, second = (self._is_in(side, seats[0]) for side in SEATS)
             rest += [self._is_on_a_side(names) for names in seats[1:]]
-            not_first = ~self._is_in("first_id", seats[0], is_free=False)
+            not_first = ~self._is_in(ArchiveGame.first_id, seats[0], is_free=False)
             return select(
                 union_all(
                     select(*columns).where(first, *rest), select(*columns).where(second, not_first, *rest)
@@ -125,14 +126,14 @@ class Matches:
             return func.json_each(json.dumps(numbers)).table_valued("value")
         return func.unnest(bindparam(None, numbers, ARRAY(Integer))).table_valued("value").render_derived()
 
-    def _is_in(self, column: str, numbers: list[int], *, is_free: bool = True) -> ColumnElement[bool]:
-        value = col(getattr(ArchiveGame, column))
+    def _is_in(self, column: Any, numbers: list[int], *, is_free: bool = True) -> ColumnElement[bool]:
+        value = col(column)
         return (value if is_free else self.unindexed(value)).in_(
             numbers if len(numbers) < FEW else select(self._table(numbers).c.value)
         )
 
     def _is_on_a_side(self, names: list[int]) -> ColumnElement[bool]:
-        return or_(*(self._is_in(side, names, is_free=False) for side in ("first_id", "second_id")))
+        return or_(*(self._is_in(side, names, is_free=False) for side in SEATS))
 
     def _conditions(self, *, is_free: bool) -> Iterator[ColumnElement[bool]]:
         """All but what is asked of both seats; `is_free`: SQLite may go by the index of any."""
@@ -141,7 +142,7 @@ class Matches:
             yield col(game.game_id) == search.id
         if search.number:
             yield _numbered(search.number)
-        for column, numbers in self._named.items():
+        for column, numbers in self._named:
             yield self._is_in(column, numbers, is_free=is_free)
         if search.winner:
             yield col(game.winner) == WINNERS.index(None if search.winner == "none" else search.winner)
@@ -176,14 +177,19 @@ def _indexed(session: Session, search: Search, among: Serials | None) -> Serials
     return among
 
 
-def _named(session: Session, search: Search, pool: str | None) -> Iterator[tuple[str, list[int]]]:
+def _named(session: Session, search: Search, pool: str | None) -> Iterator[tuple[Any, list[int]]]:
     """What is asked for by words: the column, and the numbers it may have."""
+    game = ArchiveGame
     if search.family or search.variant:
-        yield "variant_id", _variants(session, search.family, search.variant)
-    for kind, name in (("source", search.source or None), ("termination", search.termination or None), ("pool", pool)):
+        yield game.variant_id, _variants(session, search.family, search.variant)
+    for column, kind, name in (
+        (game.source_id, "source", search.source or None),
+        (game.termination_id, "termination", search.termination or None),
+        (game.pool_id, "pool", pool),
+    ):
         if name is not None:
-            yield f"{kind}_id", _numbers_of(session, kind, col(ArchiveName.name) == name)
-    for side, part in (("first_id", search.first), ("second_id", search.second)):
+            yield column, _numbers_of(session, kind, col(ArchiveName.name) == name)
+    for side, part in zip(SEATS, (search.first, search.second), strict=True):
         if part:
             yield side, _containing(session, part)
 
