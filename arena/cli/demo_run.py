@@ -229,16 +229,14 @@ def _address(host: str, port: int) -> str:
 @contextlib.asynccontextmanager
 async def _pages(store: Store, settings: Settings, bus: EventBus, host: str, port: int) -> AsyncIterator[str]:
     """Serve the pages over the same bus as the games: what is played is seen; their address. Raises CommandError."""
-    from aiohttp import web
-
     from arena.app import build, context_of
-    from arena.http.wire import Runner
+    from arena.http.server import Runner
 
     runner = Runner(build(context_of(store, settings, bus)), shutdown_timeout=CLOSE_S)
     await runner.setup()
     try:
         try:
-            await web.TCPSite(runner, host, port).start()
+            await runner.listen(host, port)
         except OSError as error:
             advice = 'take another --port, 0 for a free one (make demo ARGS="--port 0"), or another --bind'
             raise unable_to_serve(host, port, error, advice) from None

@@ -91,13 +91,11 @@ def _is_damaged(store: Store) -> bool:
 async def _door(settings: Settings, store: Store, bus: EventBus, metrics: Metrics, lobby: Lobby) -> AsyncIterator[None]:
     """Remote bots come in by the web processes, where that is wanted."""
     from arena.app import build_door, context_of
-    from arena.http.wire import Runner
+    from arena.http.server import Runner
 
     if settings.remote_address is None:
         yield
         return
-    from aiohttp import web
-
     context = context_of(store, settings, bus, metrics)
     runner = Runner(build_door(context), shutdown_timeout=1)
     await runner.setup()
@@ -105,7 +103,7 @@ async def _door(settings: Settings, store: Store, bus: EventBus, metrics: Metric
     try:
         async with context.host(lobby):
             try:
-                await web.TCPSite(runner, host, port).start()
+                await runner.listen(host, port)
             except OSError as error:
                 reason = error.strerror or error
                 raise CommandError(f"no remote bots on {host}:{port}: {reason}; set another remote_bind") from None

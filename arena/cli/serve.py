@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gc
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from arena.config import Settings
     from arena.events.bus import EventBus
+    from arena.http.server import Runner
     from arena.metrics import Metrics
     from arena.services import Arena
     from arena.store import Store
@@ -91,9 +93,7 @@ async def _serve(settings: Settings, store: Store) -> int:
 
 async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Metrics) -> int:
     from arena.app import build, context_of
-    from arena.http.garbage import settled
-    from arena.http.wire import Runner
-    from referee.rules import families
+    from arena.http.server import Runner
 
     context = context_of(store, settings, bus, metrics)
     app = build(context)
@@ -101,9 +101,8 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
     await runner.setup()
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(runner.cleanup)
-        with heard(context.stopping) as interrupts, settled():
+        with heard(context.stopping) as interrupts:
             await _listen(runner, settings)
-            await stack.enter_async_context(context.preparation.begun(families()))
             reading = asyncio.create_task(asyncio.to_thread(_read_ahead, context.arena, app))
             stack.push_async_callback(asyncio.wait, [reading])
             output.note("first Ctrl-C ends in good order, the second at once")
@@ -123,14 +122,14 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
 
 def _read_ahead(arena: Arena, app: web.Application) -> None:
     """So that the first visitor of a page or a leaderboard does not wait; whoever comes earlier does."""
-    from arena.http.garbage import set_aside
     from arena.pages import site
     from arena.store import StoreError
 
     site.read_ahead(app)
     with contextlib.suppress(StoreError):  # then whoever asks first reads it, or is told why not
         arena.advantages.read_ahead(arena.store)
-    set_aside()
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays: no collection has to look through it
 
 
 async def _until(stop: asyncio.Event, store: Store) -> None:
@@ -144,12 +143,9 @@ async def _until(stop: asyncio.Event, store: Store) -> None:
             await asyncio.wait_for(stop.wait(), SCHEMA_S)
 
 
-async def _listen(runner: web.AppRunner, settings: Settings) -> None:
-    from aiohttp import web
-
-    site = web.TCPSite(runner, settings.bind, settings.port)
+async def _listen(runner: Runner, settings: Settings) -> None:
     try:
-        await site.start()
+        await runner.listen(settings.bind, settings.port)
     except OSError as error:
         advice = "take another --port, 0 for a free one, or another --bind"
         raise unable_to_serve(settings.bind, settings.port, error, advice) from None

@@ -15,7 +15,6 @@ from arena.http.accept import negotiate
 from arena.http.cache import Keep
 from arena.http.feed import Feeds
 from arena.http.limit import Gate, Limiter, Rate, SharedLimiter, WaitingRoom
-from arena.http.preparation import Preparation
 from arena.http.problem import Problem
 from arena.http.response_cache import ResponseCache
 from arena.store.users import Identity
@@ -74,8 +73,6 @@ class WebContext:
     """For passwords of people in strange places: each takes 64 MiB and most of a second of a core."""
     known_hashing: WaitingRoom = field(default_factory=lambda: WaitingRoom(1, each=2, total=8))
     """For those of people who are logged in, or have logged in from there before: strangers cannot fill it."""
-    preparation: Preparation = field(default_factory=Preparation)
-    """Families that are being made ready."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the order to stop has come: still serving, but not for long."""
     closing: asyncio.Event = field(default_factory=asyncio.Event)

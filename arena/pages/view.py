@@ -165,11 +165,6 @@ def family_in(request: web.Request) -> Rules:
     return load(name)
 
 
-async def require_rules(request: web.Request, family: str) -> None:
-    """For what plays moves: raises Problem (503) while the rules of a family are being compiled."""
-    await request.app[CONTEXT].preparation.require(family)
-
-
 PAGES = ("tournaments", "bots", "games", "submit", "account", "errors", "referees", "archive", "dumps", "help", "login")
 """The first segments of other pages, for those who mistype one."""
 

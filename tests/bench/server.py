@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import logging
 import os
@@ -30,10 +31,9 @@ from arena.app import build, context_of
 from arena.config import read_settings
 from arena.events.bus import Bus
 from arena.events.messages import GamePly, GameStarted, PlyNews
-from arena.http.garbage import set_aside, settled
 from arena.http.limit import Gate, Limiter, Rate
 from arena.http.response_cache import ResponseCache
-from arena.http.wire import Runner
+from arena.http.server import Runner
 from arena.pages import site
 from arena.services.table import TableCache
 from arena.store import Store
@@ -61,8 +61,10 @@ async def _bare_stream(request: web.Request) -> web.StreamResponse:
 
 async def _open(runner: web.AppRunner) -> int:
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, backlog=2048)
-    await site.start()
+    if isinstance(runner, Runner):
+        await runner.listen("127.0.0.1", 0, backlog=2048)
+    else:
+        await web.TCPSite(runner, "127.0.0.1", 0, backlog=2048).start()
     return int(runner.addresses[0][1])
 
 
@@ -95,7 +97,7 @@ async def _beats() -> AsyncIterator[None]:
 
 async def _serve(url: str) -> None:
     bus = Bus()
-    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as name:
         settings = read_settings(None, data=Path(name), connections_per_address=100_000)
         store = Store(url)
         context = context_of(store, settings, bus)
@@ -105,7 +107,8 @@ async def _serve(url: str) -> None:
             context.limiters[kind] = Limiter(Rate(1e9, 10**9))
         app = build(context)
         site.read_ahead(app)
-        set_aside()
+        gc.collect()
+        gc.freeze()
         runner = Runner(app, shutdown_timeout=0.1)
         port = await _open(runner)
         bare = web.Application()
@@ -115,7 +118,6 @@ async def _serve(url: str) -> None:
         bare_runner = web.AppRunner(bare, access_log=None, shutdown_timeout=0.1)
         bare_port = await _open(bare_runner)
         print(json.dumps({"port": port, "bare": bare_port}), flush=True)
-        stack.enter_context(settled())
         task: asyncio.Task[None] | None = None
         while line := await asyncio.to_thread(sys.stdin.readline):
             word, _, rest = line.strip().partition(" ")

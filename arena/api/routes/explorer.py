@@ -46,7 +46,6 @@ class ExplorerQuery(In):
 async def show(call: Call, family: FamilyName, query: ExplorerQuery) -> ExplorerDocument:
     """The moves that were played in a position, however the board was turned, and how these games went."""
     rules = await call.run(checked, family)
-    await call.context.preparation.require(family)
     question = Question(rules.family, **query.model_dump())
     found = await call.run(services.explorer.explore, call.arena, question)
     return ExplorerDocument.model_validate(found)

@@ -93,7 +93,6 @@ class MovesQuery(In):
 async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[MovesDocument]:
     """What may be played, with the cells that a person picks for each move; none when the game is over."""
     await call.run(checked, family)
-    await call.context.preparation.require(family)
     found = await call.run(
         services.study.choice, family, query.variant or "", query.options, query.position, query.moves
     )

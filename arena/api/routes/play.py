@@ -67,7 +67,6 @@ async def begin(call: Call, body: PlayWish) -> Answer[PlayDocument]:
     """The referee plays it as soon as it has room; `GET /games/{game}/stream` tells each ply as it is played."""
     by = _visitor(call)
     await call.run(checked, body.family)
-    await call.context.preparation.require(body.family)
     version = await call.run(services.people.opponent, call.arena, body.family, body.bot)
     wish = Wish(
         family=body.family,

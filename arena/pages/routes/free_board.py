@@ -29,7 +29,6 @@ from arena.pages.view import (
     number_in,
     page,
     redirect,
-    require_rules,
     run,
     takes,
 )
@@ -79,7 +78,6 @@ class _Line:
 
 async def _read(request: web.Request, rules: Rules) -> _Line:
     """The line in the address, one more `move` behind its `moves`. Raises BadValueError, Problem (400, 404)."""
-    await require_rules(request, rules.family)
     query = request.query
     text = {name: query.get(name, "").strip() for name in _ADDRESS}
     kept = tuple((name, text[name]) for name in ("variant", "options", "position") if text[name])
@@ -245,7 +243,6 @@ async def scenes(request: web.Request) -> web.Response:
 async def set_up(request: web.Request) -> web.Response:
     """The text of a position that is set up by hand, and how it stands; the family's reason where it is none."""
     rules, query = family_in(request), request.query
-    await require_rules(request, rules.family)
     ruleset = await act(services.study.settle, rules.family, query.get("variant", ""), query.get("options", ""))
     side: Side = "second" if choice(query, "side", SIDES, "first") == "second" else "first"
     try:

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import structlog
-from aiohttp import web
 
 from arena.app import build, context_of
 from arena.config import Settings, read_settings
 from arena.http.call import WebContext
 from arena.http.limit import Limiter, Rate
-from arena.http.wire import Runner
+from arena.http.server import Runner
 from arena.store import Store
 from arena.store.credentials import digest_of, new_token
 
@@ -57,14 +56,13 @@ class Server:
         self._thread.start()
         self.context, self.runner, self.port = self.call(self._start(store, settings))
 
-    async def _start(self, store: Store, settings: Settings) -> tuple[WebContext, web.AppRunner, int]:
+    async def _start(self, store: Store, settings: Settings) -> tuple[WebContext, Runner, int]:
         context = context_of(store, settings)
         context.responses.rest_s = 0.0  # what a test does it sees at once
         runner = Runner(build(context), shutdown_timeout=2)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
+        await runner.listen("127.0.0.1", 0)
+        port = runner.addresses[0][1]
         return context, runner, port
 
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.api import handle
-from arena.http import wire
+from arena.http import server as module
 from arena.http.address import PREFIX
 from arena.store import Store
 from tests.arena.api.server import Server, settings_in
@@ -52,18 +52,19 @@ def rest(connection: socket.socket) -> bytes:
 
 @pytest.mark.parametrize("beginning", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\nX: "])
 def test_what_never_becomes_a_request_is_closed(
-    server: Server, beginning: bytes, monkeypatch: pytest.MonkeyPatch
+    sqlite_store: Store, tmp_path: Path, beginning: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "FIRST_S", 0.2)
+    monkeypatch.setattr(module, "IDLE_TIMEOUT_S", 0.2)
+    server = Server(sqlite_store, settings_in(tmp_path))
     assert rest(asked(server, beginning)) == b""
+    server.close()
 
 
 @pytest.mark.parametrize("more", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX: "])
 def test_what_is_silent_after_an_answer_is_closed(
     sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: bytes
 ) -> None:
-    monkeypatch.setattr(wire, "FIRST_S", 0.2)
-    monkeypatch.setattr(wire, "IDLE_S", 0.2)
+    monkeypatch.setattr(module, "IDLE_TIMEOUT_S", 0.2)
     server = Server(sqlite_store, settings_in(tmp_path))
     while not (answer := rest(asked(server, FULL + more))):
         pass  # closed before it had asked: this process was not as fast as that
@@ -115,5 +116,5 @@ def test_peers_that_read_nothing_are_the_systems_business(server: Server) -> Non
     assert connection.recv(65536)
     (handler,) = server.runner.server.connections  # type: ignore[union-attr]
     own = handler.transport.get_extra_info("socket")  # type: ignore[union-attr]
-    assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == wire.UNREAD_S * 1000
+    assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == module.UNREAD_TIMEOUT_S * 1000
     connection.close()
