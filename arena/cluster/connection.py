@@ -81,7 +81,7 @@ class Connection:
         try:
             await client
             await self._introduce(client)
-            await client.run_on_scheduler(_tune)
+            await self._check_settings(client)
             self._subscribe(client)
             self._count(await client.scheduler.identity(n_workers=-1))
         except BaseException:
@@ -90,6 +90,12 @@ class Connection:
         link = self.link = Link(client)
         self._is_linked.set()
         return link
+
+    async def _check_settings(self, client: Client) -> None:
+        """Warn of a scheduler that somebody else started, such as `dask scheduler`, and that retries games itself."""
+        if failures := await client.run_on_scheduler(_allowed_failures):
+            advice = "start it with DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0, or use `arena scheduler`"
+            self._log.warning("scheduler retries games", address=self._address, allowed_failures=failures, hint=advice)
 
     async def _introduce(self, client: Client) -> None:
         """Tell the workers what this arena is, and whom it has shut out."""
@@ -168,9 +174,8 @@ class Connection:
                 self._log.warning("worker refused", name=refused.name, problem=refused.problem, wanted=version())
 
 
-def _tune(dask_scheduler: Any) -> None:
-    """Set what matters on a scheduler that somebody else started, such as `dask scheduler`."""
-    dask_scheduler.allowed_failures = 0
+def _allowed_failures(dask_scheduler: Any) -> int:
+    return int(dask_scheduler.allowed_failures)
 
 
 async def _remove(dask_scheduler: Any, addresses: list[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from distributed.core import rpc
 
-from arena.cluster.link import Security, configure, version
+from arena.cluster.link import SLOT, Security, configure, version
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,8 @@ def state_of(address: str, identity: Mapping[str, Any], shut_out: Mapping[str, s
     for place, known in identity["workers"].items():
         told: Mapping[str, Any] = known.get("arena") or {}
         now: Mapping[str, Any] = (known.get("metrics") or {}).get("arena") or {}
-        if not told or known["status"] != "running":
+        # A worker that leaves has given up its slots.
+        if not told or known["status"] != "running" or not known["resources"].get(SLOT):
             continue
         theirs, worker_id = str(told.get("version", "?")), str(told.get("id", ""))
         problem = "" if theirs == version() else f"version {theirs}, not that of the arena"

@@ -94,7 +94,7 @@ class Worker:
         return await self.jobs.play(key, topic, function, arguments, is_awaited)
 
     def _send(self, topic: str, events: list[dict[str, Any]]) -> None:
-        if self._dask and self._dask.status in (Status.running, Status.closing_gracefully):
+        if self._dask and self._dask.status is Status.running:
             self._dask.log_event(topic, events)
 
     async def work(
@@ -226,9 +226,11 @@ class Worker:
         self._log.info("worker", name=self.name, state="leaving", games=len(self.jobs))
         if dask.status is not Status.running:
             return
-        dask.status = Status.closing_gracefully
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(ANSWER_S):
+                await dask.set_resources(**{SLOT: 0})  # each job takes one: the scheduler sends no more
         until = loop.time() + grace_s
-        while self.jobs and loop.time() < until and dask.status is Status.closing_gracefully:
+        while self.jobs and loop.time() < until and dask.status is Status.running:
             await asyncio.sleep(LOOK_S)
         await self.jobs.clear()
         until = loop.time() + FETCH_S

@@ -9,7 +9,7 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, Self
 
 import zstandard
 
@@ -69,10 +69,13 @@ class _Member(tarfile.TarInfo):
         tarfile.GNUTYPE_LONGLINK,
     )
 
-    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
-        if self.type == tarfile.GNUTYPE_SPARSE or (self.type in self._BLOCKS and not 0 <= self.size <= _MAX_HEADER):
-            raise ArchiveError(f"{self.name[:80]!r}: a header that no bundle needs")
-        return super()._proc_member(archive)  # type: ignore[misc,no-any-return]
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+        """Read a header. Raises ArchiveError before the attribute block that follows it is read."""
+        found = super().frombuf(buf, encoding, errors)
+        if found.type == tarfile.GNUTYPE_SPARSE or (found.type in cls._BLOCKS and not 0 <= found.size <= _MAX_HEADER):
+            raise ArchiveError(f"{found.name[:80]!r}: a header that no bundle needs")
+        return found
 
 
 @contextmanager

@@ -120,7 +120,7 @@ def test_a_worker_is_measured_when_it_is_warm(warms_up: bool, monkeypatch: pytes
 
 def test_the_arena_hears_how_fast_its_workers_are() -> None:
     told = {"name": "w", "id": "w-1", "version": version(), "sandbox": "none"}
-    known = {"arena": told, "status": "running", "name": "w", "nthreads": 2}
+    known = {"arena": told, "status": "running", "name": "w", "nthreads": 2, "resources": {"slot": 2}}
     metrics = {"arena": {"busy": 1, "speed": 150}}
     found = state_of("dask://", {"workers": {"one": {**known, "metrics": metrics}, "two": known}})
     assert [(one.busy, one.speed) for one in found.workers] == [(1, 150), (0, 0)]
