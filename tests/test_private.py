@@ -1,0 +1,168 @@
+"""The product uses libraries by their public interface: it changes none of their objects and reads none of their
+underscore names."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+OWN = ("protocol", "referee", "bots", "arena")
+SETTERS = ("setattr", "delattr")
+
+DOCUMENTED = ("os._exit", "sys.stdin", "sys.stdout", "sys.stderr")
+"""Names that the standard library offers for just that."""
+ALLOWED = {
+    "arena/__main__.py": "standard streams that are closed are replaced",
+    "arena/cli/completion.py": "argparse has no public way to list what a parser takes",
+    "arena/cli/explore.py": "argparse has no public name for a parser or a group of one: a type alone",
+    "arena/cli/parser.py": "argparse has no public way to say which values there are near a wrong one",
+    "arena/store/models.py": "SQLModel has one table of names, and no parameter for how constraints are called",
+    "referee/rules/jit.py": "one cache file per signature: numba's index of several is not safe (numba #4807)",
+    "referee/rules/inference.py": "to be deleted",
+    "referee/rules/loading.py": "to be deleted",
+}
+"""Files that may, and why."""
+
+
+def is_private(name: str) -> bool:
+    """Whether a name begins with an underscore, and does not end with one too as those that Python and enums offer."""
+    return name.startswith("_") and not name.endswith("_")
+
+
+def imported(tree: ast.Module) -> dict[str, str]:
+    """The names of a module that come from libraries, as `module` or `module:name`."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                top = one.name.split(".")[0]
+                if top not in OWN:
+                    found[one.asname or top] = one.name if one.asname else top
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            if node.module.split(".")[0] not in (*OWN, "__future__"):
+                found.update({one.asname or one.name: f"{node.module}:{one.name}" for one in node.names})
+    return found
+
+
+def root(node: ast.expr) -> str:
+    """The name that a chain of attributes begins with; empty where it begins with something else."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def declared(tree: ast.Module) -> set[str]:
+    """Private names that classes of this module give themselves: it may set them on any of its objects."""
+    found = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and root(node) in ("self", "cls")}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            found |= {
+                one.target.id
+                for one in node.body
+                if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+            }
+    return found
+
+
+def offences(text: str) -> Iterator[str]:
+    """What a module does to libraries, with its line."""
+    tree = ast.parse(text)
+    theirs, own = imported(tree), declared(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in DOCUMENTED:
+            continue
+        match node:
+            case ast.Attribute(ctx=ast.Store() | ast.Del()):
+                if node.attr == "__class__":
+                    yield f"{node.lineno}: changes a class: {ast.unparse(node)}"
+                elif root(node) in theirs:
+                    yield f"{node.lineno}: changes a library: {ast.unparse(node)}"
+                elif is_private(node.attr) and root(node.value) not in ("self", "cls") and node.attr not in own:
+                    yield f"{node.lineno}: sets a private name of something else: {ast.unparse(node)}"
+            case ast.Attribute() if is_private(node.attr) and root(node) in theirs:
+                yield f"{node.lineno}: reads a private name: {ast.unparse(node)}"
+            case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in SETTERS:
+                if root(first) in theirs:
+                    yield f"{node.lineno}: changes a library: {ast.unparse(node)}"
+            case ast.ImportFrom(module=str(module)) if module.split(".")[0] not in (*OWN, "__future__"):
+                if private := [one.name for one in node.names if is_private(one.name)]:
+                    yield f"{node.lineno}: imports private names of {module}: {', '.join(private)}"
+            case ast.ClassDef():
+                yield from overridden(node, theirs)
+
+
+def overridden(node: ast.ClassDef, theirs: dict[str, str]) -> Iterator[str]:
+    """Private methods of a library's class that a subclass replaces."""
+    own = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and is_private(one.name)]
+    for base in node.bases if own else ():
+        if root(base) not in theirs:
+            continue
+        module, _, attribute = theirs[root(base)].partition(":")
+        found: object = importlib.import_module(module)
+        for name in filter(None, [attribute, *ast.unparse(base).split("[")[0].split(".")[1:]]):
+            found = getattr(found, name)
+        for one in own:
+            if hasattr(found, one.name):
+                yield f"{one.lineno}: replaces a private method: {ast.unparse(base)}.{one.name}"
+
+
+def modules() -> list[str]:
+    """The files of the product."""
+    return sorted(str(path.relative_to(ROOT)) for name in OWN for path in (ROOT / name).rglob("*.py"))
+
+
+def test_product_changes_no_library() -> None:
+    found = {
+        f"{path}:{offence}"
+        for path in modules()
+        if path not in ALLOWED
+        for offence in offences((ROOT / path).read_text())
+    }
+    assert not found, "use the library's public interface:\n" + "\n".join(sorted(found))
+
+
+@pytest.mark.parametrize("path", ALLOWED)
+def test_allowed_file_still_needs_it(path: str) -> None:
+    assert list(offences((ROOT / path).read_text())), f"{path} touches no library any more: take it off the list"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import gzip\ngzip.open = print", "changes a library"),
+        ("import a.b\na.b.C.d = 1", "changes a library"),
+        ("from a import B\nB.c += 1", "changes a library"),
+        ("from a import b\ndel b.c", "changes a library"),
+        ("from a import b\nsetattr(b, 'c', 1)", "changes a library"),
+        ("x.__class__ = int", "changes a class"),
+        ("def f(x): x._y = 1", "private name of something else"),
+        ("def f(x):\n  for x._y in (): pass", "private name of something else"),
+        ("import a\na._b", "reads a private name"),
+        ("import a as c\nc.d._e()", "reads a private name"),
+        ("from a import _b", "imports private names"),
+        ("import tarfile\nclass A(tarfile.TarInfo):\n  def _proc_member(self, x): ...", "replaces a private method"),
+    ],
+)
+def test_offence_is_found(code: str, said: str) -> None:
+    assert [said in one for one in offences(code)] == [True]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class A:\n  def f(self): self._x = 1",
+        "from arena import x\nx.y = 1",
+        "import a\nclass A(a.B):\n  def f(self): self.x = 1",
+        "import a\nfound = a.B()\nfound.c = 1",
+        "import a\na.__version__",
+        "import os\nos._exit(1)",
+        "class A:\n  _x: int = 0\ndef f(a): a._x = 1",
+    ],
+)
+def test_public_use_is_no_offence(code: str) -> None:
+    assert not list(offences(code))
