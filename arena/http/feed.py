@@ -6,14 +6,11 @@ Refuses to know what there is to say: a `Source` tells it when the bell of the s
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from aiohttp import web
 
 from arena.events.messages import Subject
 from arena.http.line import KEEP_ALIVE, StreamLine, written
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 KEEP_ALIVE_S = 10.0
 MAX_WAITING_BYTES = 64 * 1024
-"""What a listener may leave unread, here and again in the system's buffer, before it is dropped."""
+"""What may wait for a listener, here and again in the system's buffer, before it is dropped."""
 KEPT_LINES = 256
 """How many lines a feed keeps for those who are about to join it."""
 PAUSE_S = 0.2
@@ -44,27 +41,48 @@ Source = Callable[[int | None, bool], Awaitable[Batch]]
 """`source(after, is_timeout)`: the lines behind `after`, the full state for None; after a timeout, freshly read."""
 
 
-@dataclass(slots=True, eq=False)
 class Listener:
-    """One open stream that has heard everything so far. `done` ends it: with an error if it was too slow or is gone.
+    """One open stream that has heard everything so far; `cut` ends its connection when it is too slow.
 
     `after` is not None while it has heard more than its feed has told.
     """
 
-    transport: asyncio.Transport
-    form: str
-    is_chunked: bool
-    done: asyncio.Future[None]
-    after: int | None
+    def __init__(self, form: str, after: int | None, cut: Callable[[], None]) -> None:
+        self.form, self.after, self._cut = form, after, cut
+        self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
+        self._has_news = asyncio.Event()
+        self._is_over = self._is_fault = False
 
-    def tell(self, data: bytes, chunk: bytes) -> None:
-        """Send without waiting. A listener that has not taken what it was sent is dropped, not waited for."""
-        if self.done.done():
-            return
-        if self.transport.is_closing() or self.transport.get_write_buffer_size() > MAX_WAITING_BYTES:
-            self.done.set_exception(ConnectionResetError("a listener is gone, or does not keep up"))
-        else:
-            self.transport.write(chunk if self.is_chunked else data)
+    def tell(self, data: bytes) -> None:
+        """Queue without waiting. A listener that has not taken what it was sent is dropped."""
+        self._waiting.append(data)
+        self._waiting_bytes += len(data)
+        if self._waiting_bytes > MAX_WAITING_BYTES:
+            self.end(is_fault=True)
+            self._cut()
+        self._has_news.set()
+
+    def end(self, *, is_fault: bool = False) -> None:
+        """Tell nothing more."""
+        self._is_over, self._is_fault = True, self._is_fault or is_fault
+        self._has_news.set()
+
+    async def news(self) -> AsyncIterator[bytes]:
+        """What it is told, until the end. Raises ConnectionResetError when that is not the stream's own."""
+        while True:
+            if self._waiting:
+                data = b"".join(self._waiting)
+                self._waiting.clear()
+                self._waiting_bytes = 0
+                yield data
+            elif self._is_fault:
+                raise ConnectionResetError("the feed has ended, or the listener does not keep up")
+            elif self._is_over:
+                return
+            else:
+                self._has_news.clear()
+                await self._has_news.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +152,7 @@ class Feed:
         """Where it is. Whoever looks at the source after that and then joins has missed nothing."""
         return Mark(self._turn, self._after)
 
-    def join(
-        self, request: web.Request, response: web.StreamResponse, form: str, after: int, mark: Mark
-    ) -> Listener | None:
+    def join(self, form: str, after: int, mark: Mark, cut: Callable[[], None]) -> Listener | None:
         """Listen from behind `after`, which was looked up after `mark`; None: look again."""
         if self.is_over:
             return None
@@ -147,13 +163,7 @@ class Feed:
             self._begin(after)
         elif mark.turn < self._kept_since or after < mark.seq:
             return None
-        transport = request.transport
-        if transport is None:
-            raise ConnectionResetError("the listener has gone")
-        if (plug := transport.get_extra_info("socket")) is not None:
-            plug.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MAX_WAITING_BYTES)  # nor may the system hold much
-        is_chunked = response.headers.get("Transfer-Encoding") == "chunked"
-        listener = Listener(transport, form, is_chunked, asyncio.get_running_loop().create_future(), after)
+        listener = Listener(form, after, cut)
         self._listeners.add(listener)
         self._tell_one(listener, [told for told in self._recent if told.turn > mark.turn])
         if self._task is None:
@@ -194,14 +204,13 @@ class Feed:
                 if batch.is_final:
                     break
             for listener in self._listeners:
-                if not listener.done.done():
-                    listener.done.set_result(None)
+                listener.end()
+            self._listeners.clear()
         except (StoreError, Problem):
             pass
         finally:
             for listener in self._listeners:  # a fault: they come back with ?after=
-                if not listener.done.done():
-                    listener.done.set_exception(ConnectionResetError("the feed has ended"))
+                listener.end(is_fault=True)
             self._end()
 
     def _tell_lines(self, lines: Sequence[StreamLine]) -> None:
@@ -229,25 +238,19 @@ class Feed:
         """Tell a listener that joined a moment ago what it has not heard yet."""
         after = listener.after or 0
         if data := b"".join(written(told.line, listener.form) for told in batch if told.is_new(after)):
-            listener.tell(data, _chunk(data))
+            listener.tell(data)
         listener.after = after if after > self._after else None
 
     def _tell(self, texts: Mapping[str, bytes], listeners: Collection[Listener]) -> None:
-        chunks = {form: _chunk(data) for form, data in texts.items()}
         for listener in listeners:
             if listener.form in texts:
-                listener.tell(texts[listener.form], chunks[listener.form])
+                listener.tell(texts[listener.form])
 
     def _end(self) -> None:
         self.is_over = True
         self._ringing.close()
         if self._feeds.get(self._subject) is self:
             del self._feeds[self._subject]
-
-
-def _chunk(data: bytes) -> bytes:
-    """As HTTP/1.1 frames a part of an answer of unknown length."""
-    return b"%x\r\n%s\r\n" % (len(data), data)
 
 
 async def _rung(bell: asyncio.Event, closing: asyncio.Event) -> bool:

@@ -7,14 +7,16 @@ proxies from hanging up. Refuses to know what the events say: a `Source` tells i
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from aiohttp import web
 
 from arena.events.messages import Subject
 from arena.http.call import Call
-from arena.http.feed import Feed, Source
+from arena.http.feed import MAX_WAITING_BYTES, Feed, Source
 from arena.http.line import NDJSON, SSE, written
 from arena.http.problem import Problem
 
@@ -50,6 +52,7 @@ async def follow(call: Call, subject: Subject, after: int | None, source: Source
         batch = await source(after, False)  # problems are still an answer of their own
         response = web.StreamResponse(headers={**_HEADERS, "Content-Type": f"{form}; charset=utf-8"})
         await response.prepare(call.request)
+        _bound_unread(call.request)
         try:
             while call.request.method != "HEAD":
                 if data := b"".join(written(line, form) for line in batch.lines):
@@ -57,9 +60,10 @@ async def follow(call: Call, subject: Subject, after: int | None, source: Source
                     after = batch.lines[-1].seq
                 if batch.is_final or context.closing.is_set():
                     break
-                if listener := feed.join(call.request, response, form, after or 0, mark):
+                if listener := feed.join(form, after or 0, mark, partial(_cut, call.request)):
                     try:
-                        await listener.done
+                        async for data in listener.news():
+                            await response.write(data)
                     finally:
                         feed.leave(listener)
                     break
@@ -72,6 +76,13 @@ async def follow(call: Call, subject: Subject, after: int | None, source: Source
         except (ConnectionError, TimeoutError):
             _cut(call.request)  # gone, or too slow; it comes back with ?after=
         return response
+
+
+def _bound_unread(request: web.BaseRequest) -> None:
+    """Have the system hold no more of a stream than waits here: who does not read is noticed soon."""
+    own = request.transport.get_extra_info("socket") if request.transport is not None else None
+    if own is not None:
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MAX_WAITING_BYTES)
 
 
 def _cut(request: web.BaseRequest) -> None:

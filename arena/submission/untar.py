@@ -70,7 +70,7 @@ class _Member(tarfile.TarInfo):
     )
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         """Read a header. Raises ArchiveError before the attribute block that follows it is read."""
         found = super().frombuf(buf, encoding, errors)
         if found.type == tarfile.GNUTYPE_SPARSE or (found.type in cls._BLOCKS and not 0 <= found.size <= _MAX_HEADER):
