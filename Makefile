@@ -36,7 +36,7 @@ test-bare: $(READY) $(COLLECTED)
 	$(BIN)/arena warmup --bots
 	$(BIN)/python -m tests.bare -n $(WORKERS) --dist worksteal $(BARE) $(ARGS)
 
-# The core of the suite with the newest release of every dependency, in an environment of its own.
+# The suite's core with the newest release of each library, in .venv-latest.
 test-latest: $(READY)
 	$(BIN)/python -m tests.latest $(ARGS)
 
@@ -84,4 +84,4 @@ $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint co
 endef
 
 clean:
-	rm -rf .venv .venv-python* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-latest .venv-python* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

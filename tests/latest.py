@@ -1,68 +1,67 @@
-"""Tries the newest release of every dependency: `python -m tests.latest PYTEST-ARGUMENTS`, or `make test-latest`.
+"""Run the suite's core with the newest release of each library, whatever the bounds in `pyproject.toml`.
 
-An environment of its own gets them whatever bounds `pyproject.toml` has; then the core of the suite runs in it. What
-broke is said with the versions that are beyond the tested ones.
+    make test-latest [ARGS="-x"]
+
+Makes `.venv-latest` anew. Prints which releases differ from `constraints.txt`, then what broke.
 """
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import distributions
+import venv
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parent.parent
+VENV = ROOT / ".venv-latest"
 CORE = (
-    "protocol",
-    "rules",
-    "referee",
-    "bots",
-    "arena/store",
-    "arena/events",
-    "arena/cluster",
-    "arena/http",
-    "arena/api",
+    "tests/protocol",
+    "tests/rules",
+    "tests/referee/ratings",
+    "tests/arena/store",
+    "tests/arena/http",
+    "tests/arena/api",
 )
 
 
 def requirements() -> list[Requirement]:
-    """Return what the project and its tests demand, with their bounds."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [Requirement(line) for line in (*project["dependencies"], *project["optional-dependencies"]["test"])]
+    """What the project and its tests ask for."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return [Requirement(one) for one in (*project["dependencies"], *project["optional-dependencies"]["test"])]
 
 
-def beyond(found: dict[str, str]) -> list[str]:
-    """Return the packages whose version the bounds do not admit, with both; `found`: versions by name."""
-    strangers = []
-    for one in requirements():
-        version = found.get(canonicalize_name(one.name), "")
-        if version and not one.specifier.contains(version, prereleases=True):
-            strangers.append(f"{one.name} {version} ({one.specifier} is tested)")
-    return sorted(set(strangers))
+def pinned() -> dict[str, str]:
+    """The versions of `constraints.txt`."""
+    lines = (ROOT / "constraints.txt").read_text().split()
+    return {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
 
 
-def main() -> int:
-    """Install, run, report; the exit code of the tests."""
-    python = ROOT / ".venv-latest" / "bin" / "python"
-    if sys.prefix != str(python.parents[1]):
-        if not python.exists():
-            subprocess.run([sys.executable, "-m", "venv", str(python.parents[1])], check=True)
-        names = sorted({f"{one.name}[{','.join(one.extras)}]" if one.extras else one.name for one in requirements()})
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "--upgrade", *names], check=True)
-        subprocess.run([*pip, "--no-deps", "--editable", str(ROOT)], check=True)
-        return subprocess.run([str(python), "-m", "tests.latest", *sys.argv[1:]], check=False, cwd=ROOT).returncode
-    words = [*(f"tests/{name}" for name in CORE), *sys.argv[1:]]
-    code = subprocess.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words], check=False).returncode
-    newer = beyond({canonicalize_name(one.name): one.version for one in distributions()})
-    sys.stdout.write("beyond what is tested: " + ("; ".join(newer) or "nothing") + "\n")
-    sys.stdout.write("the core of the suite " + ("fails" if code else "passes") + " with the newest releases\n")
+def main(arguments: list[str]) -> int:
+    """Install, compare, test; the exit code of the tests."""
+    venv.create(VENV, clear=True, with_pip=True)
+    python = str(VENV / "bin" / "python")
+    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    wanted = sorted({f"{one.name}[{','.join(one.extras)}]" if one.extras else one.name for one in requirements()})
+    subprocess.run([*pip, "install", "--upgrade", *wanted], cwd=ROOT, check=True)
+    subprocess.run([*pip, "install", "--no-deps", "--editable", "."], cwd=ROOT, check=True)
+    listed = subprocess.run([*pip, "list", "--format", "json"], stdout=subprocess.PIPE, check=True).stdout
+    found = {canonicalize_name(one["name"]): one["version"] for one in json.loads(listed)}
+    bounds = {canonicalize_name(one.name): one.specifier for one in requirements()}
+    for name, version in pinned().items():
+        if name in found and found[name] != version:
+            is_beyond = name in bounds and found[name] not in bounds[name]
+            print(f"{name} {version} -> {found[name]}{', beyond its bound' if is_beyond else ''}", flush=True)
+    code = subprocess.run(
+        [python, "-m", "pytest", "-q", "-n", "2", *CORE, *arguments], cwd=ROOT, check=False
+    ).returncode
+    print("the newest releases pass" if code == 0 else "the tests above fail with the newest releases", flush=True)
     return code
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -12,9 +12,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from packaging.utils import canonicalize_name
-
-from tests import latest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("protocol", "referee", "bots", "arena")
@@ -90,21 +87,3 @@ def test_the_changelog_begins_with_this_version() -> None:
     ]
     versions = [line.split("]")[0].removeprefix("## [") for line in headings]
     assert next(one for one in versions if one != "Unreleased") == version
-
-
-def test_what_is_installed_lies_within_the_bounds_that_are_declared() -> None:
-    pinned = {}
-    for line in (ROOT / "constraints.txt").read_text().splitlines():
-        name, _, version = line.partition("==")
-        pinned[canonicalize_name(name)] = version
-    assert latest.beyond(pinned) == []
-    assert latest.beyond({"numba": "99.1"}) == ["numba 99.1 (<0.69,>=0.61 is tested)"]
-
-
-@pytest.mark.parametrize(
-    "name", ["numba", "llvmlite", "numpy", "aiohttp", "sqlalchemy", "sqlmodel", "distributed", "dask"]
-)
-def test_libraries_whose_inner_parts_are_used_have_an_upper_bound(name: str) -> None:
-    found = [one for one in latest.requirements() if one.name == name]
-    assert found
-    assert all(any(part.operator == "<" for part in one.specifier) for one in found)
