@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+
+from cachetools import LRUCache
 
 from arena.http.problem import Problem
 from arena.store import StoreUnavailableError
@@ -43,20 +44,17 @@ class Limiter:
 
     def __init__(self, rate: Rate, *, capacity: int = 20_000, clock: Callable[[], float] = time.monotonic) -> None:
         self.rate = rate
-        self._capacity = capacity
         self._clock = clock
-        self._buckets: OrderedDict[Hashable, _Bucket] = OrderedDict()
+        self._buckets: LRUCache[Hashable, _Bucket] = LRUCache(capacity)
 
     def take(self, key: Hashable) -> float:
         """Take a token: 0 when there was one, else the seconds until there is."""
         now = self._clock()
         per_second = self.rate.per_minute / 60
-        bucket = self._buckets.pop(key, None) or _Bucket(self.rate.burst, now)
+        bucket = self._buckets.get(key) or _Bucket(self.rate.burst, now)
         bucket.tokens = min(self.rate.burst, bucket.tokens + (now - bucket.at) * per_second)
         bucket.at = now
         self._buckets[key] = bucket
-        if len(self._buckets) > self._capacity:
-            self._buckets.popitem(last=False)
         if bucket.tokens >= 1:
             bucket.tokens -= 1
             return 0.0

@@ -184,7 +184,7 @@ def _kept(route: web.AbstractRouteDef) -> web.AbstractRouteDef:
     if not isinstance(route, web.RouteDef) or route.method != "GET":
         return route
     if "{game}" in route.path:
-        handler = kept(route.handler, _ply, may_rest=False)
+        handler = kept(route.handler, _ply)
     else:
         handler = kept(route.handler, _news if route.path == "/" else None)
     return web.RouteDef(route.method, route.path, handler, route.kwargs)

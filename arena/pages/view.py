@@ -117,10 +117,10 @@ def takes(*names: str) -> Callable[[Handler], Handler]:
     return known_only
 
 
-def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = None, *, may_rest: bool = True) -> Handler:
+def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = None) -> Handler:
     """A page that everybody without an account sees alike, made once as long as nothing has changed.
 
-    `extra` is what it shows beside the database. One that `may_rest` is made once a second at most.
+    `extra` is what it shows beside the database.
     """
 
     async def answer(request: web.Request) -> web.StreamResponse:
@@ -130,7 +130,7 @@ def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = Non
 
         context = request.app[CONTEXT]
         more = extra(request) if extra else None
-        return await context.responses.answer(request, cookie_name(context.is_https), make, more, may_rest=may_rest)
+        return await context.responses.answer(request, cookie_name(context.is_https), make, more)
 
     _MADE_ONCE.add(answer)
     return answer

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+
+from cachetools import LRUCache
 
 from arena.store import Store
 from arena.store.models import Tournament
@@ -92,8 +94,8 @@ class Table:
 class TableCache:
     """The tables last read. One is good as long as its tournament stands where it stood; others change nothing."""
 
-    def __init__(self) -> None:
-        self._kept: OrderedDict[int, tuple[tuple[Any, ...], Table]] = OrderedDict()
+    def __init__(self, size: int = KEPT) -> None:
+        self._kept: LRUCache[int, tuple[tuple[Any, ...], Table]] = LRUCache(size)
         self._lock = Lock()
 
     def table(self, store: Store, tournament_id: int) -> Table:
@@ -102,13 +104,11 @@ class TableCache:
         tournament = store.tournaments.get(tournament_id)
         mark = _mark(store, tournament)
         with self._lock:
-            before, table = self._kept.pop(tournament_id, (None, None))
+            before, table = self._kept.get(tournament_id, (None, None))
         if table is None or before != mark:
             table = _made(store, tournament)
         with self._lock:
             self._kept[tournament_id] = mark, table
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
         return table
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
+
+from cachetools import LRUCache
 
 from arena.pages.drawing.scene import Scene, Scenes
 from referee.rules.rules import Ruleset
@@ -17,7 +18,7 @@ class FreeLines:
     """The lines of a server process: `scenes` may be called from any thread."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[object, ...], Scenes] = OrderedDict()
+        self._kept: LRUCache[tuple[object, ...], Scenes] = LRUCache(_KEPT)
         self._lock = threading.Lock()
 
     def scenes(self, ruleset: Ruleset, start: str, moves: Sequence[str]) -> list[Scene]:
@@ -30,7 +31,4 @@ class FreeLines:
             found = self._kept[game, *moves[:known]].branch() if known else Scenes(ruleset, start)
             found.extend(moves)
             self._kept[game, *moves] = found
-            self._kept.move_to_end((game, *moves))
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
             return list(found.items)

@@ -6,11 +6,12 @@ Finished games are kept for a while, running ones grow.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from cachetools import LRUCache
 
 from arena.events.messages import PlyNews
 from arena.pages.drawing import plot
@@ -183,7 +184,7 @@ class Replays:
     """The replays of a server process: `of_record` and `of_moves` may be called from any thread."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, int], _Kept] = OrderedDict()
+        self._kept: LRUCache[tuple[str, int], _Kept] = LRUCache(_KEPT)
         self._lock = threading.Lock()
 
     def of_record(self, record: GameRecord, attempt: int = 0) -> Replay:
@@ -220,9 +221,6 @@ class Replays:
             kept = self._kept.get(key)
             if kept is None:
                 kept = self._kept[key] = _Kept(Scenes(ruleset, start))
-                if len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(key)
         with kept.lock:
             if not kept.problem:
                 try:

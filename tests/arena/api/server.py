@@ -58,7 +58,6 @@ class Server:
 
     async def _start(self, store: Store, settings: Settings) -> tuple[WebContext, Runner, int]:
         context = context_of(store, settings)
-        context.responses.rest_s = 0.0  # what a test does it sees at once
         runner = Runner(build(context), shutdown_timeout=2)
         await runner.setup()
         await runner.listen("127.0.0.1", 0)

@@ -80,8 +80,8 @@ def test_a_result_that_is_undone_and_played_again_counts_anew(arena: Arena, fiel
     assert points(table.read(arena, mine))[game.spec.first.name] == 0
 
 
-def test_few_tables_are_kept(arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "KEPT", 2)
+def test_few_tables_are_kept(arena: Arena, field: Field) -> None:
+    arena.tables = table.TableCache(2)
     one, two, three = (cup(field) for _ in range(3))
     found = table.read(arena, one)
     table.read(arena, two)
