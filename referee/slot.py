@@ -30,8 +30,6 @@ TOGETHER_S = 0.05
 _SOON_S = 0.01
 """A next job that comes as soon finds the bots as the last one left them: to stop and wake them takes longer than many
 plies."""
-_COLLECTED = 20_000
-"""So many objects more than have gone are looked through for garbage."""
 
 _roster: Roster | None = None
 _emit: Emit | None = None
@@ -62,12 +60,8 @@ def roster() -> Roster:
 
 @cache
 def _keep_for_good() -> None:
-    """Once a game was played, what it needs is loaded: no collection of garbage is to look through that again.
-
-    What a game leaves is a fraction of what is collected at once from now on, and little of it is garbage.
-    """
+    """Freeze what the first game has loaded: no collection of garbage has to look through it again."""
     gc.freeze()
-    gc.set_threshold(_COLLECTED)
 
 
 def emit(event: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 VENV = ROOT / ".venv-latest"
+PYTHON = str(VENV / "bin" / "python")
 CORE = (
     "tests/protocol",
     "tests/rules",
@@ -41,23 +42,35 @@ def pinned() -> dict[str, str]:
     return {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
 
 
+def install() -> None:
+    """Make the environment."""
+    venv.create(VENV, clear=True, with_pip=True)
+    pip = [PYTHON, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+    wanted = sorted({f"{one.name}[{','.join(one.extras)}]" if one.extras else one.name for one in requirements()})
+    subprocess.run([*pip, "--upgrade", *wanted], cwd=ROOT, check=True)
+    subprocess.run([*pip, "--no-deps", "--editable", "."], cwd=ROOT, check=True)
+
+
+def differences() -> list[str]:
+    """The releases that are not those of `constraints.txt`."""
+    pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "list", "--format", "json"]
+    listed = json.loads(subprocess.run(pip, stdout=subprocess.PIPE, check=True).stdout)
+    installed = {canonicalize_name(one["name"]): one["version"] for one in listed}
+    bounds = {canonicalize_name(one.name): one.specifier for one in requirements()}
+    lines = []
+    for name, version in pinned().items():
+        if (found := installed.get(name, version)) != version:
+            is_within = name not in bounds or bounds[name].contains(found)
+            lines.append(f"{name} {version} -> {found}{'' if is_within else ', beyond its bound'}")
+    return lines
+
+
 def main(arguments: list[str]) -> int:
     """Install, compare, test; the exit code of the tests."""
-    venv.create(VENV, clear=True, with_pip=True)
-    python = str(VENV / "bin" / "python")
-    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    wanted = sorted({f"{one.name}[{','.join(one.extras)}]" if one.extras else one.name for one in requirements()})
-    subprocess.run([*pip, "install", "--upgrade", *wanted], cwd=ROOT, check=True)
-    subprocess.run([*pip, "install", "--no-deps", "--editable", "."], cwd=ROOT, check=True)
-    listed = subprocess.run([*pip, "list", "--format", "json"], stdout=subprocess.PIPE, check=True).stdout
-    found = {canonicalize_name(one["name"]): one["version"] for one in json.loads(listed)}
-    bounds = {canonicalize_name(one.name): one.specifier for one in requirements()}
-    for name, version in pinned().items():
-        if name in found and found[name] != version:
-            is_beyond = name in bounds and found[name] not in bounds[name]
-            print(f"{name} {version} -> {found[name]}{', beyond its bound' if is_beyond else ''}", flush=True)
+    install()
+    print("\n".join(differences()) or "constraints.txt has the newest releases", flush=True)
     code = subprocess.run(
-        [python, "-m", "pytest", "-q", "-n", "2", *CORE, *arguments], cwd=ROOT, check=False
+        [PYTHON, "-m", "pytest", "-q", "-n", "2", *CORE, *arguments], cwd=ROOT, check=False
     ).returncode
     print("the newest releases pass" if code == 0 else "the tests above fail with the newest releases", flush=True)
     return code
