@@ -135,11 +135,6 @@ class Bus:
             self._subscriptions.add(subscription)
         return subscription
 
-    def tell(self, subscription: Subscription[E], event: Event) -> None:
-        """Tell one subscriber only."""
-        with self._lock:
-            subscription.offer(event)
-
     def remove(self, subscription: Subscription[E]) -> None:
         """Forget a subscription; harmless when it is gone."""
         # No lock: `offer` may call this under it, and discarding from a set is atomic.

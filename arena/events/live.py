@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Protocol
 
 from arena.events.bus import EventBus
 from arena.events.messages import (
@@ -18,10 +19,12 @@ from arena.events.messages import (
     Event,
     GameEnded,
     GameGone,
+    GamePlies,
     GamePly,
     GameSnapshot,
     GameStarted,
     RefereeWorkers,
+    SnapshotsWanted,
     Subject,
     TournamentChanged,
     TournamentGameEnded,
@@ -36,10 +39,26 @@ WAITING = 10_000
 MAX_CHECKS, MAX_STEPS = 100, 300
 """Checks of versions, and steps of each, that are kept."""
 _HEARD = (
-    *(GameStarted, GamePly, GameSnapshot, GameEnded, GameGone),
+    *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameGone),
     *(TournamentChanged, TournamentGameEnded, TournamentPlanned),
     *(VersionChanged, VersionStep, RefereeWorkers, BrokerConnected),
 )
+
+
+class Planned(Protocol):
+    """What the database knows of a game."""
+
+    @property
+    def id(self) -> str:
+        """The game."""
+
+    @property
+    def state(self) -> str:
+        """Its state."""
+
+    @property
+    def attempt(self) -> int:
+        """How often it was handed out."""
 
 
 class Live:
@@ -63,6 +82,11 @@ class Live:
         """The games that are running, by their id."""
         return self._running.games
 
+    def of(self, line: Planned) -> RunningGame | None:
+        """A game as far as it got; None where the database knows better: news of its end may have been lost."""
+        found = self.games.get(line.id)
+        return None if found is None or line.state == "planned" or found.attempt < line.attempt else found
+
     def mark(self, name: str) -> tuple[int, int]:
         """The attempt and the number of plies known of a running game: what is shown of it is as old as that."""
         game = self.games.get(name)
@@ -72,6 +96,7 @@ class Live:
         """Listen until cancelled. Dropped for being slow, it begins again: gaps are filled from the database."""
         while True:
             async with self._bus.subscribe(*_HEARD, size=WAITING) as events:
+                self._bus.publish(SnapshotsWanted())
                 async for event in events:
                     self.take(event)
             # Plies may be missing now: a game whose plies have a gap is told as a whole by its record.
@@ -86,13 +111,14 @@ class Live:
             return
         self.news += 1
         match event:
-            case GameStarted() | GamePly() | GameSnapshot() | GameEnded() | GameGone():
+            case GameStarted() | GamePly() | GamePlies() | GameSnapshot() | GameEnded() | GameGone():
                 self._running.take(event)
             case VersionStep():
                 self._take_step(event)
             case VersionChanged():
                 self.steps.pop(event.version, None)
             case BrokerConnected():
+                self._bus.publish(SnapshotsWanted())
                 self._ring_all()
         self._ring(event.subject)
 

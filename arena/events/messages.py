@@ -131,7 +131,7 @@ class GamePlies(News):
     """The plies of a game since the last batch."""
 
     NOUN = "game"
-    TOPIC = Topic("games/{game}/plies", "new plies, four times a second at most", qos=0)
+    TOPIC = Topic("games/{game}/plies", "new plies, four times a second at most")
     game: Name
     """The game."""
     attempt: Attempt
@@ -144,15 +144,10 @@ class GamePlies(News):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameSnapshot(News):
-    """A running game from its first ply on. An empty payload clears it: the game does not run any more."""
+    """A running game from its first ply on."""
 
     NOUN = "game"
-    TOPIC = Topic(
-        "games/{game}/snapshot",
-        "the whole game so far, refreshed every few seconds, cleared at the end",
-        qos=1,
-        is_retained=True,
-    )
+    TOPIC = Topic("games/{game}/snapshot", "the whole game so far: at its start, and when a server asks")
     game: Name
     """The game."""
     tournament: Number
@@ -184,7 +179,7 @@ class GameEnded(_Outcome):
     """How a game ended."""
 
     NOUN = "game"
-    TOPIC = Topic("games/{game}/result", "how it ended; the newest 1,000 are kept", qos=1, is_retained=True)
+    TOPIC = Topic("games/{game}/result", "how it ended")
     game: Name
     """The game."""
     state: Literal["finished", "void"]
@@ -192,16 +187,17 @@ class GameEnded(_Outcome):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameGone(Event):
+class GameGone(News):
     """A game does not run any more and has no result: it was called off, or was void and is to be played again."""
 
     NOUN = "game"
+    TOPIC = Topic("games/{game}/gone", "it does not run any more and has no result")
     game: Name
     """The game."""
 
 
-GameNews: TypeAlias = GameStarted | GamePly | GameSnapshot | GameEnded | GameGone
-"""How a game goes, as it is told inside a process."""
+GameNews: TypeAlias = GameStarted | GamePly | GamePlies | GameSnapshot | GameEnded | GameGone
+"""How a game goes."""
 
 
 # -- tournaments -------------------------------------------------------------------------------------------------------
@@ -212,7 +208,7 @@ class TournamentChanged(News):
     """The state of a tournament."""
 
     NOUN = "tournament"
-    TOPIC = Topic("tournaments/{tournament}/state", "its state", qos=1, is_retained=True)
+    TOPIC = Topic("tournaments/{tournament}/state", "its state")
     tournament: Number
     """Number of the tournament."""
     state: Word
@@ -226,7 +222,7 @@ class TournamentGameEnded(_Outcome):
     """The end of one game of a tournament."""
 
     NOUN = "tournament"
-    TOPIC = Topic("tournaments/{tournament}/games", "every game that has ended", qos=0, is_subject_told=True)
+    TOPIC = Topic("tournaments/{tournament}/games", "every game that has ended", is_subject_told=True)
     game: Name
     """The game."""
     state: EndState
@@ -242,7 +238,7 @@ class TournamentPlanned(News):
     """A tournament has planned more games."""
 
     NOUN = "tournament"
-    TOPIC = Topic("tournaments/{tournament}/rounds", "more games are planned", qos=0)
+    TOPIC = Topic("tournaments/{tournament}/rounds", "more games are planned")
     tournament: Number
     """Number of the tournament."""
     planned: Number
@@ -254,7 +250,7 @@ class EntrySuspended(News):
     """A bot plays no more in a tournament: it did not get ready too many times in a row."""
 
     NOUN = "tournament"
-    TOPIC = Topic("tournaments/{tournament}/suspended", "a bot that was suspended", qos=1)
+    TOPIC = Topic("tournaments/{tournament}/suspended", "a bot that was suspended")
     tournament: Number
     """Number of the tournament."""
     version: Number
@@ -270,7 +266,7 @@ class RatingsChanged(News):
     """The ratings of a pool have changed."""
 
     NOUN = "pool"
-    TOPIC = Topic("ratings/{pool}", "the last result in a pool", qos=1, is_retained=True)
+    TOPIC = Topic("ratings/{pool}", "the last result in a pool")
     pool: Name
     """The pool."""
     game: Name
@@ -287,7 +283,7 @@ class VersionChanged(News):
     """The state of an uploaded version of a bot."""
 
     NOUN = "version"
-    TOPIC = Topic("versions/{version}/state", "state of an upload", qos=0, is_public=False)
+    TOPIC = Topic("versions/{version}/state", "state of an upload", is_public=False)
     version: Number
     """Number of the version."""
     state: Word
@@ -299,7 +295,7 @@ class VersionStep(News):
     """One step of a version's check."""
 
     NOUN = "version"
-    TOPIC = Topic("versions/{version}/step", "a step of its check", qos=0, is_public=False)
+    TOPIC = Topic("versions/{version}/step", "a step of its check", is_public=False)
     version: Number
     """Number of the version."""
     line: Text
@@ -313,7 +309,7 @@ class VersionStep(News):
 class RefereeChanged(News):
     """What a referee process does."""
 
-    TOPIC = Topic("referees/{from}/status", "what a referee process does", qos=1, is_retained=True)
+    TOPIC = Topic("referees/{from}/status", "what a referee process does", is_retained=True)
     state: RefereeState
     """offline is its Last Will: the broker has lost it."""
     lease_owner: LeaseOwner = ""
@@ -348,7 +344,7 @@ class WorkerNews:
 class RefereeWorkers(News):
     """What a referee process has to play on."""
 
-    TOPIC = Topic("referees/{from}/crew", "its workers and how busy they are", qos=0, is_public=False)
+    TOPIC = Topic("referees/{from}/crew", "its workers and how busy they are", is_public=False)
     lease_owner: LeaseOwner = ""
     """Its name in the lease: machine, process, nonce."""
     workers: Annotated[tuple[WorkerNews, ...], Field(max_length=1000)]
@@ -363,7 +359,7 @@ class RefereeWorkers(News):
 class RefereeWoken(News):
     """There is something new to do. Only a nudge: the referee looks into the database."""
 
-    TOPIC = Topic("referee/wake", "a nudge for whoever is the referee", qos=0, is_public=False)
+    TOPIC = Topic("referee/wake", "a nudge for whoever is the referee", is_public=False)
     tournament: Number | None = None
     """The tournament it is about, if it is about one."""
 
@@ -373,9 +369,16 @@ class PersonDecided(News):
     """A person has begun a game, moved, resigned or taken back. Only a nudge: the referee looks into the database."""
 
     NOUN = "game"
-    TOPIC = Topic("people/{game}/decided", "a person has decided something in a game", qos=0, is_public=False)
+    TOPIC = Topic("people/{game}/decided", "a person has decided something in a game", is_public=False)
     game: Name
     """The game."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotsWanted(News):
+    """A listener has come, or has missed something: send a snapshot of every running game."""
+
+    TOPIC = Topic("coordinator/snapshots", "a server asks for the running games", is_public=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,6 +406,7 @@ KINDS: tuple[type[News], ...] = (
     GamePlies,
     GameSnapshot,
     GameEnded,
+    GameGone,
     TournamentChanged,
     TournamentGameEnded,
     TournamentPlanned,
@@ -414,5 +418,6 @@ KINDS: tuple[type[News], ...] = (
     RefereeWorkers,
     RefereeWoken,
     PersonDecided,
+    SnapshotsWanted,
 )
 """All kinds of news that go from process to process."""

@@ -9,7 +9,16 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
-from arena.events.messages import GameEnded, GameGone, GameNews, GamePly, GameSnapshot, GameStarted, PlyNews
+from arena.events.messages import (
+    GameEnded,
+    GameGone,
+    GameNews,
+    GamePlies,
+    GamePly,
+    GameSnapshot,
+    GameStarted,
+    PlyNews,
+)
 
 MAX_GAMES = 5_000
 """Running games that are kept."""
@@ -45,6 +54,8 @@ class Running:
         match event:
             case GamePly():
                 self._add(event.game, event.number, event.ply)
+            case GamePlies():
+                self._extend(event)
             case GameStarted():
                 plies = self._early.pop(event.game, [])
                 self._put(event.game, RunningGame(event.attempt, plies, event.tournament))
@@ -70,6 +81,15 @@ class Running:
                 self._early.popitem(last=False)
         elif (early := self._early.get(name)) is not None and number == len(early) + 1:
             early.append(ply)
+
+    def _extend(self, batch: GamePlies) -> None:
+        """Append the plies of a batch that are new; after a gap nothing is added."""
+        game = self.games.get(batch.game)
+        if game is None or game.attempt != batch.attempt or batch.first > len(game.plies) + 1:
+            return
+        if new := batch.plies[len(game.plies) + 1 - batch.first :]:
+            game.plies.extend(new)
+            game.moved_at = time.time()
 
     def _replace(self, told: GameSnapshot) -> None:
         """Take over a game as a whole unless more of it is known."""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 from urllib.parse import quote, unquote
 
 VERSION = 1
@@ -29,7 +28,6 @@ class Topic:
     pattern: str
     about: str
     """What is told there, in a few words."""
-    qos: Literal[0, 1]
     is_retained: bool = False
     is_public: bool = True
     """Whether spectators may read it."""

@@ -311,6 +311,7 @@ class _GameSource:
         line = self._line
         if line.state in OVER:
             return await self._over(line, after)
+        live = self._call.context.live.of(line)
         attempt = live.attempt if live else max(1, line.attempt)
         plies = list(live.plies) if live else []
         base = (attempt - 1) * ATTEMPT

@@ -1,19 +1,18 @@
 """The bus between processes: events of the bus inside this process, carried over an MQTT 3.1.1 broker.
 
-Without the broker everything goes on, only the others hear of it later: once it is back, everything is said again that
-still matters.
+News only. Without the broker everything goes on; news of that time is lost beyond a bounded queue, and listeners read
+the state from the database. Once it is back, listeners ask for the running games, which are sent as a whole.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import re
 import secrets
 import socket
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from arena.events.bus import QUEUE, Bus, E, Subscription
@@ -21,18 +20,18 @@ from arena.events.messages import (
     BrokerConnected,
     Event,
     GameEnded,
+    GameGone,
+    GamePlies,
     GameSnapshot,
     PersonDecided,
     RefereeChanged,
     RefereeWoken,
-    TournamentChanged,
+    SnapshotsWanted,
 )
 from arena.events.mqtt import payload
 from arena.events.mqtt.connection import Connection
-from arena.events.mqtt.incoming import Incoming
 from arena.events.mqtt.outbox import Outbox, Outgoing
 from arena.events.mqtt.payload import NewsError
-from arena.events.mqtt.retained import RetainedTopics
 from arena.events.mqtt.url import BrokerUrl
 from arena.events.topic import ROOT
 from arena.log import logger
@@ -41,11 +40,9 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.metrics import Metrics
 
-SETTLE_S = 10.0
-"""After a connection, how long games that others played before may stay silent (their referee may connect later than
-we do): then they are over."""
-_FOR_REFEREES = (RefereeWoken, PersonDecided, GameSnapshot, GameEnded, TournamentChanged, RefereeChanged)
+_FOR_REFEREES = (RefereeWoken, PersonDecided, SnapshotsWanted)
 """What a process without pages listens to."""
+_OF_GAMES = (GamePlies, GameSnapshot, GameEnded, GameGone)
 
 
 class MqttBus:
@@ -62,9 +59,6 @@ class MqttBus:
         self._local = Bus()
         self._lock = threading.Lock()
         self._outbox = Outbox(self.id, self.drop)
-        self._incoming = Incoming(self.id, self._local, self._outbox)
-        self._retained = RetainedTopics()
-        self._since = 0.0
         filters = [f"{ROOT}/#"] if has_pages else [kind.TOPIC.filter for kind in _FOR_REFEREES]
         will = self._outbox.message(RefereeChanged(state="offline")) if is_referee else None
         self._connection = Connection(url, metrics, self, name=self.id, ca=ca, filters=filters, will=will)
@@ -77,78 +71,69 @@ class MqttBus:
 
     async def __aexit__(self, *_: object) -> None:
         """Say what is left to say, as far as that is possible soon, and end the connection."""
-        with self._lock:
-            if self._is_referee:
-                self._outbox.take(RefereeChanged(state="stopped"))
-            self._outbox.clear_games()
+        if self._is_referee:
+            self.publish(RefereeChanged(state="stopped"))
         await self._connection.close()
 
     def publish(self, event: Event) -> None:
         """Tell everybody, here at once and elsewhere soon. From any thread; never blocks."""
+        snapshots: list[GameSnapshot] = []
         with self._lock:
-            is_news = self._outbox.take(event)
-            if isinstance(event, RefereeChanged):
-                self._incoming.is_acting = False
-                if event.state == "acting":
-                    self._incoming.take_over()
-        # After the outbox: a subscriber that begins in between gets the game with this ply, and the ply once more.
+            is_news = self._outbox.put(event)
+            if isinstance(event, SnapshotsWanted):
+                snapshots = [game.snapshot(name) for name, game in self._outbox.running.games.items()]
         self._local.publish(event)
+        for snapshot in snapshots:
+            self._local.publish(snapshot)
         if is_news:
             self._connection.stir()
 
     def subscribe(self, *kinds: type[E], size: int = QUEUE, **subject: object) -> Subscription[E]:
-        """The events from now on; whoever asks for games begins with those that are running."""
-        subscription = self._local.subscribe(*kinds, size=size, **subject)
-        with self._lock:
-            games = [*self._outbox.running.games.items(), *self._incoming.running.games.items()]
-            snapshots = [game.snapshot(name) for name, game in games]
-        for snapshot in snapshots:
-            self._local.tell(subscription, snapshot)
-        return subscription
+        """Subscribe to the events from now on; publish `SnapshotsWanted` to get the games that are running."""
+        return self._local.subscribe(*kinds, size=size, **subject)
 
     # -- the session of the connection ---------------------------------------------------------------------------------
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing waits to be said (plies aside)."""
+        """Whether nothing waits to be sent (plies aside)."""
         with self._lock:
             return self._outbox.is_empty
 
     def begin(self) -> None:
-        """A connection stands: say again how things are."""
-        self._since = asyncio.get_running_loop().time()
+        """Take note of a new connection: nobody knows what was missed."""
         with self._lock:
-            self._incoming.begin()
-            self._outbox.renew()
+            self._outbox.reconnect()
         self._local.publish(BrokerConnected())
 
-    def hear(self, topic: str, body: bytes, *, is_retained: bool = False) -> None:
-        """Take in a message, or count it as dropped."""
+    def hear(self, topic: str, body: bytes) -> None:
+        """Publish a message of another process in this one, or count it as dropped."""
         try:
             heard = payload.read(topic, body)
         except NewsError as error:
             self.drop(error.reason)
             self._log.debug("message dropped", reason=error.reason, error=str(error))
             return
+        if heard.sender == self.id:
+            return
+        event = heard.event
         with self._lock:
-            self._retained.note(heard)
-            self._incoming.take(heard, is_retained=is_retained)
+            if isinstance(event, SnapshotsWanted):
+                self._outbox.renew()
+                self._connection.stir()
+            if isinstance(event, _OF_GAMES) and event.game in self._outbox.running.games:
+                return  # nobody else knows how the games of this process go
+        self._local.publish(event)
 
-    def drain(self) -> list[Outgoing]:
-        """What is to be sent now, in order."""
-        at = asyncio.get_running_loop().time()
+    def fill(self) -> None:
+        """Queue the plies that were played since the last time."""
         with self._lock:
-            if at > self._since + SETTLE_S:
-                self._incoming.settle()
-            if self._incoming.is_acting:
-                for topic in self._retained.excess():
-                    self._outbox.clear(topic)
-            return self._outbox.drain(at)
+            self._outbox.fill()
 
-    def put_back(self, messages: Sequence[Outgoing]) -> None:
-        """Messages that could not be sent."""
+    def take(self) -> Outgoing | None:
+        """Hand over the next message; None when nothing waits."""
         with self._lock:
-            self._outbox.put_back(messages)
+            return self._outbox.take()
 
     def drop(self, reason: str) -> None:
         """Count a message that was given up."""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 BATCH_S = 0.25
 """The shortest time between two looks at what is to be sent: what comes meanwhile goes together."""
-IDLE_S = 1.0
-"""The longest: snapshots are refreshed that much late."""
+QOS = 1
+"""At least once, in order. What a lost connection costs is made up for by snapshots and the database."""
 PAUSES_S = (0.25, 5.0)
 """The first and the longest pause before another attempt to connect."""
 STEADY_S = 5.0
@@ -51,16 +51,16 @@ class Session(Protocol):
         """Whether nothing waits to be said."""
 
     def begin(self) -> None:
-        """A connection stands: the broker may have forgotten everything."""
+        """A connection stands: what was missed is not known."""
 
-    def hear(self, topic: str, body: bytes, *, is_retained: bool) -> None:
+    def hear(self, topic: str, body: bytes) -> None:
         """Take in a message."""
 
-    def drain(self) -> list[Outgoing]:
-        """What is to be sent now, in order."""
+    def fill(self) -> None:
+        """Queue what has gathered."""
 
-    def put_back(self, messages: Sequence[Outgoing]) -> None:
-        """Messages that could not be sent."""
+    def take(self) -> Outgoing | None:
+        """The next message to be sent; None when nothing waits."""
 
     def drop(self, reason: str) -> None:
         """A message was given up."""
@@ -184,7 +184,7 @@ class Connection:
 
         will = None
         if self._will is not None:
-            will = aiomqtt.Will(self._will.topic, self._will.payload, self._will.qos, self._will.is_retained)
+            will = aiomqtt.Will(self._will.topic, self._will.payload, QOS, self._will.is_retained)
         return aiomqtt.Client(
             self._url.host,
             self._url.port,
@@ -202,8 +202,8 @@ class Connection:
         )
 
     async def _begin(self, client: aiomqtt.Client) -> None:
-        """Subscribe, and prepare to say everything again."""
-        codes = await client.subscribe([(one, 1) for one in self._filters])
+        """Subscribe, and begin the session."""
+        codes = await client.subscribe([(one, QOS) for one in self._filters])
         if any(getattr(code, "is_failure", False) or code == 0x80 for code in codes):
             raise aiomqtt.MqttError("not authorised to subscribe")
         self._metrics.bus_connected.set(1)
@@ -214,26 +214,26 @@ class Connection:
     async def _hear_all(self, client: aiomqtt.Client) -> None:
         async for message in client.messages:
             self._metrics.bus_messages.labels("in").inc()
-            self._session.hear(str(message.topic), bytes(message.payload), is_retained=bool(message.retain))
+            self._session.hear(str(message.topic), bytes(message.payload))
 
     async def _tell_all(self, client: aiomqtt.Client) -> None:
         while True:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stir.wait(), IDLE_S)
+            await self._stir.wait()
             self._stir.clear()
             self._is_stirred = False
-            await self._send(client, self._session.drain())
+            self._session.fill()
+            while message := self._session.take():
+                await self._send(client, message)
             self._is_sent.set()
             await asyncio.sleep(BATCH_S)
 
-    async def _send(self, client: aiomqtt.Client, messages: list[Outgoing]) -> None:
-        for number, message in enumerate(messages):
-            try:
-                await client.publish(message.topic, message.payload, message.qos, message.is_retained)
-            except BaseException:
-                self._session.put_back(messages[number:])
-                raise
-            self._metrics.bus_messages.labels("out").inc()
+    async def _send(self, client: aiomqtt.Client, message: Outgoing) -> None:
+        try:
+            await client.publish(message.topic, message.payload, QOS, message.is_retained)
+        except BaseException:
+            self._session.drop("offline")
+            raise
+        self._metrics.bus_messages.labels("out").inc()
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

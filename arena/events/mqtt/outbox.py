@@ -1,14 +1,13 @@
-"""What a process still has to tell the others: messages that wait, and its own running games, told in batches.
+"""What a process still has to send to the others: messages in order, and its own running games, sent in batches.
 
-Bounded: a game's plies are taken from the game itself when there is somebody to send them to, and of what waits the
-least important goes first.
+Bounded: the plies of a running game are taken from the game itself when there is somebody to send them to, and when the
+queue is full the oldest message is dropped.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from arena.events.messages import (
@@ -16,10 +15,8 @@ from arena.events.messages import (
     Event,
     GameEnded,
     GameGone,
-    GameNews,
     GamePlies,
     GamePly,
-    GameSnapshot,
     GameStarted,
     News,
     RefereeChanged,
@@ -29,174 +26,106 @@ from arena.events.running import Running, RunningGame
 
 QUEUE = 2000
 """Messages that wait while the broker is away."""
-KEPT = 300
-"""States that are said again after the broker was away."""
-SNAPSHOT_S = 2.0
-"""A running game that has changed is told as a whole that often; one of more than 500 plies more rarely."""
-REFRESH_S = 20.0
-"""One that has not changed, that often."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A message, ready for the wire. An empty payload clears what the broker keeps."""
+    """A message, ready for the wire."""
 
     topic: str
     payload: bytes
-    qos: int
     is_retained: bool
-
-    @classmethod
-    def clearing(cls, topic: str) -> Outgoing:
-        """What makes the broker forget a topic."""
-        return cls(topic, b"", 1, True)
-
-
-@dataclass(slots=True)
-class _Told:
-    """How much of a running game has been told."""
-
-    plies: int = 0
-    at: float | None = None
-    """When the last snapshot was sent, by the monotonic clock; None if the broker has none of this attempt."""
-    in_snapshot: int = 0
 
 
 class Outbox:
-    """`take` events of this process, `drain` messages. `drop` is called with a reason for everything given up."""
+    """`put` events of this process in, `take` messages out. `drop` is called with a reason for everything given up."""
 
     def __init__(self, sender: str, drop: Callable[[str], None]) -> None:
         self.running = Running()
         """The games that are played on behalf of this process."""
         self._sender = sender
         self._drop = drop
-        self._told: dict[str, _Told] = {}
-        self._queue: OrderedDict[str, Outgoing] = OrderedDict()
-        self._kept: OrderedDict[str, Outgoing] = OrderedDict()
-        self._numbers = itertools.count()
+        self._sent: dict[str, int] = {}
+        """How many plies of a running game were sent; a game that is missing is due as a whole."""
+        self._status: RefereeChanged | None = None
+        self._queue: deque[Outgoing] = deque()
 
     # -- in ------------------------------------------------------------------------------------------------------------
 
-    def take(self, event: Event) -> bool:
-        """Take in an event of the bus; False when nobody else hears of it."""
+    def put(self, event: Event) -> bool:
+        """Take in an event of the bus; False when it is not for other processes."""
         match event:
-            case GameStarted() | GamePly() | GameSnapshot() | GameEnded() | GameGone():
-                self._take_game(event)
+            case GameStarted() | GamePly():
+                self.running.take(event)
+                if isinstance(event, GameStarted):
+                    self._sent.pop(event.game, None)
             case News():
-                self._say(event)
-                if isinstance(event, RefereeChanged) and event.state in ("standing by", "stopped"):
-                    self.clear_games()
+                if isinstance(event, GameEnded | GameGone):
+                    self._end(event.game)
+                if isinstance(event, RefereeChanged):
+                    self._status = event
+                    if event.state in ("standing by", "stopped"):  # none of the games is played here any more
+                        self.running = Running()
+                        self._sent.clear()
+                self._queue_up(event)
             case _:
                 return False
         return True
 
-    def _take_game(self, event: GameNews) -> None:
-        if isinstance(event, GameEnded):
-            if game := self.running.games.get(event.game):
-                self._say_plies(event.game, game)
-            self._say(event)
-        if isinstance(event, GameEnded | GameGone):
-            self._clear(event.game)
-        self.running.take(event)
-        if isinstance(event, GameStarted) and (told := self._told.get(event.game)):
-            told.plies, told.at = 0, None
-
-    def clear_games(self) -> None:
-        """None of the games is played by this process any more."""
-        for game in list(self.running.games):
-            self._clear(game)
-            self.running.forget(game)
-
-    def disown(self, game: str) -> None:
-        """Another process plays this game now."""
-        self.running.forget(game)
-        self._told.pop(game, None)
-
-    def clear(self, topic: str) -> None:
-        """Have the broker forget what it keeps there."""
-        self._put(Outgoing.clearing(topic))
-        self._kept.pop(topic, None)
-
-    def put_back(self, messages: Iterable[Outgoing]) -> None:
-        """Messages that could not be sent: those that must arrive wait again, in front."""
-        for message in reversed(list(messages)):
-            if not message.qos:
-                self._drop("offline")
-            elif message.topic not in self._queue:
-                self._queue[message.topic] = message
-                self._queue.move_to_end(message.topic, last=False)
+    def _end(self, name: str) -> None:
+        """Send the last plies of a game that does not run any more."""
+        if game := self.running.games.get(name):
+            self._queue_plies(name, game)
+        self.running.forget(name)
+        self._sent.pop(name, None)
 
     def renew(self) -> None:
-        """The broker may have forgotten everything: say again how things are."""
-        for told in self._told.values():
-            told.at = None
-        for topic, message in self._kept.items():
-            self._queue.setdefault(topic, message)
+        """Send the running games as a whole: somebody has missed their beginning."""
+        self._sent.clear()
+
+    def reconnect(self) -> None:
+        """Say again what this process does and what it plays: the broker may have published the last will."""
+        if self._status is not None:
+            self._queue_up(self._status)
+        self.renew()
 
     # -- out -----------------------------------------------------------------------------------------------------------
 
-    def drain(self, at: float) -> list[Outgoing]:
-        """What is to be sent now, in order; `at` by the monotonic clock, seconds."""
+    def fill(self) -> None:
+        """Queue the plies that were played since the last time."""
         for name, game in self.running.games.items():
-            self._tell(name, game, at)
-        found = list(self._queue.values())
-        self._queue.clear()
-        return found
+            if name in self._sent:
+                self._queue_plies(name, game)
+            else:
+                self._sent[name] = len(game.plies)
+                self._queue_up(game.snapshot(name))
+
+    def take(self) -> Outgoing | None:
+        """The next message, which is not kept here any more; None when nothing waits."""
+        return self._queue.popleft() if self._queue else None
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing waits (plies aside)."""
         return not self._queue
 
-    def _tell(self, name: str, game: RunningGame, at: float) -> None:
-        told = self._told.setdefault(name, _Told())
-        count = len(game.plies)
-        age = None if told.at is None else at - told.at
-        has_changed = count != told.in_snapshot
-        if age is None or age >= REFRESH_S or (has_changed and age >= SNAPSHOT_S * (1 + count // BATCH_PLIES)):
-            self._say_plies(name, game, is_new=age is None)
-            self._say(game.snapshot(name))
-            told.at, told.in_snapshot = at, count
-        else:
-            self._say_plies(name, game)
-
-    def _say_plies(self, name: str, game: RunningGame, *, is_new: bool = False) -> None:
-        """Say the plies that have not been told; not those that a first snapshot brings anyway."""
-        told = self._told.setdefault(name, _Told())
-        count = len(game.plies)
-        for first in [] if is_new else range(told.plies, count, BATCH_PLIES):
+    def _queue_plies(self, name: str, game: RunningGame) -> None:
+        for first in range(self._sent.get(name, 0), len(game.plies), BATCH_PLIES):
             batch = tuple(game.plies[first : first + BATCH_PLIES])
-            self._say(GamePlies(game=name, attempt=game.attempt, first=first + 1, plies=batch))
-        told.plies = count
-
-    def _clear(self, name: str) -> None:
-        if self._told.pop(name, None) is not None:
-            self._put(Outgoing.clearing(GameSnapshot.TOPIC.of(name)))
+            self._queue_up(GamePlies(game=name, attempt=game.attempt, first=first + 1, plies=batch))
+        self._sent[name] = len(game.plies)
 
     def message(self, event: News) -> Outgoing:
         """An event as it is sent. Raises NewsError."""
-        topic = event.TOPIC
-        return Outgoing(topic_of(event, self._sender), write(event, self._sender), topic.qos, topic.is_retained)
+        return Outgoing(topic_of(event, self._sender), write(event, self._sender), event.TOPIC.is_retained)
 
-    def _say(self, event: News) -> None:
+    def _queue_up(self, event: News) -> None:
         try:
             message = self.message(event)
         except NewsError as error:
             self._drop(error.reason)
             return
-        self._put(message)
-        if message.is_retained and not isinstance(event, GameSnapshot | GameEnded):
-            self._kept[message.topic] = message
-            self._kept.move_to_end(message.topic)
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-
-    def _put(self, message: Outgoing) -> None:
-        """Let a message wait. Of what the broker keeps only the newest of a topic matters."""
-        key = message.topic if message.is_retained else f"{next(self._numbers)}"
-        self._queue[key] = message
-        self._queue.move_to_end(key)
+        self._queue.append(message)
         if len(self._queue) > QUEUE:
-            plies = (key for key, waiting in self._queue.items() if not waiting.qos)
-            del self._queue[next(plies, next(iter(self._queue)))]
+            self._queue.popleft()
             self._drop("queue")

@@ -29,12 +29,12 @@ class NewsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A message that may be believed. `event` is None where a retained one was cleared."""
+    """A message that may be believed."""
 
     kind: type[News]
     subject: str | int
-    event: News | None
-    sender: str = ""
+    event: News
+    sender: str
 
 
 class _Payload(BaseModel):
@@ -81,8 +81,6 @@ def _new_form(kind: type[News]) -> _Form:
 def read(topic: str, payload: bytes) -> Heard:
     """Check what came over the wire. Raises NewsError."""
     kind, subject = _place(topic)
-    if not payload and kind.TOPIC.is_retained:
-        return Heard(kind, subject, None)
     if len(payload) > MAX_BYTES:
         raise NewsError("size", f"{topic}: {len(payload)} bytes, {MAX_BYTES} are allowed")
     form = _form(kind)

@@ -59,7 +59,7 @@ async def _replay(request: web.Request, found: Game) -> Replay:
     replays = request.app[REPLAYS]
     if found.record is not None:
         return await run(replays.of_record, found.record, found.line.attempt)
-    live = request.app[CONTEXT].live.games.get(found.line.id)
+    live = request.app[CONTEXT].live.of(found.line)
     plies = list(live.plies) if live else [PlyNews(move) for move in found.spec.opening]
     return await run(replays.of_moves, found.line, found.spec, plies)
 
@@ -298,7 +298,7 @@ async def scenes(request: web.Request) -> web.Response:
         "sentence": sentence(found.line, replay),
         "detail": filters.plain(found.line.detail),
         "result": filters.result(found.line.winner) if is_over else "",
-        "moved_at": live.moved_at if (live := request.app[CONTEXT].live.games.get(found.line.id)) else None,
+        "moved_at": live.moved_at if (live := request.app[CONTEXT].live.of(found.line)) else None,
         **told_of(replay, after),
     }
     response = web.json_response(body, dumps=as_json)

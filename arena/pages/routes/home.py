@@ -87,17 +87,18 @@ def _read(store: Store) -> dict[str, Any]:
 async def show(request: web.Request) -> web.Response:
     """The front page."""
     found = await run(_read, store_of(request))
-    live = request.app[CONTEXT].live.games
+    live = request.app[CONTEXT].live
     boards: list[dict[str, Any]] = []
     for game in found.pop("running"):
-        plies = list(live[game.id].plies) if game.id in live else []
+        known = live.of(game)
+        plies = list(known.plies) if known else []
         replay = await run(request.app[REPLAYS].of_moves, game, found["specs"][game.id], plies)
         label = f"{sentence(game, replay)}, ply {replay.last}"
         drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=bool(boards))
-        known = {"game": game, "rules": replay.rules, "replay": replay, "ply": replay.last, "drawing": drawing}
-        boards.append({**known, "moved_at": live[game.id].moved_at if game.id in live else None})
+        shown = {"game": game, "rules": replay.rules, "replay": replay, "ply": replay.last, "drawing": drawing}
+        boards.append({**shown, "moved_at": known.moved_at if known else None})
     drawn = [await run(_end_of, *one) for one in found.pop("ends").values()]
     ends = [one for one in drawn if one is not None]
     found["recent"] = lists.games(request, found["recent"], with_family=True)
-    shown = {one["rules"].family: one["rules"] for one in [*boards, *ends]}
-    return page(request, "home.html", boards=boards, ends=ends, sprites=board.sprites(shown.values()), **found)
+    rules = {one["rules"].family: one["rules"] for one in [*boards, *ends]}
+    return page(request, "home.html", boards=boards, ends=ends, sprites=board.sprites(rules.values()), **found)

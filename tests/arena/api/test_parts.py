@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 
 import pytest
 from pydantic import BaseModel
@@ -15,6 +16,7 @@ from arena.events.bus import Bus
 from arena.events.live import Live
 from arena.events.messages import (
     GameGone,
+    GamePlies,
     GamePly,
     GameSnapshot,
     GameStarted,
@@ -165,6 +167,40 @@ def test_a_snapshot_fills_a_live_game() -> None:
     assert live.games["ab"].plies == [*plies], "it is older"
     live.take(GameGone(game="ab"))
     assert "ab" not in live.games
+
+
+def test_a_batch_adds_what_is_new_of_its_attempt() -> None:
+    live = Live(Bus())
+    one, two, three = (PlyNews(move) for move in ("a1a2", "b1b2", "c1c2"))
+    live.take(GamePlies(game="ab", attempt=1, first=1, plies=(one,)))
+    assert "ab" not in live.games, "nobody has said that it runs"
+    live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=(one,)))
+    live.take(GamePlies(game="ab", attempt=1, first=2, plies=(three,)))
+    live.take(GamePlies(game="ab", attempt=2, first=3, plies=(three,)))
+    assert live.games["ab"].plies == [one], "of another attempt, and after a gap"
+    live.take(GamePlies(game="ab", attempt=2, first=1, plies=(one, two)))
+    live.take(GamePlies(game="ab", attempt=2, first=2, plies=(two, three)))
+    assert live.games["ab"].plies == [one, two, three]
+
+
+@pytest.mark.parametrize(
+    ("state", "attempt", "is_shown"),
+    [("queued", 2, True), ("running", 2, True), ("running", 1, True), ("running", 3, False), ("planned", 2, False)],
+)
+def test_a_live_game_whose_end_was_missed_is_not_shown(state: str, attempt: int, is_shown: bool) -> None:
+    live = Live(Bus())
+    live.take(GameStarted(game="ab", attempt=2))
+    assert (live.of(Line("ab", state, attempt)) is not None) == is_shown
+    assert live.of(Line("other", state, attempt)) is None
+
+
+@dataclass(frozen=True)
+class Line:
+    """What the database knows of a game."""
+
+    id: str
+    state: str
+    attempt: int
 
 
 def test_bells_ring_for_their_subject_only() -> None:

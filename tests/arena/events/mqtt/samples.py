@@ -8,6 +8,7 @@ from typing import Any
 from arena.events.messages import (
     EntrySuspended,
     GameEnded,
+    GameGone,
     GamePlies,
     GamePly,
     GameSnapshot,
@@ -18,6 +19,7 @@ from arena.events.messages import (
     RefereeChanged,
     RefereeWoken,
     RefereeWorkers,
+    SnapshotsWanted,
     TournamentChanged,
     TournamentGameEnded,
     TournamentPlanned,
@@ -41,6 +43,7 @@ SAMPLES: dict[type[News], News] = {
         GamePlies(game=GAME, attempt=1, first=1, plies=(PLY,)),
         GameSnapshot(game=GAME, tournament=3, attempt=1, plies=(PLY, PLY)),
         RESULT,
+        GameGone(game=GAME),
         TournamentChanged(tournament=3, state="running", problem="because"),
         ENDED,
         TournamentPlanned(tournament=3, planned=10),
@@ -52,6 +55,7 @@ SAMPLES: dict[type[News], News] = {
         RefereeWorkers(lease_owner="host:1:abc", workers=(WorkerNews("one", 2, 1),), cores=2),
         RefereeWoken(tournament=3),
         PersonDecided(game=GAME),
+        SnapshotsWanted(),
     )
 }
 

@@ -18,11 +18,11 @@ _WORDS = {"game": "GAME", "tournament": "NUMBER", "version": "NUMBER", "pool": "
 
 def tables() -> str:
     """The tree, and the fields of every payload."""
-    lines = ["| topic | QoS | retained | who reads | what |", "|---|---|---|---|---|"]
+    lines = ["| topic | retained | who reads | what |", "|---|---|---|---|"]
     for kind in KINDS:
         place = kind.TOPIC
         retained, who = "yes" if place.is_retained else "no", "everybody" if place.is_public else "servers"
-        lines.append(f"| `{topic(kind)}` | {place.qos} | {retained} | {who} | {place.about} |")
+        lines.append(f"| `{topic(kind)}` | {retained} | {who} | {place.about} |")
     lines.append("")
     lines.append("Every payload has `v` (1) and `from` (the process that says it); besides:")
     told: set[str] = set()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.events.messages import KINDS, TEXT, GamePlies, GameSnapshot, News, PlyNews, RatingsChanged
+from arena.events.messages import KINDS, TEXT, GamePlies, GameSnapshot, News, PlyNews, RatingsChanged, RefereeChanged
 from arena.events.mqtt.payload import MAX_BYTES, NewsError, read, topic_of, write
 from arena.events.running import RunningGame
 from tests.arena.events.mqtt import samples
@@ -38,6 +38,7 @@ WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "i
         (f"games/{GAME}/plies", {"attempt": 1, "first": 1, "plies": [PLY]}),
         (f"games/{GAME}/snapshot", {"tournament": 3, "attempt": 1, "plies": [PLY, PLY]}),
         (f"games/{GAME}/result", {**OUTCOME, "state": "finished"}),
+        (f"games/{GAME}/gone", {}),
         ("tournaments/3/state", {"state": "running", "problem": "because"}),
         ("tournaments/3/games", {**OUTCOME, "game": GAME, "state": "finished"}),
         ("tournaments/3/rounds", {"planned": 10}),
@@ -48,6 +49,7 @@ WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "i
         (f"referees/{PROCESS}/status", {"state": "acting", "holder": "host:1:abc"}),
         (f"referees/{PROCESS}/crew", {"holder": "host:1:abc", "workers": [WORKER], "cores": 2, "load": None}),
         ("referee/wake", {"tournament": 3}),
+        ("coordinator/snapshots", {}),
     ],
 )
 def test_what_goes_over_the_wire(topic: str, payload: dict[str, Any]) -> None:
@@ -70,10 +72,8 @@ def test_what_a_bot_said_of_its_move_goes_with_it() -> None:
     assert running.snapshot(GAME).plies == (PlyNews("a1a2", 1.5, 20, 7, 900),)
 
 
-def test_retained_news_can_be_cleared_and_other_news_not() -> None:
-    assert read(GameSnapshot.TOPIC.of(GAME), b"").event is None
-    with pytest.raises(NewsError):
-        read(GamePlies.TOPIC.of(GAME), b"")
+def test_only_the_status_of_the_coordinator_is_retained() -> None:
+    assert [kind for kind in KINDS if kind.TOPIC.is_retained] == [RefereeChanged]
 
 
 PLIES = {"v": 1, "from": "x", "attempt": 1, "first": 1, "plies": [{"move": "a1a2", "ms": 1}]}
@@ -91,6 +91,7 @@ PLIES = {"v": 1, "from": "x", "attempt": 1, "first": 1, "plies": [{"move": "a1a2
         (f"arena/v1/games/{GAME}/plies", b"\xff\xfe", "schema"),
         (f"arena/v1/games/{GAME}/plies", b"[" * 100_000, "schema"),
         (f"arena/v1/games/{GAME}/plies", b"null", "schema"),
+        (f"arena/v1/games/{GAME}/plies", b"", "schema"),
         (f"arena/v1/games/{GAME}/plies", {**PLIES, "v": 2}, "schema"),
         (f"arena/v1/games/{GAME}/plies", {**PLIES, "v": "1"}, "schema"),
         (f"arena/v1/games/{GAME}/plies", {**PLIES, "from": 7}, "schema"),
