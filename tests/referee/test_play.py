@@ -12,6 +12,7 @@ import pytest
 
 from referee.bot import Bot
 from referee.play import play
+from referee.plies import Ply
 from referee.record import GameRecord, RecordError, read_record
 from referee.record_text import read_texts, write_text
 from referee.roster import Roster
@@ -190,6 +191,35 @@ def test_periods_of_moves_bring_time_and_openings_are_no_part_of_them(game: Buil
     assert len(shown) == 2
     spent = [ply.charged_ms for ply in record.plies[2::2]]
     assert told[2] == pytest.approx(120_000 - sum(spent), abs=2)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_game_that_goes_on_charges_each_side_what_it_used(count: int, game: Build, roster: Roster) -> None:
+    moves = _mixed(BLACK, WHITE)
+    spent = [Ply(used, used) for used in (10_000.0, 20_000.0, 3_000.0)[:count]]
+    replies = [["--echo", *rest, "resign"] for rest in (BLACK[(count + 1) // 2 :], WHITE[count // 2 :])]
+    planned = game(*replies, time=TimeControl("clock", 60_000, 0))
+    record = play(planned, roster, None, list(zip(moves, spent, strict=False)))
+    asked = "first" if count % 2 == 0 else "second"
+    (_, _, first_ms, _, second_ms, *_), *_ = [
+        line.split() for line in record.logs[asked].splitlines() if line.startswith("go ")
+    ]
+    used = [sum(ply.ms for ply in spent[side::2]) for side in (0, 1)]
+    assert (int(first_ms), int(second_ms)) == (60_000 - used[0], 60_000 - used[1])
+
+
+def test_each_side_gets_its_own_increment(game: Build, roster: Roster) -> None:
+    planned = game(["--echo", *BLACK[:2], "resign"], ["--echo", *WHITE[:2]])
+    clocks = (TimeControl("clock", 60_000, 5_000), TimeControl("clock", 60_000, 1_000))
+    first, second = (
+        replace(bot, time=own) for bot, own in zip((planned.spec.first, planned.spec.second), clocks, strict=True)
+    )
+    record = play(PlannedGame.of(replace(planned.spec, first=first, second=second)), roster)
+    told = [line.split()[1:] for line in record.logs["first"].splitlines() if line.startswith("go ")]
+    assert all(words[4:] == ["p1inc", "5000", "p2inc", "1000"] for words in told)
+    spent = [sum(ply.charged_ms for ply in record.plies[side::2]) for side in (0, 1)]
+    assert int(told[-1][1]) == pytest.approx(60_000 + 2 * 5_000 - spent[0], abs=2)
+    assert int(told[-1][3]) == pytest.approx(60_000 + 2 * 1_000 - spent[1], abs=2)
 
 
 def test_a_bot_without_clocks_gets_a_move_of_the_period(game: Build, roster: Roster) -> None:

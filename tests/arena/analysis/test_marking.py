@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.analysis.curve import Curve
-from arena.analysis.marking import Judged, Scored, Summary, mark_moves, summarise
+from arena.analysis.marking import Judged, Mark, Scored, Summary, mark_moves, summarise
 from referee.rules.core import SIDES, Side
 
 CURVE = Curve(100.0, "test")
@@ -161,6 +161,21 @@ def test_the_summary_of_a_game_thrown_away() -> None:
     assert summarise(judged, "first").thrown == (False, True)
     assert summarise(judged, None).thrown == (False, False)
     assert summarise([], "draw") == Summary((0, 0), (None, None), 0, (False, False))
+
+
+@pytest.mark.parametrize(
+    ("chance", "loss", "mark", "turns"),
+    [
+        (0.5, 0.5, "??", 1),  # exactly won before, exactly even after
+        (0.5, 0.375, "??", 0),
+        (0.375, 0.75, "??", 0),
+        (0.75, 1.0, "??", 1),
+        (0.5, 0.5, "", 0),
+    ],
+)
+def test_a_win_that_becomes_even_at_best_is_a_turning_point(chance: float, loss: float, mark: Mark, turns: int) -> None:
+    judged = Judged(1, "first", "played", 0, chance, "best", loss, mark, "")
+    assert summarise([judged], "draw").turns == turns
 
 
 _scores = st.one_of(st.integers(-2_000, 2_000), st.integers(29_900, 29_999), st.integers(-29_999, -29_900))

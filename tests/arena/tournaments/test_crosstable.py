@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 from arena.csv_text import safe
 from arena.store.results import Result
 from arena.tournaments import crosstable
@@ -28,6 +31,32 @@ def test_crosstable_keeps_pairs_together() -> None:
     text = crosstable.as_csv(table)
     assert "1.5/3 WD L" in text
     assert safe("=cmd") == "'=cmd"
+
+
+def test_the_columns_of_the_csv_hold_what_their_heads_say() -> None:
+    results = [
+        result(1, 1, "a", "b", "first"),
+        result(2, 1, "b", "a", "draw"),
+        result(3, 2, "a", "c", "first"),
+        result(4, 3, "=b", "c", "draw"),
+    ]
+    table = crosstable.rows(results, standings(results, ["a", "b", "c", "=b"]))  # type: ignore[arg-type]
+    lines = list(csv.DictReader(io.StringIO(crosstable.as_csv(table))))
+    assert [list(line) for line in lines] == [
+        ["rank", "bot", *(row.standing.name for row in table), "points", "games", "sonneborn_berger"]
+    ] * 4
+    (best,) = [line for line in lines if line["bot"] == "a"]
+    assert best == {
+        **{"rank": "1", "bot": "a", "a": "", "b": "1.5/2 WD", "c": "1/1 W", "=b": "0/0"},
+        **{"points": "2.5", "games": "3", "sonneborn_berger": best["sonneborn_berger"]},
+    }
+    assert best["sonneborn_berger"] not in ("2.5", "3")
+    assert {line["bot"]: (line["points"], line["games"], line["a"]) for line in lines} == {
+        "a": ("2.5", "3", ""),
+        "b": ("0.5", "2", "0.5/2 LD"),
+        "c": ("0.5", "2", "0/1 L"),
+        "'=b": ("0.5", "1", "0/0"),
+    }
 
 
 def test_a_block_of_the_crosstable_is_that_of_the_whole() -> None:

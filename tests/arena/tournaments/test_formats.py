@@ -130,6 +130,16 @@ def test_swiss_colours_are_balanced_in_matches_of_one_game() -> None:
     assert all(abs(line.balance) <= 2 for line in swiss.lines(seats(12), found, 1))
 
 
+@pytest.mark.parametrize(("is_odd", "pairs"), [(True, {(0, 1), (2, 3)}), (False, {(0, 2), (1, 3)})])
+def test_swiss_pairs_colours_that_balance_before_the_fold(is_odd: bool, pairs: set[tuple[int, int]]) -> None:
+    """0 and 2 moved first, 1 and 3 second: in matches of one game who is due the same colour does not meet."""
+    field = [swiss.SeatScore(seat, balance=balance) for seat, balance in enumerate((1, -1, 1, -1))]
+    found = swiss.pair(field, 2, is_odd=is_odd)
+    assert {(min(pair), max(pair)) for pair in found} in ([pairs, {(0, 3), (1, 2)}] if is_odd else [pairs])
+    if is_odd:
+        assert {first for first, _ in found} == {1, 3}, "who moved second moves first"
+
+
 def test_swiss_tie_breaks_by_hand() -> None:
     # 0 beats 1 and 2, 1 beats 3, 2 draws 3; one game each.
     rows = [(1, 0, 1, 1.0), (1, 2, 3, 0.5), (2, 0, 2, 1.0), (2, 1, 3, 1.0)]

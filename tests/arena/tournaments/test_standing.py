@@ -177,6 +177,8 @@ def test_a_line_tells_byes_apart_from_games() -> None:
     ]
     drawn = table("swiss", 2, (1, 0, 1, 0.5), (2, 1, 0, 0.0), games=1)[0]
     assert (drawn.name, drawn.points, drawn.score) == ("a", 1.5, 0.75)
+    rested = {line.name: line for line in table("swiss", 3, (1, 0, 1, 1.0), (2, 0, 2, 1.0), games=1)}["c"]
+    assert (rested.points, rested.games, rested.byes, rested.score) == (1, 1, 1, 0.0), "no part of the point is played"
     plain = lines["a"].as_json()
     assert (plain["rank"], plain["name"], plain["version_id"], plain["points"]) == (2, "a", 10, 1)
     assert (plain["round"], plain["is_withdrawn"], plain["estimate"]["games"]) == (0, False, 1)

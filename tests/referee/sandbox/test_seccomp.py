@@ -17,6 +17,86 @@ ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 COMMON = {"read": (0, 63), "write": (1, 64), "execve": (59, 221), "getpid": (39, 172), "futex": (202, 98)}
 
 
+# Numbers on x86-64 and arm64, from the kernel's headers and not from the table that is tested.
+REFUSED = {
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "move_mount": (429, 429),
+    "open_tree": (428, 428),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "open_tree_attr": (467, 467),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    "ioprio_set": (251, 30),
+    "kcmp": (312, 272),
+    "pidfd_getfd": (438, 438),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "reboot": (169, 142),
+    "acct": (163, 89),
+    "settimeofday": (164, 170),
+    "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266),
+    "adjtimex": (159, 171),
+    "syslog": (103, 116),
+    "vhangup": (153, 58),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "fanotify_init": (300, 262),
+    "personality": (135, 92),
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semtimedop": (220, 192),
+    "semctl": (66, 191),
+    "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+    "vmsplice": (278, 75),
+}
+ABSENT = {
+    "clone3": (435, 435),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "pidfd_open": (434, 434),
+    "inotify_init": (253, 26),
+    "inotify_init1": (294, 26),
+    "io_setup": (206, 0),
+}
+
+
 def verdict(program: bytes, architecture: int, number: int, *arguments: int) -> int:
     """What the filter says of a call: 0 = allowed, else the error; -1 for a returned 0."""
     data = struct.pack("=IIQ6Q", number & 0xFFFFFFFF, architecture, 0, *(*arguments, *[0] * (6 - len(arguments))))
@@ -60,9 +140,9 @@ def test_ordinary_calls_pass(machine: tuple[int, str]) -> None:
 def test_dangerous_calls_are_refused(machine: tuple[int, str]) -> None:
     column, name = machine
     program = Filter().program(name)
-    for numbers in seccomp._REFUSED.values():
+    for numbers in REFUSED.values():
         assert verdict(program, MACHINES[name], numbers[column]) == errno.EPERM
-    for numbers in seccomp._ABSENT.values():
+    for numbers in ABSENT.values():
         assert verdict(program, MACHINES[name], numbers[column]) == errno.ENOSYS
     assert verdict(program, MACHINES[name], seccomp._SET_AFFINITY[column]) == -1, "refused, and called a success"
 
