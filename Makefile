@@ -12,7 +12,7 @@ ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: env demo test test-bare test-latest bench drill image lint format clean
+.PHONY: env demo test test-bare test-latest bench drill mutation image lint format clean
 
 env: $(RUNS)
 	@echo "the environment is ready; use it with:  . $(BIN)/activate"
@@ -45,6 +45,9 @@ bench: $(READY)
 
 drill: $(READY)
 	$(BIN)/python -m tests.e2e.drill $(ARGS)
+
+mutation: $(READY)
+	$(BIN)/python -m tests.mutation $(ARGS)
 
 # As root: it takes buildah and debootstrap.
 image: $(READY)

@@ -1,7 +1,9 @@
-"""`python -m tests.mutation MODULE TESTS...`: which changes of one operator, condition or constant no test notices.
+"""Show which changes of one operator, condition or constant no test notices.
 
-Every mutant is a fork of one warm process that imports the changed source and runs the tests until one fails. Prints
-the survivors as diffs of a line and a count. A survivor is a missing test, or a change that makes no difference.
+`python -m tests.mutation` tries a sample of every module of `SUITES`, and `python -m tests.mutation MODULE TESTS...`
+one module. Every mutant is a fork of one warm process that imports the changed source and runs the tests until one
+fails. Prints the survivors as diffs of a line, and a count of each module. A survivor is a missing test, or a change
+that makes no difference.
 """
 
 from __future__ import annotations
@@ -19,6 +21,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+SUITES: dict[str, tuple[str, ...]] = {
+    "referee/clock.py": ("tests/referee/test_clock.py",),
+    "referee/adjudicate.py": ("tests/referee/test_adjudicate.py", "tests/referee/test_spec.py"),
+    "referee/rules/history.py": ("tests/rules/test_history.py",),
+    "referee/ratings/standings.py": ("tests/referee/ratings/test_standings.py",),
+    "referee/sandbox/seccomp.py": ("tests/referee/sandbox/test_seccomp.py",),
+    "arena/tournaments/swiss.py": ("tests/arena/tournaments/test_formats.py", "-k", "swiss"),
+    "arena/tournaments/standing.py": ("tests/arena/tournaments/test_standing.py",),
+    "arena/analysis/marking.py": ("tests/arena/analysis/test_marking.py",),
+}
+"""Modules whose smallest change matters, each with its tests: what a run without a module tries."""
+SAMPLE = 40
+"""Mutants of each of them, unless another number is asked for."""
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -168,41 +183,57 @@ def notices(name: str, path: Path, text: str, tests: Sequence[str]) -> bool:
     return not ended or os.waitstatus_to_exitcode(status) != 0
 
 
-def main() -> int:
-    """Try the mutants of one module."""
-    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
-    parser.add_argument(
-        "--sample", type=int, default=0, metavar="N", help="try N of them, drawn at random (default all)"
-    )
-    parser.add_argument("--seed", type=int, default=1, help="of the draw (default 1)")
-    parser.add_argument("module", help="the file, such as referee/clock.py")
-    parser.add_argument("tests", nargs=argparse.REMAINDER, help="words for pytest: files, -k EXPRESSION")
-    arguments = parser.parse_args()
-    path = Path(arguments.module)
+def survivors(path: Path, tests: Sequence[str], sample: int, seed: int) -> tuple[int, int, int]:
+    """Try mutants of one module and print those that survive; how many did, were tried, and there are.
+
+    Raises SystemExit when the tests fail without any change.
+    """
     source = path.read_text(encoding="utf-8")
     name = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
-    for heavy in _HEAVY:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(heavy)
-    tests = arguments.tests
     plain = ast.unparse(ast.parse(source))
-    assert not notices(name, path, source, tests), "the tests fail without any change"
+    if notices(name, path, source, tests):
+        raise SystemExit(f"{path}: the tests fail without any change: pytest {' '.join(tests)}")
     found = list(mutants(source))
-    chosen = (
-        random.Random(arguments.seed).sample(found, arguments.sample) if 0 < arguments.sample < len(found) else found
-    )
-    survivors = 0
+    chosen = random.Random(seed).sample(found, sample) if 0 < sample < len(found) else found
+    count = 0
     for line, text in chosen:
         if notices(name, path, text, tests):
             continue
-        survivors += 1
+        count += 1
         changed = [
             (old.strip(), new.strip())
             for old, new in zip(plain.splitlines(), text.splitlines(), strict=False)
             if old != new
         ]
         print(f"{path}:{line}: {changed[0][0]}\n    -> {changed[0][1]}", flush=True)
-    print(f"{path}: {len(chosen) - survivors} of {len(chosen)} killed ({len(found)} there are)", flush=True)
+    return count, len(chosen), len(found)
+
+
+def main() -> int:
+    """Try the mutants of one module, or of all in the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument(
+        "--sample", type=int, metavar="N", help=f"try N of each module, drawn at random, 0: all (default {SAMPLE})"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the draw (default 1)")
+    parser.add_argument("module", nargs="?", help="one file, such as referee/clock.py (default: those of the table)")
+    parser.add_argument("tests", nargs=argparse.REMAINDER, help="words for pytest: files, -k EXPRESSION")
+    arguments = parser.parse_args()
+    suites = SUITES
+    if arguments.module:
+        tests = tuple(arguments.tests) or SUITES.get(arguments.module)
+        if tests is None:
+            parser.error(f"{arguments.module} is not in the table: name its tests, too")
+        suites = {arguments.module: tests}
+    os.nice(10)
+    for heavy in _HEAVY:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(heavy)
+    sample = SAMPLE if arguments.sample is None else arguments.sample
+    rows = [(name, *survivors(Path(name), tests, sample, arguments.seed)) for name, tests in suites.items()]
+    print(f"{'module':32}  killed  survived  of")
+    for name, survived, tried, there in rows:
+        print(f"{name:32}  {tried - survived:6}  {survived:8}  {there}")
     return 0
 
 

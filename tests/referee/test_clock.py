@@ -102,6 +102,16 @@ def test_time_is_added_after_every_period_of_moves_of_a_side() -> None:
     assert found.moves_to_go(1) is None
 
 
+def test_periods_may_have_an_odd_number_of_moves() -> None:
+    found = Clock(TimeControl("clock", 1000, 0, moves=3), MARGIN)
+    left = []
+    for _ in range(6):
+        assert found.charge(1, 100)
+        left.append((found.left_ms[1], found.moves_to_go(1)))
+    assert left == [(900, 2), (800, 1), (1700, 3), (1600, 2), (1500, 1), (2400, 3)]
+    assert found.moves_to_go(0) == 3
+
+
 def test_a_flag_falls_before_the_period_brings_time() -> None:
     found = Clock(TimeControl("clock", 1000, 0, moves=2), MARGIN)
     assert found.charge(0, 900)

@@ -1,0 +1,94 @@
+"""A line of play counts how often a position has stood on the board, and how many plies ago it stood there last."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from referee.rules import load
+from referee.rules.core import Outcome, Termination
+from referee.rules.history import LineOfPlay
+from referee.rules.rules import Ruleset
+
+LOA = load("loa")
+TOUR = ("b1b3", "h5f5", "b3b1", "f5h5")
+
+
+class Witness:
+    """A kernel that notes what its `result` is asked: the occurrence, and the plies since the last one."""
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+        self.asked: list[tuple[int, int]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kernel, name)
+
+    def result(self, state: Any, config: Any, occurrence: int, gap: int) -> int:
+        self.asked.append((occurrence, gap))
+        return int(self._kernel.result(state, config, occurrence, gap))
+
+
+def play(line: LineOfPlay, *moves: str) -> list[Outcome | None]:
+    """Push moves; the outcome after each."""
+    found = []
+    for text in moves:
+        move = line.position().read(text)
+        assert line.is_legal(move)
+        line.push(move)
+        found.append(line.outcome)
+    return found
+
+
+def asked(*moves: str) -> list[tuple[int, int]]:
+    """What the kernel is asked about the start and about the position after each move."""
+    settled = LOA.settle(options={"repetition": 0})
+    plain = LineOfPlay(settled)
+    play(plain, *moves)
+    witness, rules = Witness(LOA.kernel), dataclasses.replace(LOA)
+    vars(rules)["kernel"] = witness
+    line = LineOfPlay(Ruleset(rules, settled.variant, settled.values))
+    for code in plain.codes:
+        line.push(code)
+    assert line.plies == len(moves)
+    return witness.asked
+
+
+def test_every_occurrence_is_counted_with_the_plies_since_the_last_one() -> None:
+    assert asked(*TOUR, *TOUR, "b1b3") == [(1, 0)] * 4 + [(2, 4)] * 4 + [(3, 4)] * 2
+
+
+def test_the_gap_is_to_the_last_occurrence_not_to_the_first() -> None:
+    detour = ("b1b3", "h4f4", "b3b1", "f4h4")
+    other = ("c1c3", "h5f5", "c3c1", "f5h5")
+    found = asked(*TOUR, *detour, *other, *TOUR)
+    assert [found[ply] for ply in (4, 8, 12, 16)] == [(2, 4), (3, 4), (4, 4), (5, 4)], "the start"
+    assert [found[ply] for ply in (1, 5, 13)] == [(1, 0), (2, 4), (3, 8)], "after b1b3"
+    assert [found[ply] for ply in (3, 11, 15)] == [(1, 0), (2, 8), (3, 4)], "before f5h5"
+
+
+@pytest.mark.parametrize(("repetition", "last"), [(2, 4), (3, 8), (4, 12)])
+def test_the_position_after_which_the_game_ends_is_the_first_that_stood_so_often(repetition: int, last: int) -> None:
+    line = LineOfPlay(LOA.settle(options={"repetition": repetition}))
+    found = play(line, *(TOUR * 4)[:last])
+    assert found == [None] * (last - 1) + [Outcome("draw", Termination.REPETITION)]
+    assert not line.is_legal(line.position().read("b1b3")), "the game is over"
+
+
+def test_a_line_knows_what_is_legal_and_what_it_holds() -> None:
+    ruleset = LOA.settle()
+    line = LineOfPlay(ruleset)
+    codes = line.legal().tolist()
+    assert codes == sorted(codes) == list(line.position().moves)
+    assert all(line.is_legal(code) for code in codes)
+    assert not line.is_legal(codes[-1] + 1)
+    assert not line.is_legal(max(set(range(codes[0], codes[-1])) - set(codes)))
+    move = codes[0]
+    before = line.state.copy()
+    line.push(move)
+    assert line.codes == [move]
+    assert (line.start == before).all()
+    assert line.side == "second"
+    assert str(line.position()) == str(LineOfPlay(ruleset, str(line.position())).position())
