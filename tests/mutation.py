@@ -119,26 +119,28 @@ def _places(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int | None]]:
                     yield parent, name, index
 
 
-def mutants(source: str) -> Iterator[tuple[int, str]]:
-    """(line, changed source) of every mutant."""
-    before = ast.unparse(ast.parse(source))
-    count = sum(1 for _ in _places(ast.parse(source)))
-    for number in range(count):
-        for variant in range(3):
-            tree = ast.parse(source)
-            parent, name, index = next(place for at, place in enumerate(_places(tree)) if at == number)
-            held = getattr(parent, name)
-            node = held if index is None else held[index]
-            found = list(_changes(node))
-            if variant >= len(found):
-                break
-            if index is None:
-                setattr(parent, name, found[variant])
-            else:
-                held[index] = found[variant]
-            text = ast.unparse(ast.fix_missing_locations(tree))
-            if text != before:
-                yield getattr(node, "lineno", 0), text
+def candidates(source: str) -> list[tuple[int, int]]:
+    """Every mutant of a source, as the number of its place and which change of it."""
+    found = []
+    for number, (parent, name, index) in enumerate(_places(ast.parse(source))):
+        held = getattr(parent, name)
+        node = held if index is None else held[index]
+        found += [(number, variant) for variant, _ in enumerate(_changes(node))]
+    return found
+
+
+def mutant(source: str, number: int, variant: int) -> tuple[int, str]:
+    """The line of a change, and the changed source."""
+    tree = ast.parse(source)
+    parent, name, index = next(place for at, place in enumerate(_places(tree)) if at == number)
+    held = getattr(parent, name)
+    node = held if index is None else held[index]
+    changed = list(_changes(node))[variant]
+    if index is None:
+        setattr(parent, name, changed)
+    else:
+        held[index] = changed
+    return getattr(node, "lineno", 0), ast.unparse(ast.fix_missing_locations(tree))
 
 
 class _Finder:
@@ -193,10 +195,11 @@ def survivors(path: Path, tests: Sequence[str], sample: int, seed: int) -> tuple
     plain = ast.unparse(ast.parse(source))
     if notices(name, path, source, tests):
         raise SystemExit(f"{path}: the tests fail without any change: pytest {' '.join(tests)}")
-    found = list(mutants(source))
+    found = candidates(source)
     chosen = random.Random(seed).sample(found, sample) if 0 < sample < len(found) else found
     count = 0
-    for line, text in chosen:
+    for place in chosen:
+        line, text = mutant(source, *place)
         if notices(name, path, text, tests):
             continue
         count += 1
