@@ -200,7 +200,7 @@ def survivors(path: Path, tests: Sequence[str], sample: int, seed: int) -> tuple
     count = 0
     for place in chosen:
         line, text = mutant(source, *place)
-        if notices(name, path, text, tests):
+        if text == plain or notices(name, path, text, tests):
             continue
         count += 1
         changed = [

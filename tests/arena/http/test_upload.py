@@ -47,7 +47,7 @@ def test_upload_in_chunks_is_refused_before_more_than_the_limit_is_written(
     chunks: int, is_taken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sink, body = Sink(), Body(chunks)
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda dir: sink)
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: sink)
     upload = Upload(cast("web.Request", body), Settings(data=tmp_path, max_upload_bytes=LIMIT))
 
     async def receive() -> int:

@@ -140,6 +140,11 @@ def test_swiss_pairs_colours_that_balance_before_the_fold(is_odd: bool, pairs: s
         assert {first for first, _ in found} == {1, 3}, "who moved second moves first"
 
 
+def test_swiss_has_enough_rounds_for_a_winner_and_no_more_than_all_play_all() -> None:
+    players = (2, 3, 4, 5, 8, 9, 16, 17)
+    assert [swiss.default_rounds(count) for count in players] == [1, 3, 3, 4, 4, 5, 5, 6]
+
+
 def test_swiss_tie_breaks_by_hand() -> None:
     # 0 beats 1 and 2, 1 beats 3, 2 draws 3; one game each.
     rows = [(1, 0, 1, 1.0), (1, 2, 3, 0.5), (2, 0, 2, 1.0), (2, 1, 3, 1.0)]
