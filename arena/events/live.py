@@ -24,7 +24,7 @@ from arena.events.messages import (
     GameSnapshot,
     GameStarted,
     RefereeWorkers,
-    SnapshotsWanted,
+    SnapshotRequest,
     Subject,
     TournamentChanged,
     TournamentGameEnded,
@@ -96,7 +96,7 @@ class Live:
         """Listen until cancelled. Dropped for being slow, it begins again: gaps are filled from the database."""
         while True:
             async with self._bus.subscribe(*_HEARD, size=WAITING) as events:
-                self._bus.publish(SnapshotsWanted())
+                self._bus.publish(SnapshotRequest())
                 async for event in events:
                     self.take(event)
             # Plies may be missing now: a game whose plies have a gap is told as a whole by its record.
@@ -118,7 +118,7 @@ class Live:
             case VersionChanged():
                 self.steps.pop(event.version, None)
             case BrokerConnected():
-                self._bus.publish(SnapshotsWanted())
+                self._bus.publish(SnapshotRequest())
                 self._ring_all()
         self._ring(event.subject)
 

@@ -375,7 +375,7 @@ class PersonDecided(News):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotsWanted(News):
+class SnapshotRequest(News):
     """A listener has come, or has missed something: send a snapshot of every running game."""
 
     TOPIC = Topic("coordinator/snapshots", "a server asks for the running games", is_public=False)
@@ -418,6 +418,6 @@ KINDS: tuple[type[News], ...] = (
     RefereeWorkers,
     RefereeWoken,
     PersonDecided,
-    SnapshotsWanted,
+    SnapshotRequest,
 )
 """All kinds of news that go from process to process."""

@@ -26,7 +26,7 @@ from arena.events.messages import (
     PersonDecided,
     RefereeChanged,
     RefereeWoken,
-    SnapshotsWanted,
+    SnapshotRequest,
 )
 from arena.events.mqtt import payload
 from arena.events.mqtt.connection import Connection
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.metrics import Metrics
 
-_FOR_REFEREES = (RefereeWoken, PersonDecided, SnapshotsWanted)
+_FOR_REFEREES = (RefereeWoken, PersonDecided, SnapshotRequest)
 """What a process without pages listens to."""
 _OF_GAMES = (GamePlies, GameSnapshot, GameEnded, GameGone)
 
@@ -80,7 +80,7 @@ class MqttBus:
         snapshots: list[GameSnapshot] = []
         with self._lock:
             is_news = self._outbox.put(event)
-            if isinstance(event, SnapshotsWanted):
+            if isinstance(event, SnapshotRequest):
                 snapshots = [game.snapshot(name) for name, game in self._outbox.running.games.items()]
         self._local.publish(event)
         for snapshot in snapshots:
@@ -89,7 +89,7 @@ class MqttBus:
             self._connection.stir()
 
     def subscribe(self, *kinds: type[E], size: int = QUEUE, **subject: object) -> Subscription[E]:
-        """Subscribe to the events from now on; publish `SnapshotsWanted` to get the games that are running."""
+        """Subscribe to the events from now on; publish `SnapshotRequest` to get the games that are running."""
         return self._local.subscribe(*kinds, size=size, **subject)
 
     # -- the session of the connection ---------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class MqttBus:
             return
         event = heard.event
         with self._lock:
-            if isinstance(event, SnapshotsWanted):
+            if isinstance(event, SnapshotRequest):
                 self._outbox.renew()
                 self._connection.stir()
             if isinstance(event, _OF_GAMES) and event.game in self._outbox.running.games:

@@ -19,7 +19,7 @@ from arena.events.messages import (
     RefereeChanged,
     RefereeWoken,
     RefereeWorkers,
-    SnapshotsWanted,
+    SnapshotRequest,
     TournamentChanged,
     TournamentGameEnded,
     TournamentPlanned,
@@ -55,7 +55,7 @@ SAMPLES: dict[type[News], News] = {
         RefereeWorkers(lease_owner="host:1:abc", workers=(WorkerNews("one", 2, 1),), cores=2),
         RefereeWoken(tournament=3),
         PersonDecided(game=GAME),
-        SnapshotsWanted(),
+        SnapshotRequest(),
     )
 }
 

@@ -28,7 +28,7 @@ from arena.events.messages import (
     RatingsChanged,
     RefereeChanged,
     RefereeWoken,
-    SnapshotsWanted,
+    SnapshotRequest,
     Subject,
     TournamentChanged,
     TournamentGameEnded,
@@ -161,7 +161,7 @@ def test_news_of_one_process_is_heard_in_the_other_and_late_joiners_get_the_whol
                 await until(lambda: moves(live) == moves(other) == written(9))
                 news = (GameSnapshot, GameEnded, TournamentChanged, TournamentGameEnded, RatingsChanged)
                 async with late.subscribe(*news) as events:
-                    late.publish(SnapshotsWanted())
+                    late.publish(SnapshotRequest())
                     first = await following(events)
                     assert isinstance(first, GameSnapshot)
                     assert (first.game, len(first.plies)) == (GAME, 9)
