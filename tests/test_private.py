@@ -23,8 +23,6 @@ ALLOWED = {
     "arena/cli/parser.py": "argparse has no public way to say which values there are near a wrong one",
     "arena/store/models.py": "SQLModel has one table of names, and no parameter for how constraints are called",
     "referee/rules/jit.py": "one cache file per signature: numba's index of several is not safe (numba #4807)",
-    "referee/rules/inference.py": "to be deleted",
-    "referee/rules/loading.py": "to be deleted",
 }
 """Files that may, and why."""
 

@@ -8,7 +8,7 @@ bucket of every part.
 New games make a part, together with the parts before it that are no larger: so parts are few, as in a log-structured
 merge tree, and an entry is written again a few times at most.
 
-One row for each position takes four times the room, in PostgreSQL ten times, and is written ten times more slowly.
+One row for each position takes four times the room, in PostgreSQL ten times.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from arena.store.engine import table_of
 from arena.store.models import ArchivePart, ArchivePosition
 
 SPAN = 16_384
-"""The games of a part at most: they are merged in a second, and two bytes tell them apart."""
+"""The games of a part at most: two bytes tell them apart."""
 BUCKET = 1024
 """Entries in a bucket, about."""
 _ENTRY_BYTES = 14

@@ -12,8 +12,7 @@ import pytest
 
 from referee.bot import Bot
 from referee.play import play
-from referee.plies import Ply
-from referee.record import GameRecord, RecordError, read_record
+from referee.record import GameRecord, Ply, RecordError, read_record
 from referee.record_text import read_texts, write_text
 from referee.roster import Roster
 from referee.spec import Adjudication, PlannedGame, TimeControl
