@@ -118,6 +118,7 @@ class Live:
             case VersionChanged():
                 self.steps.pop(event.version, None)
             case BrokerConnected():
+                self._running = Running()  # ends may have been missed; what still runs is told again as a whole
                 self._bus.publish(SnapshotRequest())
                 self._ring_all()
         self._ring(event.subject)

@@ -102,18 +102,18 @@ def _pools(session: Session, games: Sequence[NewGame]) -> list[str]:
     return [pools.get(new.game.id, "") for new in games]
 
 
-def _name_ids(session: Session, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
+def _name_ids(session: Session, required: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
     columns = (col(ArchiveName.kind), col(ArchiveName.name), col(ArchiveName.id))
 
     def numbers() -> dict[tuple[str, str], int]:
         rows = [
             row
-            for names in batched(sorted({name for _, name in wanted}))
+            for names in batched(sorted({name for _, name in required}))
             for row in session.execute(select(*columns).where(columns[1].in_(names)))
         ]
         return {(row[0], row[1]): row[2] or 0 for row in rows}
 
-    if missing := sorted(wanted - numbers().keys()):
+    if missing := sorted(required - numbers().keys()):
         lines = [{"kind": kind, "name": name, "folded": name.casefold()} for kind, name in missing]
         session.execute(insert(table_of(ArchiveName)), lines)
     return numbers()

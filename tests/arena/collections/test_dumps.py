@@ -171,6 +171,9 @@ class Recount:
         self.earlier.setdefault(one, ancestors[1:])
         return one
 
+    def put(self, pool: str, version_id: int, line: fold.FoldedRating) -> None:
+        self.lines[pool, version_id] = line
+
     def add(self, game: dict[str, Any]) -> None:
         ids = {side: self.number(game[side]) for side in ("first", "second")}
         for side, one in ids.items():
@@ -188,8 +191,7 @@ class Recount:
         )
         if not played.counts:
             return
-        for change in fold.step(self, played):
-            self.lines[game["pool"], change.version_id] = change.after
+        fold.fold(self, played)
         for side in ("first", "second"):
             tally = self.score.setdefault((game["pool"], game[side]), [0, 0, 0])
             tally[1 if game["winner"] == "draw" else 0 if game["winner"] == side else 2] += 1

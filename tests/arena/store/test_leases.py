@@ -76,11 +76,10 @@ def test_nobody_takes_the_lease_in_the_middle_of_what_is_fenced(store: Store) ->
         assert taking.result()
 
 
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)  # SQLite has one lock, which a stopped writer keeps
 def test_an_owner_stopped_in_the_midst_of_what_is_fenced_does_not_keep_a_standby_waiting(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if store.engine.dialect.name != "postgresql":
-        pytest.skip("SQLite has one lock, which a stopped writer keeps")
     monkeypatch.setattr(leases, "_IDLE_MS", 200)
     assert store.leases.take("referee", "one", 10)
     seen = store.leases.get("referee")
