@@ -8,9 +8,9 @@ Several may search the same position at once, each at a desk of its own with the
 the others need not. Entries are written and read without asking, so one may be half of this and half of that; its KEY
 is the digest XOR all the rest, and such an entry is nobody's.
 
-What both do alike is a function of `alphabeta`. Ranking, table and negamax are not: as one with switches off, alpha-beta
-would compile for as long as this does, which is twice as long, carry a net through every call, and no longer be read
-beside a textbook's.
+What both do alike is a function of `alphabeta`. Ranking, table and negamax are not: as one with switches off, the plain
+search would compile for as long as this does, which is twice as long, carry a net through every call, and no longer be
+read beside a textbook's.
 
 Loaded once per family (see the package). A search is a pure function of the position, its history, the limits, the net
 and the table.
