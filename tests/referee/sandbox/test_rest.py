@@ -230,7 +230,11 @@ def test_a_bot_that_spins_is_stopped_while_its_opponent_thinks(
     with Roster(sandbox, is_reaper=False) as roster:
         free = contest(bots, roster, "allowed")
         assert not stops
-        held = contest(bots, roster, "frozen")
+        for _ in range(3):  # on a machine that is busier still it may get nothing done at all
+            stops.clear()
+            held = contest(bots, roster, "frozen")
+            if len(stops) >= 3:
+                break
         assert len(stops) >= 3, "in each of its rests"
         assert len(roster.idle) == 2
         roster.end_idle()
