@@ -1,0 +1,181 @@
+"""Check the language of the project: `python -m tests.words [PATH ...]` lists what breaks a rule and exits with 1.
+
+Rules: a function's docstring starts with an imperative verb, other docstrings do not start with a clause; the phrases of
+`BANNED` occur in no docstring, comment, message, template or Markdown page; a public class name is used once in the
+product. With `--long` it also lists sentences of more than 30 words in Markdown, which are allowed.
+"""
+
+import ast
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+PRODUCT = ("protocol", "referee", "bots", "arena")
+"""Only these folders are held to the rules for docstrings and class names."""
+
+MAX_SENTENCE_WORDS = 30
+
+VERBS = frozenset((ROOT / "tests" / "data" / "verbs.txt").read_text("utf-8").split())
+"""Verbs that may open a docstring."""
+
+CLAUSES = frozenset(
+    "what who whom whose whoever whatever whether how why where which that when those these it they he she of".split()
+)
+"""Words that open a clause and therefore no noun phrase."""
+
+BANNED = {
+    r"refus\w+ to know": "say what the module does; import contracts say what it may not know",
+    r"\bwhoever\b|\bwhomever\b": "name the actor",
+    r"\banew\b": "again",
+    r"\bbesides?\b": "next to, together with",
+    r"\b(?:is|are) (?-i:none)\b": "is not a valid …",
+    r"\b(?:some|no)body\b": "name the actor",
+    r"\btold\b|\btells? of\b": "send, report, publish, return",
+    r"\bwho are you\b": "authentication required",
+    r"\bby lot\b": "at random",
+    r"\bso many\b": "name the number",
+    r"\bgaffes?\b": "blunder",
+    r"\bshuts? out\b|\bshutting out\b": "quarantine",
+    r"\bmends?\b|\bmended\b|\bmending\b": "fix, repair",
+    r"\bstands? (?:in|on|with|behind|by) (?!for\b)": "is in, has",
+    r"\bgoes on\b|\bgo on\b|\bwent on\b": "continue",
+    r"\bunless named\b": "by default",
+    r"\bhundredths\b": "centipawns",
+    r"\bis no (?!longer\b|more\b|less\b|other\b|room\b|need\b|such\b|\w+er\b)": "is not a valid …",
+    r"\bput aside\b|\bput away\b": "store, discard",
+    r"\bas it were\b|\bso to speak\b": "delete",
+    r"\bbehind (?:its|their|the) (?:readers|backs?)\b": "stale-while-revalidate",
+}
+"""Regular expressions that may not occur, with what to write for them."""
+
+EXEMPT = ("CHANGELOG.md", "LICENSE", "tests/", "arena/pages/static/", ".ci/")
+"""Paths that are not read: history, legal text, scripts."""
+
+
+class Fault(NamedTuple):
+    """A place that breaks a rule."""
+
+    path: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+def main(arguments: list[str]) -> int:
+    """Print the faults of these paths (all by default); 1 when there are any."""
+    wants_long = "--long" in arguments
+    wanted = [one for one in arguments if not one.startswith("-")]
+    files = tracked()
+    chosen = [one for one in files if not wanted or any(_is_under(one, path) for path in wanted)]
+    found = [fault for path in chosen for fault in faults(path)]
+    found += [one for one in class_faults(files) if one.path in set(chosen)]
+    for fault in found:
+        print(fault)
+    if wants_long:
+        for fault in (one for path in chosen if path.endswith(".md") for one in long_sentences(path)):
+            print(fault)
+    print(f"{len(found)} faults in {len(chosen)} files")
+    return 1 if found else 0
+
+
+def tracked() -> list[str]:
+    """List the files of the project that git knows and that are not exempt."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
+    return [one for one in listed if one and not one.startswith(EXEMPT) and (ROOT / one).is_file()]
+
+
+def faults(path: str) -> Iterator[Fault]:
+    """Yield the faults of one file."""
+    if path.endswith(".py"):
+        yield from _python_faults(path)
+    elif path.endswith((".md", ".html", ".toml", ".yaml", ".service", ".conf")):
+        for number, line in enumerate(_lines(path), 1):
+            yield from _banned(path, number, line)
+
+
+def class_faults(files: list[str]) -> list[Fault]:
+    """Return the public classes of the product whose name another one has."""
+    places: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for path in files:
+        if path.endswith(".py") and path.startswith(PRODUCT):
+            for node in ast.parse("\n".join(_lines(path))).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places[node.name].append((path, node.lineno))
+    return [
+        Fault(path, line, f"class {name} is also in {', '.join(other for other, _ in found if other != path)}")
+        for name, found in places.items()
+        if len(found) > 1
+        for path, line in found
+    ]
+
+
+def long_sentences(path: str) -> Iterator[Fault]:
+    """Yield the sentences of a Markdown page that are longer than a reader holds."""
+    text = re.sub(r"```.*?```|^\|.*?$|^ {4}.*?$", "", "\n".join(_lines(path)), flags=re.S | re.M)
+    for sentence in re.split(r"(?<=[.!?:])\s+|\n\n+|\n[-*#] ", text):
+        if len(sentence.split()) > MAX_SENTENCE_WORDS:
+            yield Fault(path, 0, f"{len(sentence.split())} words: {' '.join(sentence.split())[:80]}…")
+
+
+def _python_faults(path: str) -> Iterator[Fault]:
+    source = "\n".join(_lines(path))
+    tree = ast.parse(source)
+    if path.startswith(PRODUCT):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                yield from _opening_faults(path, node)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            for offset, line in enumerate(node.value.split("\n")):
+                yield from _banned(path, node.lineno + offset, line)
+    for token in tokenize.generate_tokens(io.StringIO(source + "\n").readline):
+        if token.type == tokenize.COMMENT:
+            yield from _banned(path, token.start[0], token.string)
+
+
+def _opening_faults(
+    path: str, node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+) -> Iterator[Fault]:
+    text = ast.get_docstring(node)
+    if text is None:
+        return
+    word = (text.split() or [""])[0].strip(",.;:").lower()
+    line = node.body[0].lineno
+    is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    if is_function and not _is_property(node):
+        if word not in VERBS:
+            yield Fault(path, line, f"docstring of {node.name} starts with {word!r}, not with an imperative verb")
+    elif word in CLAUSES:
+        yield Fault(path, line, f"docstring starts with the clause word {word!r}")
+
+
+def _is_property(node: ast.AST) -> bool:
+    decorators = getattr(node, "decorator_list", [])
+    return any("property" in ast.unparse(one) or "validator" in ast.unparse(one) for one in decorators)
+
+
+def _banned(path: str, number: int, line: str) -> Iterator[Fault]:
+    for pattern, better in BANNED.items():
+        if found := re.search(pattern, line, re.I):
+            yield Fault(path, number, f"{found.group(0)!r}: {better}: {line.strip()[:90]}")
+
+
+def _lines(path: str) -> list[str]:
+    return (ROOT / path).read_text("utf-8").split("\n")
+
+
+def _is_under(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
