@@ -1,7 +1,7 @@
 """Check the language of the project: `python -m tests.words [PATH ...]` lists what breaks a rule and exits with 1.
 
-Rules: a function's docstring starts with an imperative verb, other docstrings do not start with a clause; the phrases of
-`BANNED` occur in no docstring, comment, message, template or Markdown page; a public class name is used once in the
+Rules: a function's docstring starts with an imperative verb, other docstrings do not start with a clause; the phrases
+of `BANNED` occur in no docstring, comment, message, template or Markdown page; a public class name is used once in the
 product. With `--long` it also lists sentences of more than 30 words in Markdown, which are allowed.
 """
 
@@ -26,7 +26,8 @@ VERBS = frozenset((ROOT / "tests" / "data" / "verbs.txt").read_text("utf-8").spl
 """Verbs that may open a docstring."""
 
 CLAUSES = frozenset(
-    "what who whom whose whoever whatever whether how why where which that when those these it they he she of".split()
+    ("what", "who", "whom", "whose", "whoever", "whatever", "whether", "how", "why", "where", "which", "that", "when")
+    + ("those", "these", "it", "they", "he", "she", "of")
 )
 """Words that open a clause and therefore no noun phrase."""
 
@@ -89,8 +90,8 @@ def main(arguments: list[str]) -> int:
 
 def tracked() -> list[str]:
     """List the files of the project that git knows and that are not exempt."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
-    return [one for one in listed if one and not one.startswith(EXEMPT) and (ROOT / one).is_file()]
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [one for one in listed.split("\n") if one and not one.startswith(EXEMPT) and (ROOT / one).is_file()]
 
 
 def faults(path: str) -> Iterator[Fault]:
